@@ -23,7 +23,7 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
         asker: the calling function, for the message.
 
     Raises:
-        TypeError: the argument is none of these.
+        TypeError: the argument is not a tokenizer of these kinds.
         UnsupportedError: the live tokenizer needs an unsupported feature; the message names it.
         VocabularyError: the vocabulary of the live tokenizer cannot be compiled.
     """
@@ -41,7 +41,7 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
 
 
 def _named(tokenizer: Any) -> str:
-    """The description of a live tokenizer in messages: its class, its name or path if any, and its size."""
+    """The description of a live tokenizer in messages: its class, its name or path if it has one, and its size."""
     if is_encoding(tokenizer):
         size, where = tokenizer.n_vocab, tokenizer.name
     else:

@@ -18,7 +18,7 @@ SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokeniz
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
     *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
 )
-EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}  # of a tokenizer.json for tiktoken
+EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}  # of a tokenizer.json for tiktoken: empty parts
 
 
 def tokenizer_of(old: Any, asker: str) -> Tokenizer:
@@ -80,7 +80,7 @@ def is_tiktoken(table: Any) -> bool:
 
 
 def segmented(old: OldVocabulary, words: Words) -> Batch:
-    """The ids of each word by the model, without normalizer and splitter.
+    """Segment each word with the old model, without its normalizer and splitter. Return the ids.
 
     Raises:
         TextError: a word is not UTF-8.
@@ -98,7 +98,7 @@ def segmented(old: OldVocabulary, words: Words) -> Batch:
 
 
 def used(old: OldVocabulary, words: Words) -> Any:
-    """The number of occurrences of each token in the words: int64[1 + largest id]."""
+    """Count the occurrences of each token in the words: int64[1 + largest id]."""
     batch = segmented(old, words)
     counts = np.zeros(old.size, np.int64)
     np.add.at(counts, batch.ids, np.repeat(words.counts, np.diff(batch.row_splits)))

@@ -1,6 +1,6 @@
-"""Figures of a vocabulary on held-out texts, on which it was not trained.
+"""Measurements of a vocabulary on held-out texts, which were not used for its training.
 
-A word is a run of letters, digits and marks. It does not depend on the vocabulary's splitter, so figures of two vocabularies are
+A word is a run of letters, digits and marks. Words do not depend on the vocabulary's splitter, so the figures of two vocabularies are
 comparable.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ALL = "all"  # the row of all texts together
 RARE = 10  # tokens with fewer occurrences are rare
-BLOCK = 1 << 10  # texts measured at a time
+BLOCK = 1 << 10  # number of texts that are measured at a time
 OF_WORDS = ("L", "N", "M")  # Unicode categories of the characters of words
 HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words", "unknown", "used", "rare")
 
@@ -45,7 +45,7 @@ class Row:
 
     Attributes:
         name: the value of the column `by`; "all" for all texts.
-        texts, bytes, characters, words, tokens: total numbers. `tokens` excludes the special tokens around texts.
+        texts, bytes, characters, words, tokens: the total number of each. `tokens` excludes the special tokens around texts.
         whole: the number of words that are exactly one token other than the unknown token.
         unknown: the number of unknown tokens.
         used: the number of distinct tokens that occur.
@@ -101,7 +101,7 @@ class Report:
     """The figures of a vocabulary on held-out texts; `str` formats them as a table.
 
     Attributes:
-        rows: a row for each value of the column `by`, then one for all texts.
+        rows: a row for each value of the column `by`, then a row for all texts.
         size: the number of tokens in the vocabulary.
     """
 
@@ -148,7 +148,7 @@ class _Sums:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def row(self, name: str, unknown: int | None) -> Row:
-        """The figures."""
+        """Convert the sums to a `Row`."""
         used, rare = int(np.count_nonzero(self.counts)), int(np.count_nonzero((self.counts > 0) & (self.counts < RARE)))
         unknowns = 0 if unknown is None else int(self.counts[unknown])
         sizes = self.texts, self.bytes, self.characters, self.words
@@ -179,15 +179,15 @@ def report(table: Table, held_out: Any, *, column: str | None = None, field: str
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:
-    """The id of the unknown token, if any."""
+    """The id of the unknown token; None if the vocabulary has no unknown token."""
     return tokenizer._metadata.model.unk_id  # type: ignore[no-any-return]
 
 
 def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
-    """The sums of some texts."""
+    """Encode some texts, and return their sums."""
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     lengths = np.array([*map(len, texts)], np.int64)
-    bases = np.cumsum(lengths + 1) - lengths - 1  # of the texts, each followed by a space
+    bases = np.cumsum(lengths + 1) - lengths - 1  # the start of each text in the texts joined by spaces
     spans = batch.offsets + np.repeat(bases, np.diff(batch.row_splits))[:, None]
     known = batch.ids != (-1 if (unknown := _unknown(tokenizer)) is None else unknown)
     begins, ends = _words(" ".join(texts))
@@ -236,7 +236,7 @@ def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDA
 
 
 def _blocks(held_out: Any, column: str | None, field: str | None, by: str | None) -> Iterator[Block]:
-    """Blocks of texts, each text with the name of its row."""
+    """The held-out texts in blocks, each text with the name of its row."""
     if isinstance(held_out, str | os.PathLike):
         yield from _of_files([held_out], column, field, by)
     elif isinstance(held_out, Mapping) or hasattr(held_out, "column_names") or hasattr(held_out, "columns"):

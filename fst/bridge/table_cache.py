@@ -22,13 +22,14 @@ from fst.core.version import VERSION
 from fst.errors import TableError
 
 PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
-MAX_BYTES = 1 << 29  # of all tables in the folder; the least recently used tables are removed first
+MAX_BYTES = 1 << 29  # maximum size of all tables in the folder; the least recently used tables are removed first
 # The files that determine a table, by package.
 SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv")}
 
 
 def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:
-    """The kept table of a live tokenizer. If there is no kept table, write a line to the log, compile the table, and keep it.
+    """The cached table of a live tokenizer. If the cache has no table, write a line to the log, compile the table, and write it to the
+    cache.
 
     Args:
         name: the name of the tokenizer in the log.
@@ -77,7 +78,7 @@ def _kept(path: Path) -> Any | None:
 
 
 def _keep(table: Any, path: Path) -> None:
-    """Write a table, complete or not at all, and remove the least recently used tables beyond `MAX_BYTES`."""
+    """Write a table, and remove the least recently used tables beyond `MAX_BYTES`. The new file appears only when it is complete."""
     try:
         table.save(path)
         files = sorted(((file.stat(), file) for file in path.parent.iterdir()), key=lambda one: one[0].st_mtime, reverse=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fst.compile.train.pipeline import Pipeline
     from fst.runtime.counting.counter import Block
 
-MEMORY = 1 << 29  # bytes
+MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
 MOST_THREADS = 1 << 8  # more threads would only use memory; the result does not depend on the number
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # the required columns of a table of words
@@ -42,7 +42,7 @@ def words_of(
     progress: Callable[[int, int], None] | None = None,
     errors: str = "strict",
 ) -> tuple[Words, Pipeline | None]:
-    """The words of a source, and the pipeline that splits texts into these words, or None if it is unknown. Arguments: as in
+    """The words of a source, and the pipeline that splits texts into these words; None if the pipeline is unknown. Arguments: as in
     `fst.train.words`.
     """
     from fst.core.threads import thread_count
@@ -88,7 +88,7 @@ def _no_splitter(why: str) -> NoReturn:
 
 
 def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
-    """The counted words, with the digest of a pipeline.
+    """Set the digest of counted words to that of a pipeline.
 
     Raises:
         VocabularyError: the words were split by a different pipeline.
@@ -102,7 +102,7 @@ def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
 
 
 def _named(split: str) -> Pipeline | None:
-    """The pipeline with this digest, if it consists of a named splitter and a named normalizer; otherwise None."""
+    """The pipeline with the digest `split`, if it consists of a named splitter and a named normalizer; otherwise None."""
     from fst.compile.train.pipeline import NORMALIZERS, SPLITTERS, pipeline_of
 
     if split == UNKNOWN_SPLIT:

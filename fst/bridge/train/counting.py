@@ -34,11 +34,11 @@ def words(
     Args:
         sources: one of these:
 
-            - documents: an iterable of str or of bytes in UTF-8, or of lists of them; or a column of Arrow, polars or pandas;
+            - documents: an iterable of str, of bytes in UTF-8, or of lists of str or bytes; or a column of Arrow, polars or pandas;
             - a table with a column of documents, see `column`;
-            - files: a path or URL, or an iterable of them. Files are text, JSON lines, Parquet or Arrow, compressed or not; a path may be
-              a folder or a pattern. A line of plain text, with its line feed, is a document. Items of type str are paths if `column` or
-              `field` is given, or if the iterable is a list or tuple in which each item is an existing file or a URL;
+            - files: a path or a URL, or an iterable of paths and URLs. Files are text, JSON lines, Parquet or Arrow, compressed or not; a
+              path may be a folder or a pattern. A line of plain text, with its line feed, is a document. Items of type str are paths if
+              `column` or `field` is given, or if the iterable is a list or tuple in which each item is an existing file or a URL;
             - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
               word and count.
         splitter: the splitter of documents: a name ("gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
@@ -61,7 +61,7 @@ def words(
         The words with their counts and first occurrences, sorted by their bytes.
 
     Raises:
-        TextError: a document is not text, or a file is damaged or lacks the column or the field. The message names the place.
+        TextError: a document is not text, or a file is damaged or lacks the column or the field. The message contains the position.
         VocabularyError: counted words are malformed or were split by a different pipeline, or the sum of all counts is too large.
         UnsupportedError: the splitter or the normalizer is unknown or not supported, or the splitter of documents is missing.
         ReadingError, OSError: a file cannot be read.
@@ -90,7 +90,7 @@ def words(
 def split(
     source: Any, splitter: Any, normalizer: Any, column: str | None, field: str | None, threads: int | None, min_count: int, errors: str
 ) -> tuple[Words, Pipeline | None]:
-    """The words of a trainer's source and their pipeline.
+    """The words of a trainer's source, and the pipeline that split them.
 
     Raises:
         VocabularyError: the digest of the words does not belong to a named splitter.

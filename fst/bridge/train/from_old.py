@@ -28,11 +28,12 @@ def like(
 ) -> Trained:
     """Train a vocabulary on other texts, with all other parts of an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
 
-    The new tokenizer keeps the kind of model, the normalizer, pre-tokenizer, decoder, post-processor and settings, and the added tokens
+    The new tokenizer has the old kind of model, normalizer, pre-tokenizer, decoder, post-processor and settings, and the old added tokens
     with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
     not, refers to the same tokens by their new ids.
 
-    Neither tables nor files record how a vocabulary was trained. The trainer gets these arguments; `options` override them:
+    Tables and files do not record the arguments with which a vocabulary was trained. The trainer gets the following arguments, which
+    `options` override:
 
     - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; over bytes, all bytes are in the alphabet. If the old tokenizer has
       ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in transformers; pass ``byte_fallback=True`` to add
@@ -112,7 +113,7 @@ def extend(
             vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of tiktoken, an
             equivalent splitter of ``tokenizers`` replaces its pattern.
         words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
-        add: the number of new tokens. Fewer are added if no pair is left to merge or no new word is left.
+        add: the number of new tokens. Fewer tokens are added if no pair is left to merge, or no new word is left.
         column, field, threads, min_count, errors: as in `words`.
         progress, checkpoint, deadline: as in `bpe`.
 
@@ -158,12 +159,12 @@ def trim(
     """Keep the most frequent tokens of a tokenizer in a corpus, and remove the other tokens.
 
     Added tokens, the unknown token and the alphabet are always kept, so every text still has an encoding. With BPE, the parts of a kept
-    token are kept, too. A text whose tokens are all kept has the same tokens as before. New ids are in the order of the old ids.
+    token are kept, too. If all tokens of a text are kept, the text has the same tokens as before. New ids have the order of the old ids.
 
     Args:
         old: a tokenizer, as in `extend`.
         words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
-        keep: the number of kept tokens. Of equally frequent tokens, those with smaller ids are kept.
+        keep: the number of kept tokens. Of equally frequent tokens, the tokens with smaller ids are kept.
         column, field, threads, min_count, errors: as in `words`.
 
     Returns:

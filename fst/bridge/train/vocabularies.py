@@ -48,7 +48,7 @@ def bpe(
         source: documents, files or counted words, as in `words`.
         vocab_size: the number of tokens at which training stops.
         min_frequency: pairs rarer than this are not merged.
-        special_tokens: the tokens with the first ids. A special token of one character is also that character in words.
+        special_tokens: the tokens with the first ids. A special token of one character also represents this character in words.
         initial_alphabet: characters that get ids even if no word contains them; longer strings count as their first character. None: with
             byte-level splitters, the letters of all 256 bytes, as in ``train_new_from_iterator`` of transformers; otherwise no characters.
         limit_alphabet: the maximum number of characters. Less frequent characters are deleted from the words. None: no limit.
@@ -60,13 +60,13 @@ def bpe(
         byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
         fuse_unk: whether neighbouring unknown characters become one token.
         reference: "huggingface", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, in its order: meta pieces, merges,
-            characters. Its rules differ: of equally frequent pairs, the shortest string is merged; a piece has one script, ▁ only at its
-            left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without `special_tokens`, the first
-            pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
+            characters. The rules of ``sentencepiece`` differ: of equally frequent pairs, the shortest string is merged; a piece has one
+            script, ▁ only at its left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without
+            `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
         splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
-        progress: called with the number of tokens made so far, and the total to make.
-        checkpoint: the path of a file. A run that Ctrl-C or the deadline stops writes its state there. The next run with the same words and
-            options resumes from this state, and gives the same result as an uninterrupted run.
+        progress: called with the number of tokens made so far, and the total number.
+        checkpoint: the path of a file. A run that Ctrl-C or the deadline stops writes its state to this file. The next run with the same
+            words and options resumes from this state, and gives the same result as an uninterrupted run.
         deadline: seconds after which training stops. The result contains the tokens made so far.
 
     Raises:
@@ -131,8 +131,8 @@ def wordpiece(
 ) -> Trained:
     """Train a vocabulary of WordPiece.
 
-    By frequency, the result equals that of ``tokenizers`` 0.23.3, except for the ids of single characters with the prefix. Their order is
-    random in ``tokenizers``; here they follow the other characters, by code point.
+    By frequency, the result equals that of ``tokenizers`` 0.23.3, except for the ids of single characters with the prefix. In
+    ``tokenizers``, these ids are in random order; here they follow the ids of all other characters, in the order of code points.
 
     Args:
         source: documents, files or counted words, as in `words`.
@@ -200,7 +200,8 @@ def unigram(
     checkpoint: str | Path | None = None,
     deadline: float | None = None,
 ) -> Trained:
-    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and drop the least useful until the size is reached.
+    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and remove the least useful substrings until the
+    vocabulary has the requested size.
 
     By default, pieces and scores equal those of ``tokenizers`` 0.23.3, including its defects:
 
@@ -208,8 +209,8 @@ def unigram(
     - the final cut to the size is by loss, not by score;
     - if single characters already fill `vocab_size`, all remaining pieces are kept, and the vocabulary is larger than `vocab_size`.
 
-    Characters that are not pieces get scores with a distance of 0.0001. Their order is random in ``tokenizers``, and by code point here.
-    Counts above 2^32 do not overflow.
+    Characters that are not pieces get scores that differ by 0.0001. Their order is random in ``tokenizers``; here it is the order of code
+    points. Counts above 2^32 do not overflow.
 
     With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces by frequency,
     and special tokens are not pieces.
@@ -221,7 +222,7 @@ def unigram(
         unk_token: the token of unknown characters; if it is not in `special_tokens`, it gets the first id. None: no unknown token.
         initial_alphabet: characters that become tokens even if no word contains them; longer strings count as their first character.
         shrinking_factor: the share of pieces that each pruning keeps, at least 0 and below 1.
-        n_sub_iterations: the number of score estimations before each pruning.
+        n_sub_iterations: the number of times that scores are estimated before each pruning.
         max_piece_length: the maximum length of a piece in characters.
         seed_size: the maximum number of substrings and characters at the start.
         reference: "huggingface" or "exact".
@@ -280,10 +281,9 @@ def wordlevel(
     min_count: int = 1,
     errors: str = "strict",
 ) -> Trained:
-    """Train a vocabulary of the most frequent whole words. Of equally frequent words, those with smaller code points are chosen.
+    """Train a vocabulary of the most frequent whole words. Of equally frequent words, the words with smaller code points are chosen.
 
-    Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and the id that it had before
-    stays unused.
+    Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and its own id is not used.
 
     Args:
         source: documents, files or counted words, as in `words`.

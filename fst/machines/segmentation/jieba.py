@@ -1,21 +1,21 @@
-"""The machine of jieba's segmentation: the most probable words, and tokens for other text.
+"""The machine of jieba: it divides Chinese text into the most probable words, and other text into simple tokens.
 
-jieba 0.42.1 first cuts a text into *blocks* of Chinese characters, ASCII letters and digits, and a few signs, see `KINDS`. In a block, the
-score of a path is the sum of ``log(frequency) - log(total)`` of its words; a character that begins no word is a word of frequency 1. Sums
-are rounded, and paths may tie, so the order of operations is part of the definition. From right to left, the score of a place is the
-greatest ``(log(frequency) - log(total)) + score of the word's end``; in a tie, the longer word wins. So a kernel that sums from left to
-right cannot run this machine.
+jieba 0.42.1 first cuts a text into *blocks* of Chinese characters, ASCII letters and digits, and a few signs, see `KINDS`. A path is a
+sequence of words that covers a block. Its score is the sum of ``log(frequency) - log(total)`` over its words; a character that begins no
+word is a word of frequency 1. Sums are rounded, and paths may tie, so the order of operations is part of the definition. Scores are
+computed from right to left: the score of a position is the maximum of ``(log(frequency) - log(total)) + score of the word's end`` over all
+words that begin there; in a tie, the longer word wins. So a kernel that sums from left to right cannot run this machine.
 
 A table has one of three modes:
 
-- "default": the words of the best path. Adjacent words of one ASCII letter or digit are joined. With a model, adjacent words of one
-  character are instead replaced by the words that the model finds, see `fst.machines.segmentation.jieba_model`. Outside of blocks, each
-  character is a token, and CR LF is one token.
-- "search": as "default"; before each word, also the dictionary's words of two and then of three characters inside it.
-- "all": all words of two or more characters at each place, and the single characters that are in no such word. Outside of blocks,
-  whitespace and the text between it, even if that text is empty.
+- "default": the words of the best path. Adjacent one-character words are joined if they are ASCII letters or digits. With a model, adjacent
+  one-character words are instead replaced by the words that the model finds, see `fst.machines.segmentation.jieba_model`. Outside of
+  blocks, each character is a token, and CR LF is one token.
+- "search": like "default", but before each word come the dictionary's words inside it: first words of two characters, then words of three.
+- "all": all words of two or more characters at each position, and the single characters that are in none of these words. Outside of blocks,
+  each whitespace character and each text between two of them is a token, even if this text is empty.
 
-The id of a token is the number of its word in the dictionary, or -1.
+The id of a token is the number of its word in the dictionary; -1 if the dictionary does not contain the token.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # kinds of units; blocks consi
 SLOT_BITS, LENGTH_BITS = 23, 9  # a kernel packs the slot and the length of a word into 32 bits
 MAX_SLOT, MAX_LENGTH = (1 << SLOT_BITS) - 1, (1 << LENGTH_BITS) - 1
 MAX_WORDS = (1 << 31) - 1
-IDS_OUTSIDE = 3  # a space makes three tokens, two of them empty
+IDS_OUTSIDE = 3  # maximum number of ids per unit outside of blocks: a space makes three tokens, two of them empty
 NO_WORD = -1
 CR, LF = ord("\r"), ord("\n")
-BREAKS = (ord(" "), CR, LF)  # texts are cut into parts at these
+BREAKS = (ord(" "), CR, LF)  # characters at which long texts are cut into parts
 HIGH_SURROGATES, SURROGATES = range(0xD800, 0xDC00), range(0xD800, 0xE000)
 
 
@@ -105,8 +105,8 @@ class Work(NamedTuple):
     Attributes:
         state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`.
         symbols: empty; the kernel keeps no state between calls.
-        scores: float64[n], the scores of the last places; n is a power of two greater than the length of the longest word.
-        labels: uint32[n], the labels of the units at these places.
+        scores: float64[n], the scores of the last positions; n is a power of two greater than the length of the longest word.
+        labels: uint32[n], the labels of the units at these positions.
     """
 
     state: Array
@@ -116,7 +116,7 @@ class Work(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A token: the number of its word or -1, the index of its first unit, and the index after its last unit."""
+    """A token: the number of its word, or -1; the index of its first unit; and the index after its last unit."""
 
     word: int
     start: int
@@ -125,11 +125,11 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JiebaTable(UnitTrieTable):
-    """jieba's dictionary, compiled. The value of a word is the index of its score, and the kinds of units are `KINDS`.
+    """The compiled dictionary of jieba. The value of a word is the index of its score, and the kinds of units are `KINDS`.
 
     Attributes:
         scores: float64[n], the distinct scores; the first belongs to a character that begins no word.
-        numbers: int32[slots], the number of the word that ends at a slot; -1 without a word.
+        numbers: int32[slots], the number of the word that ends at each slot; -1 if no word ends there.
         emits, chances: float64[characters, states] and float64[n], the model, see `fst.machines.segmentation.jieba_model`; both empty
             without a model.
         forced: int32[n], ascending, the slots where words end that are forced apart, see `fst.machines.segmentation.jieba_model`.
@@ -169,35 +169,35 @@ class JiebaTable(UnitTrieTable):
 
     @property
     def streams(self) -> bool:
-        """Whether texts can be read in chunks. Not with the mode "all": the last token may end before an earlier one."""
+        """Whether texts can be read in chunks; False in the mode "all", in which the last token may end before an earlier token."""
         return self.mode != ALL
 
     @property
     def cuts(self) -> str:
-        """The ASCII characters after which any text may be cut; "" with the mode "all"."""
+        """The ASCII characters after which any text may be cut; "" in the mode "all"."""
         return "" if self.mode == ALL else " \n"
 
     @property
     def ids_per_unit(self) -> int:
         """The maximum number of ids per unit of text.
 
-        With "all", a place has at most one token for each word on a path of the trie, plus one. With "search", a word of n units contains
-        at most 2n - 3 words of two and three units.
+        In the mode "all", at most one token for each word on a path of the trie begins at a position, plus one. In the mode "search", a
+        word of n units contains at most 2n - 3 words of two and three units.
         """
         return max(IDS_OUTSIDE, 1 + self._most_words) if self.mode == ALL else 2 if self.mode == SEARCH else 1
 
     @Lazy
     def _most_words(self) -> int:
-        """The maximum number of words that begin at a place."""
+        """The maximum number of words that begin at a position."""
         edges = self.edges()
         return int(edges.sums((edges.values > 0).astype(np.int64)).max())
 
     def run(self, text: str) -> list[int]:
-        """The number of each token's word, in slow and plain Python."""
+        """The id of each token, by the slow walk."""
         return [token.word for token in self.walk(text)]
 
     def walk(self, text: str) -> Iterator[Token]:
-        """The tokens of a text, in slow and plain Python; places count UTF-16 units."""
+        """The tokens of a text: the slow walk. Positions count UTF-16 units."""
         units = units_of(text)
         in_block = [self.kind_of(unit) >= LETTER for unit in units]
         borders = [place for place in range(1, len(units)) if in_block[place] != in_block[place - 1]]
@@ -208,7 +208,7 @@ class JiebaTable(UnitTrieTable):
                 yield from cut_block[self.mode](units, start, end) if in_block[start] else self._outside(units, start, end)
 
     def _words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The words of the best path, with single letters joined, or with the words of the model."""
+        """The tokens of a block: the words of the best path, with single letters joined, or with the words of the model."""
         word_at = self._best(units, start, end)
         if len(self.chances):
             yield from self._words_and_unknown(units, start, end, word_at)
@@ -227,7 +227,7 @@ class JiebaTable(UnitTrieTable):
             yield self._token(units, joined, end)
 
     def _best(self, units: list[int], start: int, end: int) -> dict[int, tuple[int, int]]:
-        """The best word at each place of a block: its number and its end."""
+        """The best word at each position of a block: its number and its end."""
         scores, word_at = {end: 0.0}, {}
         for at in range(end - 1, start - 1, -1):
             words = [(self.numbers[slot], stop, value) for value, slot, stop in self.values(units[:end], at)]
@@ -237,7 +237,7 @@ class JiebaTable(UnitTrieTable):
         return word_at
 
     def _token(self, units: list[int], start: int, end: int) -> Token:
-        """The token of a part of a text."""
+        """Make one token of a part of a text."""
         return Token(int(self.numbers[self.slot_between(units, start, end)]), start, end)
 
     def _words_and_unknown(self, units: list[int], start: int, end: int, word_at: Mapping[int, tuple[int, int]]) -> Iterator[Token]:
@@ -253,7 +253,7 @@ class JiebaTable(UnitTrieTable):
         yield from self._unknown(units, unknown, end)
 
     def _unknown(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The tokens of unknown characters."""
+        """The tokens of a sequence of one-character words."""
         if end - start < 2 or self._token(units, start, end).word != NO_WORD:
             yield from self._apart(units, start, end)
             return
@@ -266,7 +266,7 @@ class JiebaTable(UnitTrieTable):
                 begin = first + stop
 
     def _apart(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """Each character of a part of a block as a token."""
+        """Make each character of a part of a block a token."""
         return (self._token(units, at, at + 1) for at in range(start, end))
 
     def _han_ends(self, units: list[int], run: Sequence[int]) -> Iterator[int]:
@@ -286,8 +286,8 @@ class JiebaTable(UnitTrieTable):
             yield token
 
     def _all_words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The tokens of the mode "all", as in jieba's ``__cut_all``: letters outside of words are collected and joined until another
-        character follows.
+        """The tokens of the mode "all", as in jieba's ``__cut_all``: letters outside of words are joined until a different character
+        follows.
         """
         last, letters = start - 1, None
         for at in range(start, end):
@@ -310,7 +310,7 @@ class JiebaTable(UnitTrieTable):
             yield self._token(units, *letters)
 
     def _outside(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """Whitespace, and the characters between it: one by one, or joined with the mode "all"."""
+        """The tokens outside of blocks: each character, or in the mode "all" each whitespace character and the text between two of them."""
         at = begun = start
         while at < end:
             stop = at + 1 + ((units[at] == CR and units[at + 1 : at + 2] == [LF]) or (units[at] in HIGH_SURROGATES and at + 1 < end))
@@ -355,7 +355,7 @@ class JiebaTable(UnitTrieTable):
         self._prove_kinds()
 
     def _prove_kinds(self) -> None:
-        """Prove that the kinds of units split no character, and that whitespace is outside of blocks."""
+        """Prove that blocks do not begin or end inside a character, and that whitespace is outside of blocks."""
         kinds = self.units >> np.uint32(KIND_SHIFT)
         need_none(kinds >= len(KINDS), lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {len(KINDS)}")
         need_none(kinds[[*BREAKS]] >= LETTER, lambda at: f"unit {BREAKS[at]} is a space or a line break, and inside of blocks")

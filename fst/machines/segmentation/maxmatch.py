@@ -1,19 +1,19 @@
-"""The machine of MaxMatch: a trie of words over UTF-16 units, and jumps for the places where a walk over it ends.
+"""The machine of MaxMatch: a trie of words over UTF-16 units, and jumps for the states in which a walk over the trie ends.
 
-The next token of MaxMatch is the longest word of a dictionary that begins where the last token ended, or one character if no word begins
+The next token of MaxMatch is the longest word of a dictionary that begins at the end of the last token, or one character if no word begins
 there. So a walk reads as far as the trie allows, returns the last word on its path, and continues at the end of this word. If the walk has
-read units after this word, it does not read them again, but *jumps*. A table contains, for each such state, the tokens that are certain
-from the units read so far, and the state of a walk that has read the remaining units. This is the failure link of Song et al. 2021, *Fast
-WordPiece Tokenization*, Section 3, with its pops. So a unit of text takes at most two look-ups with any words: one that succeeds and one
-that fails.
+read units after this word, it does not read them again, but *jumps*. For each state from which walks jump, a table contains the tokens that
+are certain after the units read so far, and the state of a walk that has read the remaining units. This is the failure link of Song et al.
+2021, *Fast WordPiece Tokenization*, Section 3, with its pops. So a unit of text takes at most two look-ups, whatever the words are: one
+that succeeds, and one that fails.
 
 Backward MaxMatch reads a text from its end to its start. Its trie has the units of the words in reverse order.
 
 A rule maps a string to several tokens (Sassano 2014, *Deterministic Word Segmentation Using Maximum Matching with Fully Lexicalized
-Rules*): its string is a word of the trie, and its right side lists the tokens.
+Rules*). The trie contains the string as a word; if a walk finds it, the tokens of the rule are returned.
 
-The value of a word is its number + 1. The value 0 means a character outside of all words. Rules have the next values after words. The
-tokens of a jump or a rule are a list, linked from the last token to the first.
+The value of a word is its number + 1. The value 0 means a character outside of all words. The values of rules follow the values of words.
+The tokens of a jump or a rule are a list, linked from the last token to the first.
 """
 
 from __future__ import annotations
@@ -110,12 +110,12 @@ class Token(NamedTuple):
 
 
 class Lasts(NamedTuple):
-    """For each edge of the trie, the token that results if a walk ends there.
+    """For each edge of the trie, the token that a walk returns if it ends there.
 
     Attributes:
         values, sizes: int64[edges], the value and the size of the last word on the path to the edge, or of a character outside of all
             words.
-        jumps: bool[edges], whether a walk jumps there, because it has read units after this token.
+        jumps: bool[edges], whether a walk jumps there, because it has read units after the token.
     """
 
     values: Ints
@@ -125,14 +125,14 @@ class Lasts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MaxMatchTable(UnitTrieTable):
-    """A dictionary, compiled. If walks jump at a state, its slot has the label `FREE` and the number of the jump.
+    """A compiled dictionary. The slot of a state from which walks jump has the label `FREE` and the number of the jump.
 
     Attributes:
         rules: uint32[rules], the last token of each rule, an index into `lists`.
         jumps: uint32[n, 4], the jumps. Columns: the last token, an index into `lists`; the state where the walk continues, `ROOT` if no
             units remain; the value and the size of the token at that state, see `Lasts`. Row 0 is not used.
         lists: uint32[n, 4], tokens in lists. Columns: the value; the number of units from the start of the list to the end of the token;
-            its number in the list, from 1; the token before it, or 0. Row 0 is not used.
+            the number of the token in the list, from 1; the row of the previous token, or 0. Row 0 is not used.
     """
 
     kind: ClassVar[str] = "maxmatch"
@@ -168,7 +168,7 @@ class MaxMatchTable(UnitTrieTable):
 
     @Lazy
     def cuts(self) -> str:
-        """The characters after which any text may be cut: ASCII characters that are in no entry."""
+        """The characters after which any text may be cut: ASCII characters that are in no word and no rule."""
         return "".join(map(chr, np.flatnonzero(self.units[:0x80] & FREE == 0).tolist()))
 
     @property
@@ -177,11 +177,11 @@ class MaxMatchTable(UnitTrieTable):
         return 1
 
     def run(self, text: str) -> list[int]:
-        """The id of each token, in slow and plain Python."""
+        """The id of each token, by the slow walk."""
         return [token.id for token in self.tokens(text.encode())]
 
     def tokens(self, data: bytes) -> list[Token]:
-        """The tokens of a text in UTF-8, in slow and plain Python; places count bytes."""
+        """The tokens of a text in UTF-8, by the slow walk. Positions count bytes."""
         text, places = data.decode(), [0]
         for char in text:
             places += [places[-1] + len(char.encode())] * len(units_of(char))
@@ -193,7 +193,7 @@ class MaxMatchTable(UnitTrieTable):
         return [Token(value - 1, places[start], places[end]) for value, start, end in found]
 
     def _walk(self, units: Sequence[int]) -> Iterator[Token]:
-        """The tokens of units that are in reading order, with values instead of ids."""
+        """The tokens of units in the order of reading, with values instead of ids: the slow walk."""
         begin = at = value = end = 0  # the token spans `begin` to `end`; the walk is at `at`
         state = ROOT
         while begin < len(units):
@@ -242,7 +242,7 @@ class MaxMatchTable(UnitTrieTable):
         return ENTRY.pack(np.where(is_alone, ALONE, sizes), states, values)
 
     def lasts(self, edges: Edges) -> Lasts:
-        """The token that results if a walk ends at an edge, for each edge of the trie."""
+        """For each edge of the trie, the token that a walk returns if it ends there."""
         firsts, words, depths = edges.last_of(edges.above == len(edges)), edges.last_of(edges.values > 0), edges.depths
         are_surrogates = np.zeros(FREE, np.bool_)
         are_surrogates[self.units[self.are_surrogates]] = True
@@ -297,7 +297,7 @@ class MaxMatchTable(UnitTrieTable):
         need_none(numbers != self.lists[before, NUMBER].astype(np.int64) + 1, lambda at: f"token {at + 1} has the number {numbers[at]}")
 
     def _prove_rules(self, edges: Edges) -> None:
-        """Prove that the tokens of a rule have the same total size as its string."""
+        """Prove that the total size of a rule's tokens is the size of its string."""
         words = self.metadata.settings.words
         need_none(self.rules >= len(self.lists), lambda rule: f"rule {rule} has the token {self.rules[rule]} of {len(self.lists)}")
         of_rules = np.flatnonzero(edges.values > words)
@@ -306,7 +306,7 @@ class MaxMatchTable(UnitTrieTable):
         need_none(sizes != found, lambda at: f"slot {edges.slots[of_rules[at]]} ends a rule of {sizes[at]} units at {found[at]}")
 
     def _prove_jumps(self, edges: Edges) -> None:
-        """Prove that walks jump exactly where they have read units after a token."""
+        """Prove that walks jump exactly from the states in which they have read units after a token."""
         need(self.jumps.shape[1] == len(JUMP) and len(self.jumps), f"jumps has the shape {self.jumps.shape}")
         need(not self.jumps[0].any(), "jump 0 is none, and is not empty")
         inner, lasts = edges.targets != LEAF, self.lasts(edges)
@@ -324,7 +324,7 @@ class MaxMatchTable(UnitTrieTable):
         reached = edges.edge_to[np.minimum(targets, len(self.entries))]
         need_none(reached == NULL, lambda at: f"state {states[at]} jumps to {targets[at]}, which is no state")
         left = np.append(edges.depths, 0)[reached] + self.lists[tokens, END] - depths
-        is_inside = (targets == ROOT) & self.are_surrogates[self.unit_of()[labels]]  # a token has the other unit of this character
+        is_inside = (targets == ROOT) & self.are_surrogates[self.unit_of()[labels]]  # a token includes the other unit of this character
         need_none((left != 0) & ~(is_inside & (left == 1)), lambda at: f"state {states[at]} jumps over {left[at]} units too many")
         wrong = (np.append(lasts.values, 0)[reached] != values) | (np.append(lasts.sizes, 0)[reached] != sizes)
         need_none(wrong, lambda at: f"state {states[at]} jumps to a token that is not that of state {targets[at]}")

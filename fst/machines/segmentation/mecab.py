@@ -5,13 +5,13 @@ adjacent words have the connection cost ``matrix[left id of the right word, righ
 text have the ids 0 and the cost 0. The rules are from MeCab 0.996, for a text of one line:
 
 - Characters of the category SPACE are skipped before a word, and at the end of the text.
-- The words that begin at a place are words of the dictionary. If the dictionary has none, or the character's category has the flag
-  *invoke*, unknown words are added, with the ids and costs of the category in ``unk.def``. These are the run of characters of related
-  categories, unless more than `max_grouping_size` characters follow the first one; and words of up to `length` characters that share a
-  category with the first one. If no word results, the character is an unknown word.
+- All words of the dictionary that begin at a position are candidates. If there are no candidates, or the character's category has the flag
+  *invoke*, unknown words are added, with the ids and costs of the category in ``unk.def``. One unknown word is the run of characters in
+  which neighbours share a category, unless more than `max_grouping_size` characters follow the first character. Other unknown words have up
+  to `length` characters that share a category with the first character. If no word results, the character alone is an unknown word.
 - A character beyond U+FFFF has the categories of U+0000.
-- If paths have equal costs, the path whose last word begins later wins; if these are equal, too, the path whose last word comes earlier in
-  the dictionary.
+- Of paths with equal costs, the path whose last word begins later wins; if the last words begin at the same position, the path whose last
+  word comes earlier in the dictionary wins.
 
 The entries of the dictionary's files are numbered first, then the entries of ``unk.def``; the id of a word is its number. The words in
 ``unk.def`` are the names of categories.
@@ -51,8 +51,8 @@ COST_SHIFT, LAST_SHIFT = 2 * ID_BITS, 2 * ID_BITS + COST_BITS
 FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = 18, 23, 27, 28, 29
 MAX_KINDS = 1 << 15
 
-SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # number of nodes at which to search certain words; maximum number before the last place
-KEY_SHIFT = 25  # position of the cost in a key; the lower bits are the node
+SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # number of nodes at which the kernel searches for certain words; maximum number of nodes
+KEY_SHIFT = 25  # the cost in a key is above this bit; the lower bits are the node
 NODE_SHIFT = 3
 NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # indices into the `1 << NODE_SHIFT` numbers of a node
 REACH, MAX_GROUP, RIGHTS = range(3)  # indices into `Arguments.params`
@@ -90,7 +90,8 @@ class MecabMetadata(Sections):
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: the arrays of the table, the matrix row by row, and numbers.
+    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: the arrays of the table, with the matrix row by row, and
+    `params`.
 
     Attributes:
         params: uint64[3]. `REACH`: the maximum number of units to the end of a word. `MAX_GROUP`: `max_grouping_size`. `RIGHTS`: the number
@@ -111,15 +112,16 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT`: see the constant.
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT`: see the comment at this
+            constant.
         symbols: empty; between calls for one text, the kernel stores only the right id of the last certain word.
-        heads: uint32[n], n a power of two: for each place ahead, the last node that ends there, or 0. All elements are 0 between rows.
+        heads: uint32[n], n a power of two: for each position ahead, the last node that ends there, or 0. All elements are 0 between rows.
         nodes: uint32[8 * n], the nodes. Node 0 means no node; node 1 is the last certain node.
         totals: int64[n], the cost of the best path to each node.
-        clock: uint64[1], the number of places with nodes so far, for the stamps.
-        right_stamps, right_slots: for each right id, the stamp and the slot.
+        clock: uint64[1], the number of positions with nodes so far. A stamp is the value of the clock at which an element was written.
+        right_stamps, right_slots: for each right id, its stamp and its slot.
         slot_keys, slot_rights: for each slot, the key of a node and its right id.
-        left_stamps, left_keys: for each left id, the stamp and the least key up to the place of the stamp.
+        left_stamps, left_keys: for each left id, its stamp and the least key at this stamp.
     """
 
     state: Array
@@ -137,7 +139,7 @@ class Work(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of the dictionary, or for unknown words."""
+    """An entry of the dictionary or of ``unk.def``."""
 
     id: int
     left: int
@@ -187,11 +189,11 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MecabTable(UnitTrieTable):
-    """A dictionary of MeCab, compiled. The value of a string is 1 + the index of its first word in `lists`.
+    """The compiled dictionary of MeCab. The value of a string is 1 + the index of its first word in `lists`.
 
     Attributes:
-        lists: uint64[n], the lists of words, concatenated: one for each string of the dictionary, and one for each category. A list has its
-            words in the reverse order of the dictionary.
+        lists: uint64[n], the lists of words, concatenated: one for each string of the dictionary, and one for each category. The words of a
+            list are in the reverse order of the dictionary.
         numbers: int32[n], the ids of these words.
         kinds: uint32[n], kinds of characters.
         unknowns: int32[categories], the index of each category's first word in `lists`.
@@ -244,7 +246,9 @@ class MecabTable(UnitTrieTable):
         return number >= self.metadata.settings.words
 
     def word(self, number: int) -> Word:
-        """The word of an id that can occur in a text. If words have equal left and right ids, only the word of least cost is stored."""
+        """The word with an id that can occur in a text. If words of one list have equal left and right ids, the table contains only the
+        word of least cost.
+        """
         return self._word(int(self._place_of[number]))
 
     @Lazy
@@ -259,16 +263,16 @@ class MecabTable(UnitTrieTable):
         return Word(int(self.numbers[place]), left, right, (packed >> COST_SHIFT & ((1 << COST_BITS) - 1)) + LOWEST_COST)
 
     def _list(self, place: int) -> list[Word]:
-        """The words of the list that begins at a place, in the order of the dictionary."""
+        """The words of the list that begins at index `place`, in the order of the dictionary."""
         end = place + int(self._list_sizes[place])
         return [self._word(at) for at in range(end - 1, place - 1, -1)]
 
     def run(self, text: str) -> list[int]:
-        """The ids of the words, in slow and plain Python."""
+        """The ids of the words, by the slow walk."""
         return [node.word.id for node in self.walk(text)]
 
     def walk(self, text: str) -> list[Node]:
-        """The best path through a text, in slow and plain Python; its last node is the end of the text."""
+        """The best path through a text: the slow walk. The last node is the end of the text."""
         units = units_of(text)
         ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}  # in the order that decides ties
         for at in range(len(units)):
@@ -286,11 +290,11 @@ class MecabTable(UnitTrieTable):
         return path[::-1]
 
     def cost(self, text: str) -> int:
-        """The cost of the best path through a text, in slow and plain Python."""
+        """The cost of the best path through a text, by the slow walk."""
         return self.walk(text)[-1].total
 
     def _linked(self, word: Word, start: int, stop: int, before: Sequence[Node]) -> Node:
-        """The node of a word, linked to the best previous node."""
+        """Make the node of a word, linked to the best previous node."""
         totals = [node.total + int(self.matrix[word.left, node.word.right]) for node in before]
         least = min(totals)
         return Node(word, start, stop, least + word.cost, before[totals.index(least)])
@@ -299,17 +303,17 @@ class MecabTable(UnitTrieTable):
         return Kind.unpacked(int(self.kinds[self.kind_of(units[at])]))
 
     def _after(self, units: Sequence[int], at: int) -> int:
-        """The place after a character."""
+        """The position after a character."""
         return at + 1 + (units[at] & 0xFC00 == 0xD800 and at + 1 < len(units))
 
     def _skipped(self, units: Sequence[int], at: int) -> int:
-        """The first place from `at` on that is not a space."""
+        """The first position from `at` on that is not a space."""
         while at < len(units) and self._kind_at(units, at).space:
             at = self._after(units, at)
         return at
 
     def _words_at(self, units: list[int], start: int) -> Iterator[tuple[Word, int]]:
-        """Each word that begins at a place, with its end."""
+        """Each word that begins at a position, with its end."""
         known = [(word, stop) for value, _, stop in self.values(units, start) for word in self._list(value - 1)]
         yield from known
         kind = self._kind_at(units, start)
@@ -319,7 +323,7 @@ class MecabTable(UnitTrieTable):
         yield from ((word, stop) for stop in stops for word in self._list(int(self.unknowns[kind.first])))
 
     def _unknown_ends(self, units: Sequence[int], start: int, kind: Kind, is_known: bool) -> list[int]:
-        """The ends of the unknown words that begin at a place."""
+        """The ends of the unknown words that begin at a position."""
         first_end = stop = self._after(units, start)
         ends, run_end = list[int](), 0
         if kind.group:
@@ -344,7 +348,7 @@ class MecabTable(UnitTrieTable):
 
     @Lazy
     def _list_sizes(self) -> Ints:
-        """For each place in `lists`, the number of words from there to the end of the list."""
+        """For each index into `lists`, the number of words from there to the end of the list."""
         is_last = self.lists >> np.uint64(LAST_SHIFT) > 0
         places = np.arange(len(self.lists))
         ends: Ints = np.minimum.accumulate(np.where(is_last, places, len(self.lists))[::-1])[::-1]
@@ -352,7 +356,7 @@ class MecabTable(UnitTrieTable):
 
     @Lazy
     def most_words(self) -> int:
-        """The maximum number of nodes that can begin at a place."""
+        """The maximum number of nodes that can begin at a position."""
         edges = self.edges()
         known = int(edges.sums(np.append(0, self._list_sizes)[edges.values]).max(initial=0))
         return known + (MAX_CHARACTERS + 1) * int(self._list_sizes[self.unknowns].max())

@@ -13,7 +13,7 @@ from fst.tables.proof import need, need_none
 
 
 class StringColumn(Sequence[str]):
-    """A sequence of strings. A string is decoded when it is read, because a dictionary has many.
+    """A sequence of strings. Each string is decoded when it is read, because a dictionary contains many strings.
 
     Args:
         data: uint8[n], the strings in UTF-8, concatenated.

@@ -1,10 +1,11 @@
 """A trie of words over UTF-16 units, shared by all segmentation tables.
 
-Most Chinese and Japanese characters are one unit, so each takes one look-up. In UTF-8 each takes three, mostly far apart in memory.
+Most Chinese and Japanese characters are one unit, so each takes one look-up. In UTF-8, each would take three look-ups, mostly far apart in
+memory.
 
-A unit has a *label*, the same in all states. The unit with the most edges has the label 1. A unit that is in no word has the label 0, which
-no entry has. An entry, see `ENTRY`, has the next state or `LEAF`, and the value of the word that ends there, or 0. A free slot has the
-label `FREE`. The slot of a state itself is always free, and a machine may store data in its other bits.
+Each unit has a *label*, which is the same in all states. The unit with the most edges has the label 1. A unit that is in no word has the
+label 0, which no entry has. An entry, see `ENTRY`, contains the next state, or `LEAF`; and the value of the word that ends there, or 0. A
+free slot has the label `FREE`. The slot of a state itself is always free, and a machine may store data in its other bits.
 
 **What kernels may assume** once a trie is proven: all look-ups from a state are in the array, no walk from the root reads more than
 `longest` units, and no value is greater than `highest`.
@@ -119,7 +120,7 @@ class UnitTrieTable(Table):
         """The ASCII characters after which any text may be cut."""
 
     def values(self, units: list[int], at: int) -> Iterator[tuple[int, int, int]]:
-        """The value, the slot and the end of each word that begins at a place of a text, in slow and plain Python."""
+        """The value, the slot and the end of each word that begins at a position of a text: part of the slow walk."""
         state = ROOT
         while at < len(units) and state != LEAF:
             label = int(self.units[units[at]]) & FREE
@@ -132,7 +133,7 @@ class UnitTrieTable(Table):
                 yield value, slot, at
 
     def slot_between(self, units: list[int], start: int, end: int) -> int:
-        """The slot of the last unit of a part of a text, in slow and plain Python; `ROOT` if the trie does not contain the part."""
+        """The slot of the last unit of a part of a text; `ROOT` if the trie does not contain the part. This belongs to the slow walk."""
         state, slot = ROOT, ROOT
         for unit in units[start:end]:
             label = int(self.units[unit]) & FREE
@@ -152,7 +153,7 @@ class UnitTrieTable(Table):
         Args:
             longest: the maximum number of units that a walk may read.
             highest: the highest value.
-            keeps: whether the machine stores data in the slots of states. The machine proves this data.
+            keeps: whether the machine stores data in the slots of states, and proves this data itself.
 
         Returns:
             The edges.

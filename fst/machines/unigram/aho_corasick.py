@@ -1,26 +1,27 @@
 """The tokens of Unigram that end at each byte of a pre-token: an Aho-Corasick automaton over the trie of tokens.
 
-The source is *Efficient string matching: an aid to bibliographic search*, 1975. A walk over the trie from each place of a pre-token would
-read each byte an unpredictable number of times. The automaton reads each byte once. Notation:
+The source is Aho and Corasick, *Efficient string matching: an aid to bibliographic search*, 1975. Walks over the trie from each position of
+a pre-token would read each byte an unpredictable number of times. The automaton reads each byte once. Notation:
 
 - s: a state, a byte string that is a prefix of a token; |s|: the number of its bytes, its *depth*.
 - δ(s, b): the longest suffix of sb that is a state, or the root (the empty string).
-- D(s): the *default* of s: the root, or a suffix of s whose row has transitions that s shares.
+- D(s): the *default* of s: the root, or a suffix of s that has transitions in common with s. The row of s leaves these transitions out.
 
 **Rows.** ``steps`` has entries in the format of the trie, see `fst.machines.unigram.viterbi`. The head of a state has the depth as its
-value and D(s) as its target. If s has no transition on a byte, the transition of D(s) applies; if D(s) has none, that of the root, whose
-row has every label below `LABELS`. A token that is not a prefix of another token is not a state: the transition on its last byte leads to
-its longest suffix that is a state. The value of a transition is the number of the list of tokens that end there.
+value and D(s) as its target. If the row of s has no transition on a byte, the transition of D(s) applies; if the row of D(s) has no such
+transition either, the transition of the root applies. The root's row has every label below `LABELS`. A token that is not a prefix of
+another token is not a state: the transition on its last byte leads to its longest suffix that is a state. The value of a transition is the
+number of the list of tokens that end there.
 
-**Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n. It has the ids of the tokens that end there, the longest token
-first; then, optionally, -n for a character of n bytes that is not a token; then `NONE` for the rest of a block. If the last item of a block
-has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is used inside a character, where nothing ends,
-and after a character that ends no token, where the character is the only node.
+**Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n. It contains the ids of the tokens that end at the byte, the
+longest token first; then, optionally, -n for a character of n bytes that is not a token; then `NONE` up to the end of the block. If the
+last item of a block has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is used inside a character,
+where no token ends, and after a character that ends no token and so is itself the only node.
 
-**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; the items of a list have
-decreasing numbers of bytes; and the first item has at most as many bytes as have been read. The proof uses the depths in the table: the
-root has depth 0, a transition leads at most one level deeper than its state, and a default is not deeper than its state. So no depth is
-greater than the number of bytes read. The first item of a list has at most one byte more than the depth of any state that leads there.
+**What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; the items of a list
+become shorter; and the first item is not longer than the bytes read so far. The proof uses the depths in the table: the root has depth 0, a
+transition leads at most one level deeper than its state, and a default is not deeper than its state. So no depth is greater than the number
+of bytes read. The length of a list's first item is at most 1 more than the depth of any state with a transition to this list.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ NO_BLOCK = np.uint16((1 << 16) - 1)  # the size of the first item of a block tha
 
 
 def step(steps: Array, state: int, byte: int) -> tuple[int, int]:
-    """The state after a byte, and the list of tokens that end there."""
+    """The state after a byte, and the number of the list of tokens that end with this byte."""
     rows = state, ENTRY.unpack(steps[state]).target
     found = next(filter(None, (ENTRY.step(steps, row, byte) for row in rows)), None)
     _, target, number = found or ENTRY.unpack(steps[ROOT + ENTRY.first + byte])
@@ -57,7 +58,7 @@ def listed(lists: Array, number: int) -> list[int]:
 
 
 def sizes_of(lists: Array, lengths: Array) -> Array:
-    """uint16, the number of bytes of each item; 0 for `NONE`.
+    """uint16[items], the number of bytes of each item of the lists; 0 for `NONE`.
 
     Args:
         lists: see the module docstring.

@@ -27,12 +27,12 @@ class Ends(NamedTuple):
         steps: see `fst.machines.unigram.aho_corasick`.
         gains: float64[items of the lists], or float32 if sums are float32: the score that each item adds to a sum; minus infinity for
             `fst.machines.unigram.aho_corasick.NONE`.
-        nodes: uint64[items]. The low half is the item as a node, see `fst.machines.unigram.viterbi_kernels.node_size`. The high half is its
-            number of bytes, with the bit `GOES_ON` if the item is the last of a block and the list continues.
+        nodes: uint64[items]. The low half is the item as a node, see `fst.machines.unigram.viterbi_kernels.node_size`. The high half is the
+            item's number of bytes, with the bit `GOES_ON` if the item is the last of its block and the list continues.
         unknown: the score of a character that is not a token; one element, with the dtype of sums.
-        widest, stride: uint64[1] each. Long pieces are read in segments: `widest` is the length of a segment, and `stride` the distance
-            between the starts of two. Segments overlap by the maximum length of a token, minus one byte. If tokens are too long for this,
-            `stride` is 0 and long pieces are not read.
+        widest, stride: uint64[1] each. Long pre-tokens are read in segments: `widest` is the length of a segment, and `stride` the distance
+            between the starts of two segments. Segments overlap by the maximum length of a token, minus one byte. If tokens are too long
+            for segments, `stride` is 0, and this automaton does not read long pre-tokens.
     """
 
     steps: Array
@@ -47,14 +47,14 @@ class UnigramArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.unigram.kernels.encode` reads.
 
     Attributes:
-        shared: the arrays that cut a text into pieces and look up pieces.
+        shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens.
         trie: see `fst.machines.unigram.viterbi`.
         scores: float64[tokens], or float32 if sums span whole texts: the score of each token by its id.
         unknown: the score of a character that is not a token; one element of the same dtype.
         limit: the limit of sums; one element of the same dtype.
         most: float64[1], the maximum change of a sum per byte of text.
-        rules: uint8[2]. `RESTART`: the places where sums restart, an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`: 1 if
-            sums span whole texts.
+        rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`:
+            1 if sums span whole texts.
         unk_id: int32[1].
         fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty without byte fallback.
         ends: the automaton.
@@ -80,13 +80,13 @@ class UnigramWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
             `fst.pretokens.arguments.Work`.
-        tokens: the array of the same class; here, the list at each place of the pending pieces, see
+        tokens: the array of the same class; here, the list at each position of the pending pre-tokens, see
             `fst.runtime.machines.unigram.kernels.viterbi`.
-        best: uint64[2 * capacity], the best node that ends at each of these places, as in `Ends.nodes`.
-        best_sums: float64[2 * capacity] or float32, the sum of the best path to each place.
-        counts: uint32[capacity], the number of ids of each pending piece; used if spans are requested.
+        best: uint64[2 * capacity], the best node that ends at each of these positions, as in `Ends.nodes`.
+        best_sums: float64[2 * capacity] or float32, the sum of the best path to each of these positions.
+        counts: uint32[capacity], the number of ids of each pending pre-token; used if spans are requested.
         sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
-        total: one element of the same dtype, the sum before the next piece; used if sums continue from piece to piece.
+        total: one element of the same dtype, the sum before the next pre-token; used if sums continue from one pre-token to the next.
     """
 
     state: Array
@@ -154,8 +154,8 @@ def ends(table: Any) -> Ends:
 def work(longest: int, sums: str) -> UnigramWork:
     """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `sums` the dtype of sums."""
     own = pretokens.work()._asdict()
-    # ``2 * PIECES`` places are enough: one for each byte of a round's pending pieces, plus one for each piece. In the worst case, CHUNK - 1
-    # pieces of one byte precede one piece of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
+    # ``2 * PIECES`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
+    # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
     shared = {name: own[name] for name in UnigramWork._fields if name in own}
     return UnigramWork(
         **shared,
@@ -168,7 +168,7 @@ def work(longest: int, sums: str) -> UnigramWork:
 
 
 MOST_BITS = 900  # maximum binary exponent of a weight; float64 allows 1,023, and the rest is a margin
-PATHS = 1 << 21  # maximum number of paths to all places of a piece together
+PATHS = 1 << 21  # maximum total number of paths to the positions of a pre-token
 STEPS = 1 + MOST_DEVIATIONS  # number of elements of a segmentation in `NBestWork.steps`
 
 
@@ -197,10 +197,10 @@ class SamplingWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
             `fst.machines.unigram.arguments.UnigramWork`.
-        best_sums: float64[2 * capacity], the weight of all paths to each place of the listed pieces. `best` is never written; `find_nodes`
-            refers to it.
+        best_sums: float64[2 * capacity], the weight of all paths to each position of the listed pre-tokens. `best` is never written, but
+            `find_nodes` has this field as an argument.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
-        weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the last places, see
+        weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the last positions, see
             `fst.runtime.machines.unigram.kernels.sampling.draw`.
     """
 
@@ -225,7 +225,7 @@ class SamplingWork(NamedTuple):
 
 
 def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
-    """The maximum number of bytes of a piece whose weights need no exponents, because float64 can represent all products and sums.
+    """The maximum number of bytes of a pre-token whose weights need no exponents, because float64 can represent all products and sums.
 
     Weights without exponents differ from weights with exponents only by powers of two, so all choices are the same.
 
@@ -234,11 +234,11 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
     """
     if exponents.any():
         return 0
-    return int(MOST_BITS / (1 + float(np.abs(np.log2(numbers)).max())))  # a piece of n bytes has fewer than 2 ** n paths
+    return int(MOST_BITS / (1 + float(np.abs(np.log2(numbers)).max())))  # a pre-token of n bytes has fewer than 2 ** n paths
 
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
-    """The working arrays of sampling. They include arrays of `own`, which must be idle; a token has at most `longest` bytes."""
+    """The working arrays of sampling. They share arrays with `own`, which must not be in use. A token has at most `longest` bytes."""
     capacity = 1 << longest.bit_length()
     shared = _shared(own, SamplingWork)
     return SamplingWork(
@@ -251,7 +251,7 @@ def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
 
 
 def _shared(own: UnigramWork, kind: Any) -> dict[str, Array]:
-    """The working arrays of encoding that another kernel also uses."""
+    """The working arrays of encoding that a different kernel also uses."""
     return {name: array for name, array in own._asdict().items() if name in kind._fields}
 
 
@@ -261,7 +261,8 @@ class NBestArguments(NamedTuple):
     Attributes:
         own: the arrays of the table.
         most: uint64[1], the maximum number of best segmentations of a text.
-        is_every: uint64[1]. 1: there is one text, and each of its best segmentations becomes a row. 0: one of them is drawn.
+        is_every: uint64[1]. 1: there is one text, and each of its best segmentations becomes a row. 0: one of the best segmentations is
+            drawn.
         alpha: float64[1], see `fst.machines.unigram.sampling.Sampling`.
         seed: uint64[1].
     """
@@ -280,14 +281,14 @@ class NBestWork(NamedTuple):
         state, symbols, begins, pieces, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram.arguments.UnigramWork`.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
         bounds: int64[2], the start and the end of the row.
-        places: uint32[PATHS], the number of paths to each place of a piece.
-        scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each place, the best first. A path has a score; its
-            last node, see `fst.machines.unigram.viterbi_kernels.node_size`; and the rank of the rest of the path among the paths to the
-            place where that node begins.
-        new_scores, new_nodes, new_ranks: arrays of length `MOST_PATHS`, scratch for the paths to a place.
+        places: uint32[PATHS], the number of paths to each position of a pre-token.
+        scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each position, the best first. A path has a score;
+            its last node, see `fst.machines.unigram.viterbi_kernels.node_size`; and the rank of the rest of the path among the paths to the
+            beginning of the last node.
+        new_scores, new_nodes, new_ranks: arrays of length `MOST_PATHS`, scratch for the paths to one position.
         totals: float64[2 * MOST_PATHS], the scores of the best segmentations of a text; the second half is scratch.
-        steps: uint64[2 * STEPS * MOST_PATHS], for each segmentation the number of its deviations, then each deviation as
-            ``rank | index of the piece in the row << 16``; the second half is scratch.
+        steps: uint64[2 * STEPS * MOST_PATHS], for each segmentation the number of its deviations, then each deviation as ``rank | index of
+            the pre-token in the row << 16``; the second half is scratch.
         heads: uint32[MOST_PATHS], scratch.
     """
 
@@ -316,7 +317,9 @@ class NBestWork(NamedTuple):
 
 
 def nbest_work(own: UnigramWork, longest: int) -> NBestWork:
-    """The working arrays of n-best segmentations. They include arrays of `own`, which must be idle; a token has at most `longest` bytes."""
+    """The working arrays of n-best segmentations. They share arrays with `own`, which must not be in use. A token has at most `longest`
+    bytes.
+    """
     return NBestWork(
         **_shared(own, NBestWork),
         found=np.zeros(longest + 1, np.int32),

@@ -22,7 +22,7 @@ class UnigramTrie:
         states: the number of states of the trie.
         longest: the maximum number of bytes of a token in the trie.
         window_bits: the number of bits of a symbol in a window.
-        restarts: the places where sums restart, or "word" if there are no sums, see `fst.machines.unigram.viterbi`.
+        restarts: the positions where sums restart, or "word" if there are no sums, see `fst.machines.unigram.viterbi`.
     """
 
     kind: str = stored_as(TEXT)
@@ -34,7 +34,7 @@ class UnigramTrie:
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """The model. The fields have their names in Hugging Face's ``tokenizers``.
+    """The model. The fields have the names of Hugging Face's ``tokenizers``.
 
     Attributes:
         model_tokens: the number of tokens in the model; their ids are 0 to ``model_tokens - 1``.
@@ -42,7 +42,7 @@ class UnigramModel:
         unk_token: the content of the unknown token.
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
         sums: the dtype of sums of scores, which also selects the reference, see `fst.machines.unigram.viterbi`.
-        sentencepiece: data about the pieces of a SentencePiece model; None for other sources.
+        sentencepiece: the types and scores of the pieces in a model of SentencePiece; None for other sources.
     """
 
     unknown_is_text: ClassVar[bool] = True  # the content of an unknown token is its text
@@ -57,7 +57,7 @@ class UnigramModel:
 
 @dataclass(frozen=True)
 class UnigramMetadata(Sections):
-    """The metadata of a Unigram table, section by section."""
+    """The metadata of a Unigram table, in sections."""
 
     SECTIONS = (UnigramTrie, UnigramModel, PretokenText, AddedTokens, Templates, Settings)
 

@@ -1,21 +1,22 @@
 """Sampling of Unigram's segmentations (Kudo 2018, "Subword Regularization", https://arxiv.org/abs/1804.10959, section 3): the definition,
 and a slow walk.
 
-A segmentation of a piece is a path of nodes, see `fst.machines.unigram.viterbi`. Its score is the sum of the scores of its nodes. Its
-probability is proportional to exp(alpha · score). No node crosses a border of pieces, so the pieces of a text are sampled one by one.
+A segmentation of a pre-token is a path of nodes, see `fst.machines.unigram.viterbi`. The score of a segmentation is the sum of the scores
+of its nodes; its probability is proportional to exp(alpha · score). No node crosses the border between two pre-tokens, so pre-tokens are
+sampled one by one.
 
 **Weights.** The weight of a node is exp(alpha · score); the weight of a path is the product of the weights of its nodes. A weight is a
 *number* times 2 to the power (`DIGIT` times an *exponent*), so paths of any length, with any alpha, have finite weights. The exponential
 function is computed as a polynomial, so the result is the same on all machines.
 
-**Drawing.** The places of a piece are processed from left to right. The weight of a place is the sum of the weights of all paths to it. So
-for each node that ends there, add the weight of the node times the weight of the place where it begins. Whenever a node is added to the
-sum, it becomes the *choice* of the place with probability (its weight / the sum so far). In the end, each node is the choice with
-probability (its weight / the sum); this is reservoir sampling of one element. Follow the choices from the end of the piece to its start:
-they form a path with probability (its weight / the weight of all paths).
+**Drawing.** The positions of a pre-token are processed from left to right. The weight of a position is the sum of the weights of all paths
+to it. So each node that ends at the position adds the weight of the node, times the weight of the position where the node begins. With the
+probability (added weight / sum so far), the added node becomes the *choice* of the position. In the end, each node is the choice with the
+probability (added weight / sum); this is reservoir sampling of one element. The choices from the end of the pre-token back to its start
+form a path, with the probability (weight of this path / weight of all paths).
 
-**Random numbers** come from `fst.core.random`. The place in a row is a byte offset into all its pieces. A node of n bytes that ends at a
-place uses the number ``place | n << SIZE_SHIFT``.
+**Random numbers** come from `fst.core.random`. Positions in a row count the bytes of all its pre-tokens. A node of n bytes that ends at a
+position uses the number ``position | n << SIZE_SHIFT``.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ MOST_PATHS = 1024  # maximum number of best segmentations of a text
 ALL = -1  # value of `Sampling.nbest_size`
 MOST = 1e12  # maximum absolute value of alpha · score, so that exponents of sums are exact
 LOG_2, LOG_2_HIGH, LOG_2_LOW = 0.6931471805599453, 0.6931471803691238, 1.9082149292705877e-10  # the first is the sum of the others
-TERMS = 14  # terms of the series of exp: the error is at most 2 ** -63 for arguments up to LOG_2 / 2
+TERMS = 14  # number of terms of the series of exp: the error is at most 2 ** -63 for arguments up to LOG_2 / 2
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Sampling(Seeded):
 
     @property
     def needs_whole_rows(self) -> bool:
-        """Whether sampling needs whole rows: the n best segmentations are chosen per row."""
+        """Whether rows must not be encoded in parts: the n best segmentations belong to a whole row."""
         return self.nbest_size > 1
 
 
@@ -114,7 +115,7 @@ class Weight(NamedTuple):
 
 
 def exponentials(arguments: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The numbers and the exponents of exp(argument) for each argument; absolute values are at most `MOST`."""
+    """The numbers and the exponents of exp(argument) for each argument. The absolute values of arguments are at most `MOST`."""
     powers = np.floor(arguments / LOG_2 + 0.5)
     rest = (arguments - powers * LOG_2_HIGH) - powers * LOG_2_LOW
     numbers = np.ones(len(arguments))
@@ -138,7 +139,7 @@ def weights(scores: Array, unknown: float, alpha: float) -> tuple[NDArray[np.flo
 
 
 def final(weight: Weight) -> Weight:
-    """Normalize a weight so that its number is from `LEAST` to below `LARGEST`. For the weight of a place, one step is enough."""
+    """Normalize a weight so that its number is from `LEAST` to below `LARGEST`. For the weight of a position, one step is enough."""
     number, exponent = weight
     if number >= LARGEST:
         return Weight(number * STEP, exponent + 1)
@@ -146,15 +147,15 @@ def final(weight: Weight) -> Weight:
 
 
 def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Sampling, row: int, place: int) -> list[Node]:
-    """The nodes of a path through a piece, drawn in slow and plain Python.
+    """Draw a path through a pre-token by the slow walk; return its nodes.
 
     Args:
         trie: see `fst.machines.unigram.viterbi`.
         weighed: the result of `weights`.
-        piece: the bytes of the piece.
+        piece: the bytes of the pre-token.
         by: the sampling method.
-        row: the row of the piece, counted from `first_row` on.
-        place: the number of bytes in the row before the piece.
+        row: the row of the pre-token, counted from `first_row` on.
+        place: the number of bytes in the previous pre-tokens of the row.
     """
     numbers, exponents = weighed
     row_key = by.key(row)
@@ -185,20 +186,20 @@ def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Samplin
 
 
 def aligned(sum_: Weight, added: Weight) -> tuple[Weight, float]:
-    """Return a sum, and the number of another weight, scaled to the larger of their exponents."""
+    """Scale a sum and an added weight to the larger of their exponents. Return the sum, and the number of the added weight."""
     ahead = added.exponent - sum_.exponent
     factor = STEP ** abs(ahead) if abs(ahead) < FAR else 0.0
     return (Weight(sum_.number * factor, added.exponent), added.number) if ahead > 0 else (sum_, added.number * factor)
 
 
 MOST_DEVIATIONS = MOST_PATHS.bit_length() - 1
-LEAST_ARGUMENT = -700.0  # for smaller arguments, exp counts as 0
+LEAST_ARGUMENT = -700.0  # exp of a smaller argument counts as 0
 
 Ranked = tuple[float, list[Node]]
 
 
 def paths(trie: Array, scores: Array, unknown: float, piece: bytes, most: int) -> list[Ranked]:
-    """The best paths through a piece, each with its score, in slow and plain Python."""
+    """The best paths through a pre-token with their scores, by the slow walk."""
     places: dict[int, list[Ranked]] = {0: [(0.0, [])]}
     begin = 0
     for char in piece.decode():
@@ -215,11 +216,11 @@ def paths(trie: Array, scores: Array, unknown: float, piece: bytes, most: int) -
 
 
 def joined(texts: Sequence[tuple[float, tuple[int, ...]]], scores: Sequence[float], most: int) -> list[tuple[float, tuple[int, ...]]]:
-    """Extend the best segmentations by one piece. A segmentation is a score, and the rank of the path through each piece.
+    """Extend the best segmentations by one pre-token. A segmentation is a score, and the rank of the path through each pre-token.
 
     Args:
-        texts: the best segmentations of the previous pieces.
-        scores: the scores of the paths through the new piece, the best first.
+        texts: the best segmentations of the previous pre-tokens.
+        scores: the scores of the paths through the new pre-token, the best first.
         most: the maximum number of segmentations to keep.
     """
     found = [(total + score, (*ranks, rank)) for rank, score in enumerate(scores) for total, ranks in texts]
@@ -227,7 +228,7 @@ def joined(texts: Sequence[tuple[float, tuple[int, ...]]], scores: Sequence[floa
 
 
 def drawn(scores: Sequence[float], by: Sampling, row: int) -> int:
-    """Draw one of the best segmentations for a row, and return its index. `scores` has the best first."""
+    """Draw one of the best segmentations for a row, and return its index. `scores` are in descending order."""
     ahead = np.array(scores) - (scores[0] if by.alpha >= 0 else scores[-1])
     arguments = by.alpha * ahead
     numbers, exponents = exponentials(np.maximum(arguments, LEAST_ARGUMENT))

@@ -1,7 +1,7 @@
 """Unigram: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text is cut into pieces, see `fst.pretokens.table`. A piece that is not in the table of words has the tokens of its best path, see
-`fst.machines.unigram.viterbi`. As in SentencePiece, tokens contain a symbol for a space, mostly ▁. Texts and the trie contain the space
+A text is cut into pre-tokens, see `fst.pretokens.table`. A pre-token that is not in the table of words becomes the tokens of its best path,
+see `fst.machines.unigram.viterbi`. As in SentencePiece, tokens contain a symbol for a space, mostly ▁. Texts and the trie contain the space
 itself, see `fst.text.whitespace`.
 """
 
@@ -42,8 +42,8 @@ class UnigramTable(PretokenTable):
         trie: uint64[slots], see `fst.machines.unigram.viterbi`.
         steps: uint64[slots], lists: int32[n], see `fst.machines.unigram.aho_corasick`.
         scores: float64[tokens], the score of each token of the model by its id, as in the source.
-        types: uint8[tokens], the type of each token of the model; empty if sums do not span whole texts. Only `NORMAL` and `USER_DEFINED`
-            tokens occur in texts and in the trie.
+        types: uint8[tokens], the type of each token of the model; empty if sums do not span whole texts. Only tokens of the types `NORMAL`
+            and `USER_DEFINED` occur in texts and in the trie.
         token_bytes: as in `PretokenTable`; all tokens are UTF-8, with the symbol for spaces.
     """
 
@@ -69,22 +69,22 @@ class UnigramTable(PretokenTable):
 
     @property
     def is_whole(self) -> bool:
-        """Whether sums span whole texts, as in ``sentencepiece``."""
+        """Whether the score scope is the text: sums continue over whole texts, as in ``sentencepiece``."""
         return self.metadata.model.sums == viterbi.WHOLE
 
     @property
     def has_words(self) -> bool:
-        """Whether tokens are whole words."""
+        """Whether tokens are whole words, as in SentencePiece's model type ``word``."""
         return self.restarts == viterbi.WORD
 
     @property
     def restarts(self) -> str:
-        """The places where sums restart, see `fst.machines.unigram.viterbi`."""
+        """The positions where sums restart, see `fst.machines.unigram.viterbi`."""
         return self.metadata.automaton.restarts
 
     @property
     def limit(self) -> float:
-        """The limit of sums."""
+        """The absolute value above which sums are reduced, see `fst.machines.unigram.viterbi`; infinity if sums are float64."""
         return viterbi.LIMIT if self.is_whole else np.inf
 
     @property
@@ -103,13 +103,15 @@ class UnigramTable(PretokenTable):
 
     @property
     def symbol(self) -> str:
-        """The character for a space in tokens; "" if tokens have none."""
+        """The character that means a space in tokens; "" if no character does."""
         by = self.metadata.text.rewriting
         return (by.blanks if by else NO_WHITESPACE).symbol
 
     @property
     def ids_per_unit(self) -> int:
-        """The maximum number of ids per byte of text: the expansion by normalization, times the number of fallbacks for a space, if any."""
+        """The maximum number of ids per byte of text: the expansion bound, times the number of fallback tokens for a space, if spaces have
+        fallback tokens.
+        """
         return self.expansion_bound * max(len(self.blank), 1)
 
     @Lazy
@@ -176,7 +178,7 @@ class UnigramTable(PretokenTable):
 
     @property
     def _are_bytewise(self) -> bool:
-        """Whether every byte has a fallback token."""
+        """Whether all 256 bytes have fallback tokens."""
         return bool((self.fallbacks >= 0).all())
 
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
@@ -184,7 +186,7 @@ class UnigramTable(PretokenTable):
         return [number for number in self.fallbacks[[*bytes_]].tolist() if number != NO_FALLBACK]
 
     def run(self, text: str) -> list[int]:
-        """The token ids of a text, without a template, in slow and plain Python."""
+        """The token ids of a text without a template, by the slow walk."""
         if self.has_words:
             return self._run_words(text)
         ids, before = list[int](), self.path_scores.dtype.type(0)
@@ -199,7 +201,7 @@ class UnigramTable(PretokenTable):
         return ids
 
     def _run_words(self, text: str) -> list[int]:
-        """The token ids of a text of whole words. A run of unknown words becomes one id, or the ids of its bytes."""
+        """The token ids of a text if tokens are whole words. A run of unknown words becomes one id, or the ids of its bytes."""
         ids = list[int]()
         for number, parts in groupby(self.parts(text), lambda part: self.token_of(part[0].encode()) if part[1] is None else part[1]):
             found = [part.encode() for part, _ in parts]
@@ -207,27 +209,27 @@ class UnigramTable(PretokenTable):
         return ids
 
     def token_of(self, string: bytes) -> int | None:
-        """The id of the token that equals a string of a text in UTF-8; None if no token does."""
+        """The id of the token that equals a string in UTF-8; None if no token equals the string."""
         return dict(viterbi.tokens_at(self.trie, string, 0)).get(len(string))
 
     @Lazy
     def most(self) -> float:
-        """The greatest absolute score."""
+        """The greatest absolute value of a score."""
         return max(float(np.abs(self.path_scores).max()), abs(float(self.unknown)))
 
     def run_piece(self, piece: bytes) -> Sequence[int]:
-        """The token ids of a piece at the beginning of a text."""
+        """The token ids of a pre-token at the beginning of a text."""
         if self.has_words:
             number = self.token_of(piece)
             return self._ids_of_unknown(piece) if number is None else [number]
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
     def path(self, piece: bytes, before: Any = None) -> tuple[list[viterbi.Node], Any]:
-        """The best path through a piece, and the sum after the piece.
+        """The best path through a pre-token, and the sum after it.
 
         Args:
-            piece: the piece.
-            before: the sum before the piece, with the dtype of sums; None means 0.
+            piece: the bytes of the pre-token.
+            before: the sum before the pre-token, with the dtype of sums; None means 0.
         """
         zero = self.path_scores.dtype.type(0)
         return viterbi.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)
@@ -247,7 +249,9 @@ class UnigramTable(PretokenTable):
             run = last
 
     def _shown(self, piece: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
-        """The byte spans of the ids of a run of unknown nodes: the run, or each character if sums span whole texts and bytes have ids."""
+        """The byte spans of the ids of a run of unknown nodes: one span for each character if sums continue over whole texts and bytes have
+        fallback tokens; otherwise one span for the run.
+        """
         are_apart = self.is_whole and self._are_bytewise
         starts = [place for place in range(begin, end) if piece[place] & 0xC0 != 0x80] if are_apart else [begin]
         yield from pairwise([*starts, end])
@@ -343,10 +347,10 @@ class UnigramTable(PretokenTable):
 
 
 def scores_of(table: UnigramTable) -> Array:
-    """float64[tokens], the score of each token of the model in a segmentation. It equals the score in a path, with one exception.
+    """float64[tokens], the score of each token of the model for sampling. It equals the score for encoding, except for user-defined tokens.
 
-    In a segmentation, a user-defined token has a bonus for each character after the first; in encoding, for each byte after the first.
-    ``unigram_model.cc`` of ``sentencepiece`` has the same difference.
+    For sampling, a user-defined token has a bonus for each character after the first; for encoding, it has a bonus for each byte after the
+    first. ``unigram_model.cc`` of ``sentencepiece`` has the same difference.
     """
     scores: Array = table.path_scores.astype(np.float64)
     if table.is_whole:
@@ -358,7 +362,7 @@ def scores_of(table: UnigramTable) -> Array:
 
 
 def run_sampling(table: UnigramTable, text: str, by: Sampling, row: int = 0) -> list[int]:
-    """The token ids of a text, without a template, drawn from all segmentations or from the n best. `row` is the number of the text."""
+    """The token ids of a text, without a template, drawn from all segmentations or from the n best. `row` is the index of the text."""
     if by.nbest_size > 0:
         found = run_nbest(table, text, by.nbest_size)
         return found[sampling.drawn([score for score, _ in found], by, row)][1]
@@ -383,7 +387,7 @@ def run_nbest(table: UnigramTable, text: str, most: int) -> list[tuple[float, li
 
 
 def _along(table: UnigramTable, text: str, paths: Sequence[Sequence[Node]]) -> list[int]:
-    """The token ids of a text with a path through each of its pieces."""
+    """The token ids of a text, given a path through each of its pre-tokens."""
     ids, left = list[int](), iter(paths)
     for part, special in table.parts(text):
         ids += [number for number, _ in table.spans(part.encode(), next(left))] if special is None else [special]

@@ -1,35 +1,35 @@
-"""Unigram: the best path through the possible tokens of a piece.
+"""Unigram: the best path through the possible tokens of a pre-token.
 
-**Best path.** Each token has a score. A piece is split into the sequence of tokens with the greatest sum of scores. A character that is not
-a token is a separate node; its score is the least score of all tokens minus `PENALTY`. Sums are added from left to right, and rounded at
-each step, see below. Nodes are tried in the order of their start positions. A node replaces the best node that ends at the same place only
-if its sum is greater; in a tie, the first node wins.
+**Best path.** Each token has a score. A pre-token is split into the sequence of tokens with the greatest sum of scores. A character that is
+not a token is a separate node; its score is the least score of all tokens minus `PENALTY`. Sums are added from left to right, and rounded
+at each step, see below. Nodes are tried in the order of their start positions. A node replaces the best node so far that ends at the same
+position only if its sum is greater; in a tie, the first node wins.
 
-**Sums.** There are two references, and rounding decides between paths with almost equal scores. `WORDS`: ``unigram/model.rs`` of
+**Sums.** If paths have almost equal scores, rounding decides, and the two references round differently. `WORDS`: ``unigram/model.rs`` of
 ``tokenizers`` cuts a text into words, and sums float64 over each word separately. `WHOLE`: ``unigram_model.cc`` of ``sentencepiece`` sums
-float32 from the beginning of the text. To keep float32 sums precise: if the sum at a character is beyond `LIMIT`, it is subtracted from all
-sums that are known there, see `best_path`.
+float32 from the beginning of the text. To keep float32 sums precise, a sum whose absolute value at a character is above `LIMIT` is
+subtracted from all sums from this character on, see `best_path`.
 
-**Pieces.** The compiler cuts words further, at each place that no token can cross. Sums then continue from piece to piece. They restart
-according to `RESTARTS`: at every piece, at pieces that begin with a space, or never within a stretch of text.
+**Pre-tokens.** The compiler also cuts words at each position that no token can cross. Sums then continue from one pre-token to the next.
+They restart according to `RESTARTS`: at every pre-token, at pre-tokens that begin with a space, or never between two special tokens.
 
-**Certain pieces.** If sums continue, the text before a piece affects its path only by rounding. A path through n characters is rounded at
-most n times. If a single token is better than all other paths through a piece by more than n + 1 roundings, it is the best path after any
-text, see `are_certain`.
+**Certain pre-tokens.** If sums continue, the text before a pre-token affects its best path only by rounding. The sum of a path through n
+characters is rounded at most n times. If a single token is better than all other paths by more than n + 1 roundings, it is the best path
+after any text, see `are_certain`.
 
-**Words.** With `WORD`, as in SentencePiece's model type ``word``, tokens are whole words; there are no paths and no sums. A piece is a
-word, cut before each symbol for a space. The whole piece is one token, or unknown.
+**Words.** With `WORD`, as in SentencePiece's model type ``word``, tokens are whole words; there are no paths and no sums. A pre-token is a
+word, cut before each symbol for a space. It is one token, or unknown.
 
 **Ids.** A character that is not a token is *unknown*; so is the unknown token if the text spells it. A run of unknown characters becomes
 one string. With `WORDS`, this string may be a token. Otherwise it becomes the tokens of its bytes, if all bytes have tokens, or the unknown
-token. With `WORD`, a run of unknown words is one string.
+token. With `WORD`, a run of unknown words becomes one string.
 
 **Rows.** A trie over bytes contains the tokens, in the format `ENTRY`. A state is the slot of its *head*. The head has the label `HEAD`,
 and the depth as its value: the number of bytes from the root. A transition has the next state or `LEAF` as its target; its value is 1 + the
 id of the token that ends there, or 0.
 
-**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the array; a walk from the root reads
-at most as many bytes as the maximum depth allows; and a token that ends after n bytes has n bytes.
+**What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the array; a walk from the root
+reads at most `longest` bytes, see `prove`; and a token that ends after n bytes has n bytes.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from fst.tables.proof import Each, Transitions, need, need_none, prove_states, p
 
 PENALTY = 10.0
 WORDS, WHOLE = SUMS = "float64", "float32"  # dtypes of sums
-PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # places where sums restart; `WORD`: no sums
-LIMIT = 1e5  # limit of sums that continue from piece to piece
+PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # positions where sums restart; `WORD`: no sums
+LIMIT = 1e5  # maximum absolute value of a sum that continues, before it is reduced
 LABELS, HEAD = 0xF8, 0xFF
 ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)
 LEAF = ROOT  # no transition leads to the root
@@ -60,7 +60,7 @@ Node = tuple[int, int, int | None]  # begin, end, and the id; None for an unknow
 
 
 def tokens_at(trie: Array, piece: bytes, begin: int) -> Iterator[tuple[int, int]]:
-    """The end and the id of each token that begins at a place of a piece, the shortest first."""
+    """The end and the id of each token that begins at a position of a pre-token, the shortest token first."""
     state = ROOT
     for at in range(begin, len(piece)):
         entry = ENTRY.step(trie, state, piece[at])
@@ -74,15 +74,15 @@ def tokens_at(trie: Array, piece: bytes, begin: int) -> Iterator[tuple[int, int]
 
 
 def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: Any, limit: float) -> tuple[list[Node], Any]:
-    """The best path through a piece, in slow and plain Python.
+    """The best path through a pre-token: the slow walk.
 
     Args:
         trie: see the module docstring.
         scores: the score of each token, float64 or float32.
         unknown: the score of a character that is not a token, of the same dtype.
-        piece: the piece.
-        before: the sum of the path before the piece, of the same dtype.
-        limit: the limit of sums.
+        piece: the bytes of the pre-token.
+        before: the sum before the pre-token, of the same dtype.
+        limit: the absolute value above which sums are reduced.
 
     Returns:
         The nodes of the path, and the sum after them.
@@ -109,15 +109,15 @@ def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: An
 
 
 def are_certain(gaps: Array, characters: Array, most: float, sums: str) -> Array:
-    """For each piece that is a single token, whether it is certain.
+    """For each pre-token that is a single token, whether this token is certain, see the module docstring.
 
-    Float32 sums are at most slightly beyond `LIMIT`, and below 2^17, so each rounding changes a sum by at most 2^-8. Float64 sums are below
-    2^29 times the greatest score, because a call reads at most that much text.
+    Float32 sums are at most slightly above `LIMIT`, and below 2^17, so each rounding changes a sum by at most 2^-8. Float64 sums are below
+    2^29 times the greatest score, because a call reads less than 2^29 bytes of text.
 
     Args:
-        gaps: the score of each piece as a token, minus the best score of any other path through it.
-        characters: the number of characters of each piece.
-        most: the greatest absolute score.
+        gaps: the score of each pre-token as one token, minus the best score of any other path through the pre-token.
+        characters: the number of characters of each pre-token.
+        most: the greatest absolute value of a score.
         sums: the dtype of sums.
     """
     rounding = 2.0**-8 if sums == WHOLE else most * 2.0**-24

@@ -1,6 +1,6 @@
-"""Parts of kernels that find the best path through a piece; `fst.machines.unigram.viterbi.best_path` specifies the result.
+"""Parts of kernels that find the best path through a pre-token; `fst.machines.unigram.viterbi.best_path` specifies the result.
 
-The compiler also uses them. They require a trie that `fst.machines.unigram.viterbi.prove` accepts, and a piece in UTF-8.
+The compiler also calls these functions. They require a trie that `fst.machines.unigram.viterbi.prove` accepts, and a pre-token in UTF-8.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TARGET, VALUE = np.uint64(ENTRY.max_target), np.uint64(ENTRY.max_value)
 VALUE_SHIFT, LABEL_SHIFT = np.uint64(ENTRY.value_shift), np.uint64(ENTRY.label_shift)
 ROOT, LEAF = np.uint64(rows.ROOT), np.uint64(viterbi.LEAF)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
-UNSET = 0  # the size at a place where no node ends yet
+UNSET = 0  # the size at a position where no node ends yet
 
 
 @inlined
@@ -49,17 +49,18 @@ def put_size(size, sizes, at, index, shift):
 
 @part
 def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, sizes, at):
-    """Find the best node that ends at each place of a piece. Only its size is stored; `node_of` finds the token from its bytes.
+    """Find the best node that ends at each position of a pre-token. Only the size of a node is stored; `node_of` finds the node by its
+    bytes.
 
     Args:
-        text, begin, end: the piece.
+        text, begin, end: the text, and the bounds of the pre-token.
         trie: see `fst.machines.unigram.viterbi`.
-        scores, unknown, before, limit: the score of each token, the score of a character that is not a token, the sum before the piece, and
-            the limit of sums. All have the dtype of sums.
-        sums: output, float64[2 ** n] or float32, longer than any token: the sums of the best paths to the last places. The index is the
-            lower n bits of the place.
-        sizes, at: output from `at` on, uint8, one or two elements for each byte of the piece, see `shift_of`: the number of bytes of the
-            best node that ends with this byte, or `UNSET`; see `size_at`.
+        scores, unknown, before, limit: the score of each token, the score of a character that is not a token, the sum before the pre-token,
+            and the absolute value above which sums are reduced. All have the dtype of sums.
+        sums: output, float64[2 ** n] or float32, longer than any token: the sums of the best paths to the last positions. The index is the
+            lower n bits of the position.
+        sizes, at: output from `at` on, uint8, one or two elements for each byte of the pre-token, see `shift_of`: the number of bytes of
+            the best node that ends with this byte, or `UNSET`; see `size_at`.
 
     Returns:
         The sum of the best path.
@@ -94,7 +95,7 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
 
 @part
 def rebase(place, begin, end, mask, sums, sizes, at):
-    """Subtract the sum at a place from all sums that are known there."""
+    """Subtract the sum at a position from all known sums at this position and after it."""
     base, shift = sums[place & mask], shift_of(sums)
     sums[place & mask] = 0
     for after in range(place + U1, min(place + mask, end) + U1):
@@ -104,7 +105,7 @@ def rebase(place, begin, end, mask, sums, sizes, at):
 
 @inlined
 def offer(total, size, end, mask, sums, sizes, at, begin):
-    """Store a node that ends at a place if it is the first, or better than the best so far."""
+    """Store a node if it is the first that ends at its position, or better than the best node so far."""
     shift = shift_of(sums)
     if size_at(sizes, at, end - begin - U1, shift) == UNSET or total > sums[end & mask]:
         sums[end & mask] = total
@@ -126,7 +127,7 @@ def node_of(text, begin, end, trie):
 
 @part
 def token_of(text, begin, end, trie):
-    """1 + the id of the token that equals a span of a text; 0 if no token does."""
+    """1 + the id of the token that equals a span of a text; 0 if no token equals the span."""
     state, at, value = ROOT, begin, U0
     while at < end:
         byte = np.uint64(text[at])
