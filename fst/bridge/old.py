@@ -18,7 +18,8 @@ SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokeniz
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
     *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
 )
-EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}  # of a tokenizer.json for tiktoken: empty parts
+# The parts of a tokenizer.json for tiktoken that are the same for all encodings.
+EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}
 
 
 def tokenizer_of(old: Any, asker: str) -> Tokenizer:
