@@ -171,7 +171,7 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
 
 
 def _compiled(source: Any, found: Source[Any], layout: str) -> Table:
-    """Compile a source that is already read; an error names the source's file or folder."""
+    """Compile the source that `read` returned; an error names the source's file or folder."""
     try:
         return assembled(found, layout)
     except (UnsupportedError, VocabularyError) as error:

@@ -49,7 +49,7 @@ def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> Tex
 
 
 def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str, Any], TextPipeline], Model]:
-    """Adapt the reader of a model that does not depend on the text pipeline: the pipeline is ignored."""
+    """Add an argument for the text pipeline, which is ignored, to the reader of a model."""
     return lambda model, _: read(model)
 
 

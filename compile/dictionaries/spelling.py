@@ -11,7 +11,7 @@ MAX_MATCHES = 1 << 24  # the maximum number of matches in the outputs of a table
 
 
 def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list[bytes]:
-    """Encode words in UTF-8 and check their lengths. Messages call a word `noun`.
+    """Encode words in UTF-8 and check their lengths. In messages, a word is called `noun`.
 
     Raises:
         VocabularyError, UnsupportedError: a word is not text, is empty or is too long, or all words together are too long.

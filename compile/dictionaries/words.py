@@ -40,11 +40,12 @@ class Words(NamedTuple):
     """The words of a dictionary; the number of a word is its position.
 
     Attributes:
-        words: the words; iterate only once. If the source is an iterable, its elements may have any type, and it may be endless.
+        words: the words, as an iterable that can be read once. If the source is an iterable, its elements may have any type, and it may be
+            endless.
         frequencies: the frequency of each word, in jieba's format; None for other formats.
         tags: the part of speech of each word, or "", in jieba's format; None for other formats.
         origin: the path of the file, or, for a list, the noun for a word.
-        unit, places: for a file, "line" or "row", and the number of each word's line or row, from 1; for a list, "" and no places.
+        unit, places: for a file, "line" or "row", and the number of this line or row for each word, from 1; for a list, "" and no places.
     """
 
     words: Iterable[Any]

@@ -13,9 +13,9 @@ NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 def place(order, starts, columns, shapes, bases, occupied, tried, free):
     """Place rows by first fit. A uint64 word has one bit for each of 64 candidate bases, and several words are tested at a time.
 
-    A row occupies its base, and ``base + column`` for each of its columns. Slots are never freed, so a row cannot fit before the last row
-    with the same columns; its search starts there. (bert-base-multilingual-cased has 14,738 distinct rows of 218,084: this finds the first
-    fit in 1 s instead of 40 s.)
+    A row occupies its base, and ``base + column`` for each of its columns. Slots are never freed, so a row cannot fit before the previous
+    row with the same columns; the search starts there. (bert-base-multilingual-cased has 14,738 distinct rows of 218,084: this finds the
+    first fit in 1 s instead of 40 s.)
 
     Args:
         order: int64[rows], the order in which rows are placed.

@@ -129,7 +129,7 @@ def _shapes(transducer: Transducer) -> Ints:
 
 
 def _columns(transducer: Transducer, shapes: Ints) -> Ints:
-    """Columns for the labels of transitions from states that are entered.
+    """Assign a column to each label of a transition from a state that some transition enters.
 
     Rows with fewer gaps fit better into each other. Labels are sorted by script, then by frequency; then 2-opt improves the order.
     """
@@ -165,7 +165,7 @@ def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[
 
 def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
     """Reorder labels so that adjacent labels differ little: 2-opt reverses stretches that reduce the total difference."""
-    order = np.arange(len(labels) + 1)  # the last element is the end, which costs nothing
+    order = np.arange(len(labels) + 1)  # the last element is the end of the order, which has no cost
     costs = np.pad(differences, ((0, 1), (0, 1)))
     for _ in range(ROUNDS):
         for first in range(1, len(labels)):

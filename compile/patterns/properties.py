@@ -1,4 +1,4 @@
-"""The sets of characters that have names in patterns, from ``properties.tsv``."""
+"""The named sets of characters in patterns, read from ``properties.tsv``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def named(name: str) -> Set:
 
 
 def scripts() -> list[str]:
-    """The names of all scripts. The script of a character outside all of these is unknown.
+    """The names of all scripts. A character in none of these scripts has an unknown script.
 
     >>> "Latin" in scripts()
     True
@@ -61,7 +61,7 @@ def bracket(name: str) -> Set:
 
 @cache
 def kept(kind: str, name: str) -> Set:
-    """A set of ``properties.tsv`` by its kind and first name."""
+    """Look up a set in ``properties.tsv`` by its kind and its first name."""
     return next(_runs(runs) for names, runs in _lines()[kind] if names.split()[0] == name)
 
 
@@ -80,7 +80,7 @@ def fold(edges: Set) -> Set:
 
 @cache
 def unfolding() -> Set:
-    """The characters that ``(?i)`` of Oniguruma treats as equal to several characters, such as ß and ss."""
+    """The characters that ``(?i)`` of Oniguruma treats as equal to several characters, such as ß, which equals ss."""
     return of_runs((int(code, 16), int(code, 16)) for code, _ in _lines()["unfolding"])
 
 
@@ -127,7 +127,7 @@ def _runs(listed: str) -> Set:
 
 @cache
 def _lines() -> dict[str, list[tuple[str, str]]]:
-    """The names and runs of each kind of line."""
+    """Kind of line in ``properties.tsv`` → the names and the runs of its lines."""
     found: dict[str, list[tuple[str, str]]] = {}
     for line in files("fst.compile.patterns").joinpath("properties.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):

@@ -200,11 +200,11 @@ class SetParser:
         return char
 
     def follows(self, text: str) -> bool:
-        """Whether a text is next."""
+        """Whether `text` comes next in the pattern."""
         return self.pattern.startswith(text, self.place)
 
     def skip(self, text: str) -> bool:
-        """Read a text if it is next."""
+        """Read `text` if it comes next; return whether it does."""
         found = self.follows(text)
         self.place += len(text) * found
         return found

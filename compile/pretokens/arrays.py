@@ -49,8 +49,8 @@ def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Int
 
     Args:
         symbols: the bytes of tokens.
-        starts, lengths, ids: int64[n], the span in `symbols` of each pre-token that is one token, and its id. Pre-tokens longer than a key
-            are left out.
+        starts, lengths, ids: int64[n], the span in `symbols` of each pre-token that is one token, and its id. Pre-tokens of more than
+            `WORD_BYTES` bytes are left out.
     """
     chosen = np.flatnonzero(lengths <= WORD_BYTES)
     chosen = chosen[np.argsort(ids[chosen], kind="stable")]

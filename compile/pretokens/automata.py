@@ -67,7 +67,7 @@ def explored(
 
     Args:
         begin: returns the situation after the first symbol of a search, and False.
-        step: returns the situation after a situation and a symbol, and whether a match ends before the symbol.
+        step: returns the next situation after a situation and a symbol, and whether a match ends before the symbol.
         over: the situation in which a search is over.
         symbols: the number of symbols; the last one is the end of a text.
         budget: the budget that counts the symbols of each situation.
@@ -90,7 +90,7 @@ def explored(
         return steps
 
     rows = [[(DEAD, False)] * symbols, row(begin)]
-    for situation in waiting:  # the loop appends to it
+    for situation in waiting:  # the loop appends to `waiting`
         rows.append(row(partial(step, situation)))
         if len(rows) > MAX_SITUATIONS:
             raise UnsupportedError(f"a pre_tokenizer that needs more than {MAX_SITUATIONS:,} states")
@@ -110,7 +110,7 @@ def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_
     Raises:
         UnsupportedError: the splitter has more classes than the limit.
     """
-    # Remove the ends that, for every text that follows, a later end of the same match replaces.
+    # Remove each end that a later end of the same match always replaces.
     targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets], budget)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))

@@ -127,7 +127,7 @@ def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: It
     for asked, following in product(range(count), repeat=2):
         if asked not in (begin, end) and following != begin:
             _decide(table, simulation, (asked, following), begin, end)
-    table[..., begin, :, :] = INSIDE  # at the start of a text, a kernel begins a pre-token without a window
+    table[..., begin, :, :] = INSIDE  # at the start of a text, a kernel begins a pre-token without looking up a window
     return Windows(symbols, bits, table.ravel())
 
 
@@ -177,7 +177,7 @@ class _Simulation:
         return BEGINS if answers.pop() else INSIDE
 
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
-        """Yield the answer of every search that can contain the window.
+        """Yield the answers of all searches that can read the window.
 
         One search begins with the window. Unless the text also begins there, other searches reach the window, in any state.
         """

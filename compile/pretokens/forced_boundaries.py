@@ -28,7 +28,7 @@ from fst.text.whitespace import BLANK
 
 GROUPS = 3  # the number of groups of joined characters that have a separate class
 NOT_KNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: not joined; BEHIND: joined to a space before it; OTHERS and above: groups
-SINGLE = (range(0x80), range(0x2010, 0x2040))  # each of these characters has a class, if it is a sign
+SINGLE = (range(0x80), range(0x2010, 0x2040))  # code points whose signs each have their own class
 UNKNOWN = "unknown"  # the class of characters that are in no token
 
 Pair = tuple[str, str]

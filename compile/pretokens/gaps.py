@@ -34,7 +34,7 @@ def total(split: Splitter, budget: Budget | None = None) -> Splitter:
         budget: the budget of the pipeline; None: a budget for this splitter alone.
 
     Raises:
-        UnsupportedError: the module finds no such splitter; the message gives the reason.
+        UnsupportedError: this module cannot construct such a splitter; the message gives the reason.
     """
     automaton, budget = Automaton.of(split.moves), budget or Budget()
     begins = automaton.targets[START, :-1] != DEAD
@@ -178,7 +178,7 @@ class _String:
         return OVER if kind == GAP else _Read(0, MATCHED if self.joins else GAP)
 
     def _longest(self, count: int, symbol: int) -> int:
-        """The length of the longest prefix of the string that ends the text of its first `count` symbols and `symbol`."""
+        """The length of the longest prefix of the string that is a suffix of its first `count` symbols followed by `symbol`."""
         read = (*self.symbols[:count], symbol)
         return next((size for size in range(len(read), 0, -1) if read[-size:] == tuple(self.symbols[:size])), 0)
 

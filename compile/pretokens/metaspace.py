@@ -2,7 +2,7 @@
 
 A pre-tokenizer Metaspace, or a Replace at the end of the normalizers, turns spaces into the symbol. The compiler does the reverse (see
 `fst.text.whitespace`): it replaces the symbol by a space in tokens and texts, and splits after Metaspace treat spaces as the symbol. With
-`keeps_symbol` the compiler keeps the symbol, because its fallback differs from the fallback of a space.
+`keeps_symbol`, the compiler keeps the symbol, because its byte fallback differs from that of a space.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Pipeline(NamedTuple):
         replaces: whether the last normalizer only replaces spaces by the symbol.
         blanks: the spelling of spaces.
         cuts: whether a text is cut before each space.
-        splits: the splits after these cuts; a space represents the symbol in them.
+        splits: the splits after these cuts; in these splits, a space represents the symbol.
     """
 
     normalizers: Sequence[Component]
@@ -106,7 +106,8 @@ class Pipeline(NamedTuple):
         return None if BLANK in token else token.replace(symbol, BLANK)
 
     def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
-        """The added tokens, grouped by how they are found, and the `Normalizer` of texts; see `fst.compile.text.normalizer.told_apart`.
+        """The added tokens, grouped by the search that finds them, and the `Normalizer` of texts; see
+        `fst.compile.text.normalizer.told_apart`.
 
         Spaces are replaced last. `fst.text.whitespace` can do this step, unless an added token of normalized text depends on spaces.
         """

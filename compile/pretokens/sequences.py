@@ -46,7 +46,7 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
         absent: strings that no text contains, such as special tokens, which are cut out earlier.
 
     Raises:
-        UnsupportedError: the module finds no such splitter; the message gives the reason.
+        UnsupportedError: this module cannot construct such a splitter; the message gives the reason.
 
     Examples:
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
@@ -77,7 +77,7 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
     """The splitter that cuts the pre-tokens of `first` as `second` does; neither leaves gaps.
 
     Raises:
-        UnsupportedError: a condition of this module does not hold.
+        UnsupportedError: a condition in the docstring of this module does not hold.
     """
     classes, pairs = _common(first.classes, second.classes)
     automaton = _Composition(first, second, pairs).automaton(budget)
@@ -104,8 +104,8 @@ class _Situation(NamedTuple):
 
     Attributes:
         first: the state of the first automaton.
-        second: the state of the second automaton if the pre-token of the first does not end here. DEAD: its match is known, unless the
-            pre-token of the first ends earlier. NOWHERE: the first drops the pre-token.
+        second: the state of the second automaton if the pre-token of the first does not end here. DEAD: the end of its match is known,
+            unless the pre-token of the first ends earlier. NOWHERE: the first drops the pre-token.
         lost: whether the match of the second automaton ended before the reported end.
         again: the state of a new search by the first automaton from the end of the second's match. DEAD: the second has no match yet, or
             the new search is over. NOWHERE: the first would drop the text there.
@@ -124,7 +124,7 @@ BEGIN, OVER = _Situation(START, START), _Situation(DEAD, DEAD)
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two automata.
+    """One of the two automata of a composition.
 
     Attributes:
         moves: the steps by state and common class; the last class is the end of the text.

@@ -1,6 +1,7 @@
 """Automata of programs, by ordered subset construction: a state is the list of threads that backtracking would try, in order of preference.
 
-Threads that are less preferred than a match are dropped. So the match that backtracking finds is the last one before the automaton is dead.
+Threads that are less preferred than a match are dropped. So the match that backtracking finds is the last match before the automaton is
+dead.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Construction:
         numbers = {DEAD: 0, self._start: 1}
         moves: Moves = []
         states = [DEAD, self._start]
-        for state in states:  # the loop appends to it
+        for state in states:  # the loop appends to `states`
             row = []
             for symbol in range(self._classes + 1):
                 target, ends = self._next(state, symbol)
@@ -150,7 +151,7 @@ def _numbered(targets: NDArray[np.int64], ends: NDArray[np.bool_], start: int) -
     """
     order = [0, start]
     seen = {0, start}
-    for state in order:  # the loop appends to it
+    for state in order:  # the loop appends to `order`
         fresh = [target for target in dict.fromkeys(targets[state].tolist()) if target not in seen]
         order += fresh
         seen.update(fresh)

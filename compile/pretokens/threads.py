@@ -42,7 +42,7 @@ class Step:
 
 
 class Stepper:
-    """The steps of a program; each is computed once. The budget counts the stepped threads and the visited places."""
+    """The steps of a program; each step is computed only once. The budget counts the stepped threads and the visited places."""
 
     def __init__(self, program: Program, budget: Budget) -> None:
         self._instructions, self._budget = program.instructions, budget

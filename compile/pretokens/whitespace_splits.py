@@ -36,7 +36,7 @@ from fst.text.whitespace import BLANK, NEVER
 
 LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # the pairs (behavior, invert) that keep each match as a pre-token
 NO_WHITE_SPACE = "."
-UNCLEAR = -1  # used instead of an end
+UNCLEAR = -1  # used instead of an end: the end is unknown
 
 
 def are_separators(chars: Iterable[str], split: Splitter) -> bool:
@@ -57,7 +57,7 @@ def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Ite
     """The possible states of a search after one of the first symbols and any number of other symbols."""
     others, found = [*others], {steps[START][symbol][0] for symbol in firsts} - {DEAD}
     waiting = [*found]
-    for state in waiting:  # the loop appends to it
+    for state in waiting:  # the loop appends to `waiting`
         fresh = {steps[state][symbol][0] for symbol in others} - found - {DEAD}
         found |= fresh
         waiting += fresh

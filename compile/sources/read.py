@@ -123,7 +123,7 @@ def is_model(path: Path) -> bool:
 
 
 def stated(source: Any) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` of a source, and the settings that it lacks; None for other forms of source.
+    """The ``tokenizer.json`` of a source, and the settings that it lacks; None for sources of other forms.
 
     The settings are named as in `fst.tables.header.Settings`.
 
@@ -244,7 +244,7 @@ def _text_with(text: TextPipeline, given: Given) -> TextPipeline:
 
 
 def _checked(source: Source[Any], where: str) -> Source[Any]:
-    """Refuse a source that would fail later or silently."""
+    """Refuse a source that would fail later or give wrong ids."""
     if not source.model.tokens:
         raise VocabularyError(f"{where} is empty")
     source.model.check(where)

@@ -62,7 +62,7 @@ def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
     """The trimming of token offsets by a post-processor; None for no trimming. `of_post_processor` must accept the post-processor first.
 
     Raises:
-        UnsupportedError: two processors shorten offsets, or one does so after ids were added.
+        UnsupportedError: two processors shorten offsets, or a processor shortens them after another has added ids.
     """
     processors = _processors(part)
     places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]
@@ -135,7 +135,7 @@ POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], Templates]] = {
 
 
 def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
-    """The fields of a post-processor. Other fields are refused: with them, the reference might read it as a different type."""
+    """The fields of a post-processor. Other fields are refused, because the reference might read them as a different type."""
     unknown = sorted(part.keys() - {"type", *names})
     if unknown:
         raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which is unknown to this version")

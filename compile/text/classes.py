@@ -192,7 +192,7 @@ def _of_code_points(
 
 
 def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], starters: Ints) -> tuple[Ints, Ints]:
-    """The lists of symbols (class and rank, padded with -1) and the flags of some rows of the alphabet.
+    """The lists of symbols (class and rank, padded with -1) and the flags of the given rows of the alphabet.
 
     A list begins with class 0 if the code point begins with a mark that leaves no symbol.
     """

@@ -29,8 +29,8 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
 
     Args:
         symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical.Spelled`.
-        order: int64[n], the tokens of two or more bytes. Short tokens come first, so that the pairs inside a token are inserted before its
-            turn.
+        order: int64[n], the tokens of two or more bytes. Short tokens come first, so that the pairs inside a token are inserted before the
+            token is visited.
         own: int32[tokens], the rank of any pair that concatenates to the token; -1: only the listed pairs have ranks.
         result: int32[ranks], the token that the merge of each rank makes.
         pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.capacity_for`. For a token with an `own` rank, the last pair is

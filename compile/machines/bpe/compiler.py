@@ -122,7 +122,7 @@ def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
 
 
 def _listed(model: BpeModel) -> Merges:
-    """The merge list over bytes."""
+    """Convert the merges of a model to a merge list over bytes."""
     if model.merges is None:
         return Merges.of_ranks(model.vocabulary)
     own = Merges(model.vocabulary, model.merges, model.affixes)
@@ -130,7 +130,7 @@ def _listed(model: BpeModel) -> Merges:
 
 
 def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
-    """The automaton of the merges, with the numbers of the model's tokens."""
+    """The automaton of the merges; a partial character has the number of its last byte."""
     states = close(tokens)
     if model.letters.are_bytes:
         return states
@@ -146,8 +146,9 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
 
 
 def _around_blank(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
-    """Divide the splits at the step that adds a leading space: the splits before it, whether the step exists, and the splits after it, else
-    all.
+    """Divide the splits at the step that adds a leading space.
+
+    Returns the splits before the step, whether the step exists, and the splits after it. Without the step, all splits are after it.
     """
     parts = [*text.pre_tokenizers]
     count = parts.index(BYTES) if BYTES in parts else len(parts)
@@ -181,7 +182,7 @@ def _text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
 
 
 def _text_of_characters(source: Source[BpeModel]) -> Text:
-    """The text pipeline before BPE over characters. If the source has no splits, the possible cuts are found from the tokens.
+    """The text pipeline before BPE over characters. If the source has no splits, cuts are derived from the tokens.
 
     Raises:
         UnsupportedError: a table cannot express the pipeline.
@@ -262,8 +263,9 @@ def _blanks(text: str) -> tuple[int, int]:
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The arrays ``words`` and ``displacements``: the pre-tokens that are one token. All tokens with `ignore_merges`, else the canonical
-    tokens.
+    """The arrays ``words`` and ``displacements``: the pre-tokens that are one token.
+
+    These are the canonical tokens or, with `ignore_merges`, all tokens.
     """
     spelled, left = tokens.tokens, tokens.left
     is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
@@ -309,7 +311,7 @@ def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) 
 def _need_clear(model: BpeModel) -> None:
     """Refuse ambiguous names: the name of a token must determine its bytes and its position in a pre-token.
 
-    By induction over the merges, checks of the single symbols and of the results of merges are enough.
+    It is enough to check the single symbols and the results of merges; the rest follows by induction over the merges.
     """
     affixes = model.affixes
     if not affixes:

@@ -1,4 +1,34 @@
-"""The automaton of a proper merge list. Its states are closed item sets, laid out as rows of entries."""
+"""The automaton of a proper merge list. Its states are closed item sets, laid out as rows of entries.
+
+Notation, in addition to `fst.compile.machines.bpe.canonical` and `fst.machines.bpe.automaton`:
+
+- spine(u): u, suc u, suc suc u, …: the tokens at the right end of u.
+- C(u): the tokens t with pre t = u.
+- T(u): the tokens t that later bytes can complete if last(x) = u: after x and the bytes of suc t, BPE makes t at the end.
+
+**Lemma.** t is in T(u) if and only if pre t is on spine(u), and pre t = u or ρ(t) < ρ(c), where c is the token on spine(u) with suc c = pre
+t.
+
+*Proof.* BPE executes merges in the order of their ranks. Until a merge crosses the cut between x and suc t, both sides are merged as if
+they were alone. Suppose that BPE makes t. Then no earlier merge crosses the cut, x alone ends with pre t at rank ρ(t), and pre t is on
+spine(u). If pre t is not u, c uses pre t at a rank above ρ(t): with a lower rank, the merge of c would come first; with the same rank, c
+would be t, with pre t = suc t, and its merge would come first because it is on the left. Conversely, up to rank ρ(t) the right end of x is
+merged like pre t alone. A merge of lower rank that crosses the cut would also cross it when BPE runs on t alone, where no merge does. At
+rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses pre t first. ∎
+
+This is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813), unfolded into states.
+
+So ``T(u) = C(u) ∪ P(u)`` with ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Of two tokens that BPE can make at the same position, one
+contains the other. The last token is the longest of them, or the last byte if there is none.
+
+An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Equal nodes, with equal tokens
+and equal nodes below them, are one item. A *state* consists of F, the last token, and the current items, the oldest first. On a byte, each
+item moves along its edge or is dropped. The next F is the token that the oldest item completes, which is the longest, or the byte itself.
+The root of the trie of T(F) becomes the youngest item.
+
+If a byte continues no item, the next state depends on the byte alone: it is the target of the root's transition. States list only their
+other transitions.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +73,7 @@ class States:
     """The states and the transitions of the automaton. State 0 is the root, where no byte has been read.
 
     Attributes:
-        last: int32[states], F of each state; -1 for the root.
+        last: int32[states], the last token F of each state, see `fst.machines.bpe.automaton`; -1 for the root.
         depths: int32[states], the minimum number of bytes from the root to each state.
         starts: int32[states + 1]; the transitions of state s are ``starts[s]`` to ``starts[s + 1] - 1``. The root has a transition for
             every byte that is a token. If a state has no transition on a byte, the transition of the root applies.
@@ -67,7 +97,7 @@ def close(tokens: Canonical) -> States:
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
-    widest = 256 * (items.depth + 2)  # a state has at most one item per number of bytes read
+    widest = 256 * (items.depth + 2)  # the items of a state have read different numbers of bytes
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
     key = np.empty(items.depth + 3, np.int32)
     capacity = FIRST_CAPACITY * len(tokens.rank)
@@ -188,7 +218,10 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
 
 
 def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
-    """The transitions, with a root that has every label. Bytes without tokens, never in texts, lead to the target of byte 0."""
+    """The transitions, with a root that has every label.
+
+    Bytes without tokens never occur in texts; they lead to the target of byte 0.
+    """
     held = int(states.starts[1])
     labels = states.labels.astype(np.int64)
     lacking = np.setdiff1d(np.arange(LABELS), labels[:held])
@@ -201,7 +234,8 @@ def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
 def _order(tokens: Spelled, states: States) -> Ints:
     """The order in which the rows of states are placed: the root, then by descending expected visits; in a tie, longer rows first.
 
-    The expected visits of a state are the sum of the weights of the tokens that pass it. Weights follow Zipf's law: low ids are frequent.
+    The expected visits of a state are the sum of the weights of the tokens whose bytes lead through the state. Weights follow Zipf's law:
+    low ids are frequent.
     """
     visits = np.zeros(len(states.last))
     weights = 1 / (1.0 + tokens.ids)

@@ -24,7 +24,7 @@ FIELDS = "type vocab merges dropout unk_token continuing_subword_prefix end_of_w
 
 @dataclass(frozen=True)
 class BpeModel:
-    """A BPE model over bytes or characters. A field that Hugging Face's ``tokenizers`` has, too, has the same name there.
+    """A BPE model over bytes or characters. Fields have the same names as in Hugging Face's ``tokenizers``, if they exist there.
 
     In byte-level BPE, symbols are bytes; otherwise, symbols are characters. A character that is not a token becomes the fallback tokens of
     its bytes if all of them exist, else the `unk_token`.
@@ -34,12 +34,13 @@ class BpeModel:
         merges: pairs of tokens, the lowest rank first. None, as in tiktoken: a pair may merge if its bytes are a token, and the id of this
             token is the rank.
         ignore_merges: whether a pre-token that equals a token becomes this token, regardless of merges; always true in tiktoken.
-        names: the name of each token, as users see it → id. This includes tokens that do not occur in texts, for example special tokens.
+        names: the name of each token, as users see it → id. `names` includes tokens that do not occur in texts, for example special tokens.
         unk_token: the unknown token of the source. It replaces symbols without a token, which are rare in byte-level BPE.
         fuse_unk: whether one `unk_token` replaces a whole run of symbols without a token.
         byte_fallback: whether tokens like ``<0x0A>`` replace the bytes of symbols without a token.
-        affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
-        dropout: the source's probability of skipping a merge. The table contains it, but calls ignore it.
+        affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include these
+            affixes.
+        dropout: the source's probability of skipping a merge. The table contains the probability, but encoding ignores it.
         letters: the letters for bytes in the names of tokens, and whether symbols are bytes.
         fallbacks: the number of bytes in `vocabulary` whose only token is a fallback.
     """
@@ -127,7 +128,7 @@ class BpeModel:
     def may_be_cut(self) -> bool:
         """Whether a pre-token may be cut between characters that are adjacent in no token.
 
-        Cuts could change ids if the position in a pre-token matters; if an unknown character is deleted, so that its neighbors become
+        Cuts could change ids if the position in a pre-token matters; if an unknown character is deleted, so that its neighbours become
         adjacent; or if unknown characters can fuse or change places. There is no cut between two unknown characters, except at spaces.
         """
         is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
@@ -286,7 +287,7 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     """Parse merges from lines: two tokens, separated by one space.
 
     Raises:
-        ValueError: a line is not a merge. Its number in the message does not count comments, as in the reference.
+        ValueError: a line is not a merge. The line number in the message does not count comments, as in the reference.
 
     Examples:
         >>> pairs(["#version: 0.2", "Ġ t", "h e"])

@@ -58,7 +58,8 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
     """Order pieces with equal scores so that different ranks have the same effect as the equal scores.
 
     If the second part of piece a is the first part of piece b, the two can overlap in a text. Then a is ordered before b, because a is on
-    the left, and the leftmost of equal scores wins. A piece that contains one of these pieces as a part must have a lower score.
+    the left, and among equal scores the leftmost pair is merged first. A piece that contains one of these pieces as a part must have a
+    lower score.
     """
     if len(tied) == 1:
         return tied
@@ -86,7 +87,7 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
 
 
 def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Iterator[Pair]:
-    """Yield each piece with a user: a longer piece whose last merge has this piece as a part."""
+    """Yield each piece with its users: longer pieces whose last merge has this piece as a part."""
     for user, pairs in splits.items():
         if any(part in pieces for pair in pairs for part in pair):
             for part in last_merge(user, keys) or ():
@@ -146,7 +147,12 @@ Merge = tuple[bytes, bytes]
 
 
 def over_bytes(merges: Merges) -> Merges:
-    """Convert a merge list over characters to one over bytes. New tokens (partial characters and bytes) follow, with greater ids."""
+    """Convert a merge list over characters to a merge list over bytes.
+
+    New merges, of lower ranks than all others, build each character from its bytes, from left to right: é from C3 and A9; ▁ from E2 and 96,
+    and from the result and 81. On the way, they make *partial characters*, here E2 96. Both bytes and partial characters become new tokens,
+    with greater ids than the others. The new merges apply only inside characters, so each character is complete before other merges apply.
+    """
     built = [merge for name in merges.tokens for merge in _building(merges.affixes, name)]
     built.sort(key=lambda merge: len(merge[0]) + len(merge[1]))
     places = (merges.affixes.name(part) for byte in UTF8_BYTES for part in merges.affixes.places(byte))

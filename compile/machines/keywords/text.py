@@ -62,7 +62,7 @@ def _rewriting(stored: str) -> Normalizer | None:
 
 @cache
 def folds() -> Images:
-    """Simple case folding: map each character to the first of its cases that is not a capital, so that ASCII stays ASCII."""
+    """Simple case folding: map each character to its first case variant that is not a capital, so that ASCII stays ASCII."""
     capitals = {*members(union(properties.named("Lu"), properties.named("Lt"))).tolist()}
     chosen = {code: min(cases, key=lambda case: (case in capitals, case)) for cases in properties.cases() for code in cases}
     return Images([[code, code, image] for code, image in sorted(chosen.items()) if code != image])

@@ -86,7 +86,7 @@ def jieba(
         raise VocabularyError("there is no word with a frequency above 0")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
     different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
-    # The model does not find words that were added with frequency 0, even if they are added again later with a different frequency.
+    # The hidden Markov model never finds a word that was added with frequency 0, even if it is added again with another frequency.
     apart = {word for word, number in zip(words[own:], frequencies[own:], strict=True) if not number} if hmm and user is not None else set()
     listed = [*numbers, *sorted(apart - numbers.keys())]
     trie = unit_trie(listed, np.append(1 + values, np.zeros(len(listed) - len(numbers), np.int64)))
@@ -129,7 +129,7 @@ def mecab(
         encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or UTF-8 without them.
         max_grouping_size: the maximum length of an unknown word that groups characters of a category, without its first character; as
             MeCab's option ``--max-grouping-size``. (MeCab ignores the setting in ``dicrc``.)
-        skip_spaces: whether to skip spaces before words, as MeCab does. Otherwise spaces are ordinary characters, as in Vibrato by default,
+        skip_spaces: whether to skip spaces before words, as MeCab does. If False, spaces are ordinary characters, as in Vibrato by default,
             and spaces before a surface in CSV files are part of it.
 
     Raises:
@@ -210,7 +210,8 @@ def _mecab_tables(
 
 
 def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
-    """Sort words by list. If words of a list have the same left and right ids, only the word of least cost can be on a best path; keep it.
+    """Sort words by list. If words of a list have the same left and right ids, only the word of least cost can be on a best path; the
+    others are dropped.
 
     Returns:
         The words, the number of each word, and the start of each list, or `NULL` for an empty list.

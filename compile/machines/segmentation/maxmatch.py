@@ -33,9 +33,9 @@ def maxmatch(
 ) -> MaxMatchTable:
     """Compile a dictionary for segmentation by MaxMatch.
 
-    From position to position, the next token is the longest word that begins there, or a single character if no word does. So every text
-    has a segmentation, and the concatenated tokens are the text. The time does not depend on the number of words: each UTF-16 unit of text
-    takes at most two look-ups.
+    The next token is always the longest word that begins at the current position, or a single character if no word begins there. So every
+    text has a segmentation, and the concatenated tokens are the text. The time does not depend on the number of words: each UTF-16 unit of
+    text takes at most two look-ups.
 
     Args:
         dictionary: the words: a list of str, a pyarrow column (or an object that Arrow can import), or the path of a file. The id of a word

@@ -195,7 +195,7 @@ def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categori
 
     Raises:
         VocabularyError: the file is missing or malformed; the message names the line.
-        UnsupportedError: a character shares a category with U+0020, but not all; or there are too many lists of categories.
+        UnsupportedError: a character has some categories in common with U+0020, but not all; or there are too many lists of categories.
     """
     categories: dict[str, Kind] = {}
     ranges: list[tuple[int, int, tuple[str, ...]]] = []

@@ -22,7 +22,7 @@ class UnitTrie(NamedTuple):
         entries: uint64[slots].
         slots: int64[words], the slot of the entry for each word's last unit.
         longest: the number of units of the longest word.
-        trie: the trie; its tokens are the words.
+        trie: the trie; its tokens are the indices of words.
         values: int64[words], the value of each word.
         states: int64[nodes], the state of each node, or `LEAF`.
     """

@@ -41,7 +41,7 @@ find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whol
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """A Unigram model. A field that Hugging Face's ``tokenizers`` has, too, has the same name there.
+    """A Unigram model. Fields have the same names as in Hugging Face's ``tokenizers``, if they exist there.
 
     Attributes:
         names: the tokens in the order of their ids.
@@ -120,7 +120,7 @@ def _score(name: str, score: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Spelled:
-    """The tokens that can occur in texts, spelled as after the text pipeline.
+    """The tokens that can occur in texts, as the text pipeline spells them.
 
     Attributes:
         symbols: uint8[n], the bytes of the tokens, concatenated.
@@ -211,8 +211,8 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
 def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     """The splitter of texts, and the positions where sums restart.
 
-    The splitter cuts a text at positions that no token can cross. But it makes the words of the pipeline if spaces do not separate words,
-    or if tokens are whole words.
+    The splitter cuts a text at positions that no token can cross. If spaces do not separate words, or if tokens are whole words, it splits
+    as the pipeline does.
     """
     if model.has_words:
         return line.splitter(), WORD

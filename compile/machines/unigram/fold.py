@@ -1,4 +1,4 @@
-"""The compiler's kernel for the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`."""
+"""Build the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`, in a kernel of the compiler."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def put_list(token, tail, depth, rest, count, blocks):
 
     Args:
         token: the id of the token.
-        tail, depth: the number of bytes of its last character, and of the token.
+        tail, depth: the number of bytes of the token's last character, and of the token.
         rest: the number of the list at the longest proper suffix of the token; it contains the other tokens that end there.
         count: the number of blocks.
         blocks: int32[n], `NONE` after the last block.

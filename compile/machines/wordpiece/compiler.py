@@ -29,12 +29,12 @@ from fst.tables.header import COMPACT, LINKED, AddedTokens, Model
 from fst.text.alphabet import BREAK, Alphabet
 
 MOST_A_STATE = 16  # "auto" folds up to this average number of explicit transitions per state; multilingual BERT has 11, jieba's words 40
-FEW = 1 << 16  # explicit transitions that "auto" always folds: 512 KiB fit the private cache of a core
+FEW = 1 << 16  # "auto" always folds up to this number of explicit transitions: 512 KiB, the private cache of a core
 
 
 @dataclass(frozen=True)
 class WordPieceModel:
-    """A WordPiece vocabulary. Fields have the names in Hugging Face's ``tokenizers``.
+    """A WordPiece vocabulary. Fields have the same names as in Hugging Face's ``tokenizers``.
 
     Attributes:
         tokens: token → id.
@@ -117,7 +117,7 @@ def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray
     Args:
         tokens: V, with token ids.
         indicator: ♯, the suffix indicator.
-        readable: bool[0x110000], the characters that can be in words.
+        readable: bool[0x110000], whether each character can be in words.
         max_length: the maximum number of characters of a word that is looked up.
     """
     beginnings = {indicator[:end] for end in range(1, len(indicator) + 1)}

@@ -1,7 +1,7 @@
 """Read a folder in the form of ``save_pretrained``: several files that together define a tokenizer.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name determines which parts are
-used. Some classes use a ``tokenizer.json`` without changes; ConvBERT's class ignores its post-processor. BERT's class and related classes
+used. Some classes use a ``tokenizer.json`` without changes; ConvBERT's class replaces its post-processor. BERT's class and related classes
 use only its tokens, and rebuild the rest from the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` with the
 same effect. For any other class, ``transformers`` makes the tokenizer, if it is installed. A folder of ``vocab.json`` and ``merges.txt``
 without a class is read as ``ByteLevelBPETokenizer`` of ``tokenizers`` reads it.
@@ -332,7 +332,7 @@ def _usual(files: Files, family: AnyFamily | None) -> tuple[Mapping[str, str], t
 
 
 def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
-    """The tokenizer.json with the added tokens that it lacks."""
+    """The tokenizer.json, plus the added tokens that it lacks."""
     document = files.document or {}
     return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), _vocabulary(files))}
 

@@ -153,7 +153,7 @@ def _proto(data: bytes, where: str) -> Any:
         proto.ParseFromString(data)
     except DecodeError:
         raise VocabularyError(f"{where} {DAMAGED}") from None
-    if not (proto.HasField("trainer_spec") and proto.HasField("normalizer_spec")):  # they are at the end of a file
+    if not (proto.HasField("trainer_spec") and proto.HasField("normalizer_spec")):  # fields at the end of a file, which may be cut off
         raise VocabularyError(f"{where} {DAMAGED}")
     return proto
 

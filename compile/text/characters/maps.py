@@ -123,7 +123,8 @@ def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
-    """Move the symbols of each row to the front, and cut rows to the longest. Parallel arrays move with them, and are padded with 0.
+    """Move the symbols of each row to the front, and cut rows to the length of the longest row. Parallel arrays move with them, and are
+    padded with 0.
 
     >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
     [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]
