@@ -1,1 +1,1 @@
-"""Count words in documents."""
+"""Counting of words in documents, from which trainers make vocabularies."""

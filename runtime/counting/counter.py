@@ -1,8 +1,8 @@
 """Count the words of documents, with any number of threads and bounded memory.
 
-Each thread takes blocks of documents, in order, and counts their words in its own table. A table that exceeds its share of the memory is
-written to a temporary folder as a sorted run. At the end, all tables and runs are merged in the order of words, so the result does not
-depend on the number of threads, on blocks or on memory.
+Each thread takes blocks of documents, and counts their words in its own table. A table that exceeds its share of the memory is written to a
+temporary folder as a *run*, a sorted list of words. At the end, all tables and runs are merged in the order of words. So the result does
+not depend on the number of threads, the size of blocks or the memory.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ count_words, add_words, list_words = (
 )
 Progress = Callable[[int, int], None]
 
-BLOCK = 1 << 17  # number of characters or bytes to count at a time; they fit in the cache of a core
+BLOCK = 1 << 17  # number of characters or bytes per call; they fit into the cache of a core
 LIMITS = Limits(BLOCK, BLOCK)
 UTF_8 = UNIT_TYPES["utf-8"]
-FIELDS = ("text", "ends", "counts", "first")  # fields of a run, one file each
+FIELDS = ("text", "ends", "counts", "first")  # fields of a run; each is stored in a file
 SPACE = b" "
 
 
 class Block(NamedTuple):
-    """Documents that are counted together.
+    """Documents that one thread counts at a time.
 
     Attributes:
         rows: the documents.
         first: the number of the first document.
-        place: a function from a row to the name of its document in messages.
+        place: a function that returns the name of a row's document, for messages.
     """
 
     rows: Source
@@ -56,7 +56,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Splitter:
-    """Splits texts into words with the table of a pipeline.
+    """The part of a pipeline that splits texts into words.
 
     Args:
         table: the result of `fst.compile.train.pipeline.Pipeline.table`.
@@ -77,20 +77,20 @@ class Splitter:
 
     @property
     def symbol(self) -> bytes:
-        """The UTF-8 bytes of the character that replaces spaces in words."""
+        """The character that replaces spaces in words, in UTF-8."""
         symbol: str = self.table.metadata.model.letters.symbol
         return symbol.encode() or SPACE
 
 
 class Counter:
-    """Counts words in one thread.
+    """A counter of words for one thread.
 
     Args:
         splitter: the splitter of documents.
-        partition: the number of the corpus part that contains the documents.
+        partition: the number of the documents' part of the corpus.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         most: the maximum size of the counter's table in bytes.
-        folder: the folder for runs, which are the words of full tables.
+        folder: the folder for runs.
     """
 
     def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:
@@ -126,7 +126,7 @@ class Counter:
         return read
 
     def _long(self, rows: Source, row: int) -> NDArray[np.uint8]:
-        """The text of a document that is too long for a block."""
+        """Return the text of a document that is too long for a block."""
         text = whole(rows, row, self._errors)
         try:
             return units(text, UTF_8)
@@ -134,7 +134,7 @@ class Counter:
             raise not_text_at(row, wrong_at(text) or 0, text) from None
 
     def _normalized(self, text: NDArray[np.uint8], starts: Ints) -> tuple[NDArray[np.uint8], Ints, Any]:
-        """The normalized documents, and the splitter's arguments for them."""
+        """Normalize documents; return them with the splitter's arguments for normalized or for unchanged documents."""
         rewriter = self._splitter.rewriter
         if rewriter is None or rewriter.leaves(text, starts, self._work.state, self._memo):
             return text, starts, self._splitter.arguments
@@ -142,7 +142,9 @@ class Counter:
         return rewritten.text, rewritten.starts, rewriter.arguments
 
     def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> int | None:
-        """Count normalized documents; return the number of the first document with an added token, which cannot be split, or None."""
+        """Count the words of normalized documents; return None, or the number of the first document with an added token, which cannot be
+        split.
+        """
         state = self._counts.state
         state[ROW], state[AT], state[DOCUMENT], state[WORD] = 0, starts[0], document, 0
         while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:
@@ -152,7 +154,7 @@ class Counter:
         return None
 
     def _grow(self, reason: int) -> None:
-        """Enlarge the table; if this would exceed the memory, write its words as a run instead."""
+        """Enlarge the table, or write its words as a run if the larger table would exceed the memory."""
         state, slots, pool = self._counts.state, len(self._counts.slots) // SLOT, len(self._counts.pool)
         if reason == NO_SLOTS:
             slots *= 2
@@ -170,13 +172,13 @@ class Counter:
         self._counts = new
 
     def store(self) -> None:
-        """Write the words of the table as a run, and empty the table."""
+        """Write the words of the table as a run, and clear the table."""
         self.runs.append(stored(self.words(), self._folder))
         self._counts.slots.fill(0)
         self._counts.state[:ROW] = 0
 
     def add(self, other: Counter) -> None:
-        """Add the words in the table of another counter."""
+        """Add the counts of another counter's table to the table."""
         (own, pool), (more, others) = ((int(each._counts.state[WORDS]), int(each._counts.state[POOL])) for each in (self, other))
         slots = len(self._counts.slots) // SLOT
         while not fits(own + more, slots):
@@ -214,16 +216,17 @@ def count_documents(
     Args:
         splitter: the splitter of documents.
         blocks: the documents.
-        split: the digest of the splitter.
+        split: the digest that identifies the splitter.
         threads: the number of threads.
-        partition: the number of the corpus part with the documents, for first occurrences.
+        partition: the number of the documents' part of the corpus, a part of first occurrences.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         min_count: the minimum count of a word in the result.
-        memory: the maximum total size of the threads' tables in bytes; full tables are written to a temporary folder.
-        progress: a function called with the number of documents and of bytes counted so far.
+        memory: the maximum total size of all threads' tables in bytes; full tables are written to a temporary folder.
+        progress: a function that is called with the number of documents, and of bytes, that have been counted.
 
     Raises:
-        TextError: a document is not text, is too long, or contains an added token of the splitter; the message contains its name.
+        TextError: a document is not text, is too long, or contains an added token of the splitter; the message contains the document's
+            name.
         VocabularyError: the sum of all counts is too large.
     """
     with TemporaryDirectory(prefix="fst-words-") as name:
@@ -233,7 +236,7 @@ def count_documents(
 
 
 def _runs(counters: Sequence[Counter]) -> list[Words]:
-    """The words of all counters: one part if all tables fit in memory, otherwise one part per run."""
+    """Collect the words of all counters: in one part if all tables have stayed in memory, otherwise in one part per run."""
     if not counters:
         return []
     first, *others = counters
@@ -247,7 +250,7 @@ def _runs(counters: Sequence[Counter]) -> list[Words]:
 
 
 class _Job:
-    """One count: the remaining documents, the progress, and the counters of the threads."""
+    """The state of one call of `count_documents`: the remaining documents, the progress, and each thread's counter."""
 
     def __init__(self, blocks: Iterator[Block], progress: Progress | None, make: Callable[[], Counter]) -> None:
         self._blocks, self._progress, self._make, self._lock = blocks, progress, make, Lock()
@@ -256,7 +259,9 @@ class _Job:
         self._failed: list[tuple[int, BaseException]] = []
 
     def run(self, threads: int) -> None:
-        """Count all documents in `threads` threads, including this one. If blocks fail, raise the error of the first of them."""
+        """Count all documents in `threads` threads, one of which is the calling thread. If blocks fail, raise the error of the first of
+        these blocks.
+        """
         others = [Thread(target=self._count, daemon=True) for _ in range(threads - 1)]
         for thread in others:
             thread.start()
@@ -265,16 +270,17 @@ class _Job:
             for thread in others:
                 thread.join()
         except BaseException as error:
-            self._failed.append((-1, error))  # the other threads stop after their current block
+            self._failed.append((-1, error))  # now the other threads stop after their current block
             for thread in others:
                 thread.join()
         if self._failed:
             raise min(self._failed, key=itemgetter(0))[1]
 
     def _count(self) -> None:
-        """Count blocks until no block is left or a thread has failed. Record an error with the number of the first document in its block.
+        """Count blocks until all blocks are counted or a thread has failed. Record an error together with the number of the first document
+        in its block.
 
-        Blocks are taken in the order of documents, so the same block fails first with any number of threads.
+        Blocks are taken in the order of documents, so the first block that fails is the same for any number of threads.
         """
         first, counter = -1, None
         try:
@@ -302,7 +308,7 @@ class _Job:
 
 
 def _placed(error: TextError, block: Block) -> TextError:
-    """Add the name of the document to the message of an error."""
+    """Replace the row number in the message of an error by the document's name."""
     if error.row is None or error.place is None:
         return error
     said = str(error).partition(": ")[2]
@@ -310,7 +316,7 @@ def _placed(error: TextError, block: Block) -> TextError:
 
 
 def _size(slots: int, pool: int) -> int:
-    """The size of a table in bytes."""
+    """Compute the size of a table in bytes."""
     return slots * (8 * SLOT + 16) + pool
 
 

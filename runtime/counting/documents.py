@@ -1,4 +1,4 @@
-"""Blocks of documents for counting, from iterables of texts, Arrow columns and files."""
+"""Blocks of documents to count, from iterables of texts, from Arrow columns and from files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
 from fst.runtime.rows.texts import Source, rows_of
 
-MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # a block ends when it has this number of texts, or of characters or bytes
+MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # maximum number of texts in a block; number of characters or bytes at which a block ends
 
 
 def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
-    """The blocks of an iterable of str, of bytes, or of lists of str or bytes."""
+    """Divide texts into blocks: an iterable of str, of bytes objects, or of lists of them."""
     first = 0
     for rows in _batches(texts):
         yield _numbered(rows_of(rows), first)
@@ -24,7 +24,7 @@ def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
 
 
 def of_column(column: Any) -> Iterator[Block]:
-    """The blocks of a column that Arrow can import. Nulls are skipped."""
+    """Divide a column that Arrow can import into blocks, without null rows."""
     from fst.runtime.rows.arrow import rows_of_column
 
     first = 0
@@ -34,7 +34,7 @@ def of_column(column: Any) -> Iterator[Block]:
 
 
 def of_files(files: Files, errors: str) -> Iterator[Block]:
-    """The blocks of files. In plain text, a document is a line with its line feed."""
+    """Divide the documents of files into blocks. In plain text, a document is a line with its line feed."""
     first = 0
     for documents in files.documents(errors):
         for rows in _rows(documents.texts):
@@ -47,7 +47,7 @@ def _place(documents: Documents, row: int) -> str:
 
 
 def _rows(texts: Any) -> Iterator[Source]:
-    """The rows of a list, or of a pyarrow array."""
+    """Iterate over the rows of a list, or of a pyarrow array."""
     if isinstance(texts, list):
         yield rows_of(texts)
     else:
@@ -61,7 +61,7 @@ def _numbered(rows: Source, first: int) -> Block:
 
 
 def _batches(texts: Iterable[Any]) -> Iterator[list[Any]]:
-    """Collect texts in lists, one list per block."""
+    """Collect texts in lists, each of which is a block."""
     if isinstance(texts, list | tuple) and not any(isinstance(text, list | tuple) for text in texts[:1]):
         texts = texts if type(texts) is list else [*texts]
         yield from (texts[at : at + MOST_TEXTS] for at in range(0, len(texts), MOST_TEXTS))

@@ -1,6 +1,6 @@
-"""Count the words of texts in a hash table; `fst.counting.arguments` describes the table.
+"""The kernel that counts the words of texts in a hash table; `fst.counting.arguments` describes the table.
 
-The pre-tokens of a round are counted in two loops, so that the processor loads the slots of many of them at the same time::
+The pre-tokens of a round are counted in several loops, so that the processor loads the slots of many pre-tokens at the same time::
 
     find_pieces    text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
     mark_dropped   pre-tokens → marks on dropped pre-tokens, if the table drops any
@@ -9,10 +9,10 @@ The pre-tokens of a round are counted in two loops, so that the processor loads 
 
 Kernels check nothing. They require:
 
-- The splitter's table is made by the compiler. ``text`` is valid UTF-8, or normalized from valid UTF-8, and 64 bytes after it are readable.
-  ``starts`` ascends from 0 to its length, and cuts no character.
+- The compiler has made the splitter's table. ``text`` is valid UTF-8, or normalized from valid UTF-8, and the 64 bytes after it can be
+  read. ``starts`` ascends from 0 to the length of ``text``, and cuts no character.
 - At most the fraction `MOST_FILLED` of the slots is used, so that each search ends at a free slot. `count_words` stops before a round that
-  could exceed this limit or the pool, and counts nothing of this round.
+  could exceed this limit or the size of the pool.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ WORDS, BYTES, POOL, ROW, AT, DOCUMENT, WORD, NEEDED = (np.uint64(index) for inde
 
 @inlined
 def mixed(hashed):
-    """A hash with high bits that depend on all bits of `hashed`."""
+    """Mix a hash, so that its high bits depend on all bits."""
     return (hashed ^ hashed >> U32) * HASH_MULTIPLIER
 
 
 @part
 def hash_of_long(text, begin, length, masks):
-    """The hash of a word of more than `INLINE` bytes."""
+    """Hash a word of more than `INLINE` bytes."""
     hashed, at, end = length, begin, begin + length
     while at < end:
         hashed = mixed(hashed) + hash_of(text, at, masks, min(end - at, INLINE) << U2)
@@ -64,7 +64,7 @@ def find_slots(text, pieces, count, counts, shift, hashes):
 
 @part
 def same_bytes(text, begin, pool, at, length):
-    """Whether a word equals the word at an index of the pool."""
+    """Whether a word of the text equals a word in the pool."""
     different = np.uint8(0)
     for index in range(length):
         different |= text[begin + np.uint64(index)] ^ pool[at + np.uint64(index)]
@@ -73,7 +73,7 @@ def same_bytes(text, begin, pool, at, length):
 
 @part
 def put_word(text, begin, length, hashed, slot, counts):
-    """Put a new word into a free slot, with the count 1."""
+    """Write a new word to a free slot, with the count 1."""
     slots, state, pool = counts.slots, counts.state, counts.pool
     if length > INLINE:
         at = state[POOL]
@@ -94,7 +94,7 @@ def put_word(text, begin, length, hashed, slot, counts):
 
 @inlined
 def is_word(text, begin, length, hashed, slot, counts):
-    """Whether a slot contains a word. The caller has compared the tags."""
+    """Whether a slot contains a word, if their tags are equal."""
     slots = counts.slots
     if length <= INLINE:
         return is_key(text, begin, counts.masks, length << U2, slots, slot)
@@ -130,7 +130,7 @@ def count_pieces(text, pieces, count, counts, shift, hashes):
 
 @inlined
 def shift_of(slots):
-    """The right shift from a hash to the number of a slot."""
+    """Return the right shift that converts a hash to the number of a slot."""
     shift, size = np.uint64(64), np.uint64(len(slots)) >> U2
     while size > U1:
         shift -= U1
@@ -140,7 +140,7 @@ def shift_of(slots):
 
 @kernel
 def count_words(text, starts, table, work, counts):
-    """Count the words of texts, from the row and position in ``counts.state``.
+    """Count the words of texts, starting at the row and the position in ``counts.state``.
 
     Args:
         text: uint8[n], all texts in UTF-8.
@@ -150,8 +150,8 @@ def count_words(text, starts, table, work, counts):
         counts: `fst.counting.arguments.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
 
     Returns:
-        `DONE`; `NO_SLOTS` or `NO_POOL`: enlarge the table and call again; or `HAS_ADDED`: the document `DOCUMENT` contains an added token
-        of the splitter.
+        `DONE`; `NO_SLOTS` or `NO_POOL`: the caller must enlarge the table and call again; or `HAS_ADDED`: the document
+        ``counts.state[DOCUMENT]`` contains an added token.
     """
     state, pieces, hashes, shift = counts.state, work.pieces, work.slots, shift_of(counts.slots)
     rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
@@ -175,7 +175,7 @@ def count_words(text, starts, table, work, counts):
 
 @inlined
 def is_same(old, slot, new, other):
-    """Whether a slot of a table and a slot of another table contain the same word. Their tags are equal."""
+    """Whether slots of two tables contain the same word, if their tags are equal."""
     if old.slots[slot + U3] >> TAG < LONG:
         return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
     begin, length = old.slots[slot + U1], old.slots[slot + U2]
@@ -202,7 +202,7 @@ def put_slot(old, slot, new, free):
 
 @inlined
 def add_slot(old, slot, new, other):
-    """Add the count of a slot to the same word's count in another table, and keep the earlier first occurrence there."""
+    """Add the count of a slot to the count of the same word in another table, and store the earlier of the two first occurrences."""
     new.slots[other + U3] += old.slots[slot + U3] & COUNT_MASK
     place, found = slot >> U1, other >> U1
     document, word = old.places[place], old.places[place + U1]
@@ -217,7 +217,8 @@ def add_words(old, new):
 
     Args:
         old: the table to add.
-        new: the other table, with enough slots and pool: afterwards, at most the fraction `MOST_FILLED` of its slots is used.
+        new: the other table. Its pool must be large enough, and after the call, at most the fraction `MOST_FILLED` of its slots may be
+            used.
     """
     shift, last = shift_of(new.slots), np.uint64(len(new.slots)) - U1
     for number in range(np.uint64(len(old.slots)) >> U2):
@@ -242,9 +243,9 @@ def list_words(counts, text, ends, numbers, first):
 
     Args:
         counts: the table.
-        text: uint8[BYTES], filled with the bytes of the words, concatenated.
-        ends, numbers: int64[WORDS], filled: the end of each word, and its count.
-        first: int64[WORDS, 2], filled: the first occurrence of each word.
+        text: uint8[BYTES], an output: the bytes of the words, concatenated.
+        ends, numbers: int64[WORDS], outputs: the end of each word in `text`, and its count.
+        first: int64[WORDS, 2], an output: the first occurrence of each word.
     """
     filled, at = U0, U0
     for number in range(np.uint64(len(counts.slots)) >> U2):

@@ -1,1 +1,1 @@
-"""Kernels: compiled functions over arrays."""
+"""Functions over arrays, compiled by numba, that kernels of several machines share."""

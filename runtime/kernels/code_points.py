@@ -1,8 +1,8 @@
-"""Count the characters of UTF-8 before ascending positions, without a loop over bytes.
+"""Count the characters before ascending positions of a UTF-8 text, 64 bytes at a time.
 
-A count is three numbers. `block` is the position of a block of 64 bytes. `bits` is a bit mask: bit i is set if byte i of the block
-continues a character. `behind` is the position of the block minus the number of characters before it. A loop over bytes would be slower,
-because its length varies and the processor cannot predict its end.
+Three numbers represent a count. `block` is the position of a block of 64 bytes. `bits` is a bit mask: bit i is set if byte i of the block
+continues a character. `behind` is the position of the block minus the number of characters before the block. A loop over single bytes would
+be slower, because the processor cannot predict where the loop ends.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from fst.runtime.kernels.intrinsics import continuing, ones
 
 @inlined
 def ones_before(bits, place):
-    """The number of ones in the lowest `place` bits of a word; `place` is below 64."""
+    """Count the ones in the lowest `place` bits of a word; `place` must be less than 64."""
     return ones(bits & (U1 << place) - U1)
 
 
 @inlined
 def count_from(text, at, before):
-    """Begin to count at a position that has `before` characters before it."""
+    """Begin to count at a position after the first `before` characters of a text."""
     return at, continuing(text, at), at - before
 
 
 @inlined
 def count_to(text, at, block, bits, behind):
-    """Advance to the block of a position, which is at or after the last position."""
+    """Advance to the block that contains a position; the position must not be before the last one."""
     while at - block >= U64:
         behind += ones(bits)
         block += U64
@@ -36,5 +36,5 @@ def count_to(text, at, block, bits, behind):
 
 @inlined
 def characters_before(at, block, bits, behind):
-    """The number of characters that begin before a position in the block."""
+    """Return the number of characters that begin before a position in the block."""
     return at - behind - ones_before(bits, at - block)

@@ -1,4 +1,4 @@
-"""Copy bytes: the common function of kernels that write text."""
+"""Copy bytes, for kernels that write text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ STEP = np.uint64(decoding.STEP)  # number of bytes to copy at a time
 
 @part
 def put_bytes(data, at, stop, out, filled):
-    """Copy only the bytes from `at` to `stop`, none if `stop` is before `at`; return the position after the copy."""
+    """Copy the bytes from `at` to `stop`, and write no byte after them; return the new number of bytes. If `stop` is before `at`, copy
+    nothing.
+    """
     begin = at
     while at + STEP <= stop:
         copy_16(data, at, out, filled)
         at += STEP
         filled += STEP
-    if begin < at < stop:  # the last sixteen bytes
+    if begin < at < stop:  # the last 16 bytes, of which some are already copied
         copy_16(data, stop - STEP, out, filled + (stop - at) - STEP)
         return filled + (stop - at)
     while at < stop:

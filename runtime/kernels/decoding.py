@@ -1,14 +1,14 @@
-"""Decode token ids to the bytes of their tokens: `measure` counts the bytes, and `write` writes them to an array of this size.
+"""Decode token ids to bytes: `measure` computes the size of the output, and `write` writes the bytes of the tokens.
 
 Kernels check nothing. They require:
 
-- The low `SIZE_BITS` bits of a span are the number of bytes of a token, and the bits above are their begin in ``contents``. The last span
-  is empty; it represents all numbers that are not ids.
-- ``contents`` has at least `STEP` more bytes than the spans cover, and ``data`` has at least `STEP` more bytes than the rows: bytes are
-  copied `STEP` at a time.
-- ``splits`` ascends, and contains positions in ``ids``.
+- The lowest `SIZE_BITS` bits of a span are the number of bytes of a token, and the other bits are the position of the first byte in
+  ``contents``. The last span is empty, and is used for all numbers above the highest id.
+- Bytes are copied `STEP` at a time. So ``contents`` has at least `STEP` bytes after the last span, and ``data`` has at least `STEP` bytes
+  after the last row.
+- ``splits`` contains positions in ``ids``, in ascending order.
 
-`fst.runtime.decoder.ByteDecoder` ensures this.
+`fst.runtime.decoder.ByteDecoder` ensures these requirements.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def measure(ids, splits, spans, ends):
         ids: int32[n], uint32[n] or int64[n]; any numbers are allowed.
         splits: int64[rows + 1], the start of each row in `ids`, and the end of the last row.
         spans: uint64[highest id + 2], the span of each token in ``contents``.
-        ends: int64[rows], filled.
+        ends: int64[rows], the output.
 
     Returns:
-        Whether a number is less than 0 or has more than 32 bits; and the number of empty tokens.
+        Whether a number is negative or needs more than 32 bits; and the number of ids without bytes.
     """
     last, end, beyond, empty = np.uint64(len(spans)) - U1, U0, U0, U0
     for row in range(len(splits) - 1):
@@ -50,18 +50,18 @@ def measure(ids, splits, spans, ends):
 
 @kernel
 def write(ids, spans, contents, data):
-    """Write the bytes of ids.
+    """Write the bytes of the tokens.
 
     Args:
         ids, spans: as in `measure`.
         contents: uint8[n], the bytes of all tokens.
-        data: uint8[n], filled.
+        data: uint8[n], the output.
     """
     last, at = np.uint64(len(spans)) - U1, U0
     for index in range(len(ids)):
         span = spans[min(np.uint64(ids[index]), last)]
         begin, size = span >> SHIFT, span & SIZE
-        copy_16(contents, begin, data, at)  # nearly all tokens have at most 16 bytes
+        copy_16(contents, begin, data, at)  # no branch, since nearly all tokens have at most 16 bytes
         for done in range(STEP_SIZE, size, STEP_SIZE):
             copy_16(contents, begin + np.uint64(done), data, at + np.uint64(done))
         at += size

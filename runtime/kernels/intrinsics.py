@@ -1,7 +1,7 @@
-"""Intrinsics: processor instructions, and functions of Python's C API, that numba does not provide.
+"""Intrinsics: functions for processor instructions, and for Python's C API, that numba does not provide.
 
-They are compiled into the kernels that use them. `fst.runtime.kernels.plain_intrinsics` replaces them if numba's compiler is switched off
-(``NUMBA_DISABLE_JIT``) or a private part of numba is missing (`fst.core.jit`).
+Intrinsics are compiled into the kernels that call them. `fst.runtime.kernels.plain_intrinsics` replaces these functions if numba's compiler
+is switched off (``NUMBA_DISABLE_JIT``) or a private part of numba is missing (`fst.core.jit`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba sets it from the environme
 GENERATED = not DISABLED and has_private_parts()
 
 BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
-KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a slot in the table of words has twelve symbols, and its value in the last quarter
+KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words contains 12 symbols and, in the last quarter, its value
 OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # bytes of UTF-8, and units of UTF-16
 HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
-PERMUTES = "avx512vbmi"  # the processor feature to permute bytes in 64-byte registers
+PERMUTES = "avx512vbmi"  # the feature of processors that can permute the bytes of 64-byte registers
 
 KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a character in bytes → type of a str's characters
 
@@ -36,7 +36,7 @@ KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a characte
 def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int) -> Any:
     """Make an intrinsic: its arguments are `arrays` pairs of an array and an index into it, or one number if `arrays` is 0.
 
-    `generate` accepts the code builder, and for each pair a pointer to the element; if `arrays` is 0, the number.
+    `generate` makes the code. Its arguments are the code builder, and a pointer to the element of each pair, or the number.
     """
     if not GENERATED:
         return _plain(name)
@@ -64,9 +64,11 @@ def _plain(name: str) -> Any:
 
 
 def _of_row(name: str, result: Callable[[], Any], generate: Callable[..., Any]) -> Any:
-    """Make an intrinsic for an object in a list: (address of the list, row). The caller must hold the interpreter's lock.
+    """Make an intrinsic with the arguments (address of a list, row), which reads an object of the list. The caller must hold the
+    interpreter's lock.
 
-    `result` returns the type of the result. `generate` accepts the context, the code builder and a pointer to the object.
+    `result` returns the type of the result. `generate` makes the code; its arguments are the context, the code builder and a pointer to the
+    object.
     """
     if not GENERATED:
         return _plain(name)
@@ -87,7 +89,9 @@ def _function(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any
 
 
 def _length(function: str) -> Callable[..., Any]:
-    """Call a C API function for the length of an object. For another type, it returns -1 and sets an exception, which is cleared."""
+    """Generate a call of a C function that returns the length of an object. For another type, the function returns -1 and sets an
+    exception, which is cleared.
+    """
 
     def generate(_context: Any, builder: Any, row: Any) -> Any:
         length = _called(builder, function, WORD, row)
@@ -99,7 +103,7 @@ def _length(function: str) -> Callable[..., Any]:
 
 
 def _array_of(size: int) -> Any:
-    """The type of an array over the characters of a str, by their size in bytes."""
+    """Return the type of an array over the characters of a str, which have `size` bytes each."""
     from fst.core.borrowed import Borrowed
 
     return Borrowed(KINDS[size], 1)
@@ -110,14 +114,14 @@ def _characters_kind() -> Any:
 
 
 def _view(builder: Any, size: int, data: Any, length: Any) -> Any:
-    """An array over memory."""
+    """Make an array over the memory at an address."""
     from fst.core.borrowed import over
 
     return over(builder, _array_of(size), builder.bitcast(data, ir.IntType(8 * size).as_pointer()), (length,))
 
 
 def _characters(context: Any, builder: Any, row: Any) -> Any:
-    # Numba is compiled against the headers of the running Python, so its layout of a str is correct.
+    # numba is compiled with the headers of the running Python, so it reads the fields of a str correctly.
     _, data, length, kind, _, _ = context.get_python_api(builder).string_as_string_size_and_kind(row)
     lengths = {size: builder.select(builder.icmp_unsigned("==", kind, FLAG(size)), length, WORD(0)) for size in KINDS}
     return context.make_tuple(builder, _characters_kind(), [_view(builder, size, data, lengths[size]) for size in KINDS])
@@ -177,7 +181,7 @@ def _copy_16(builder: Any, data: Any, out: Any) -> Any:
 
 
 def _has(feature: str) -> bool:
-    """Whether the processor has a feature, given LLVM's name for it."""
+    """Whether the processor has a feature, such as "avx2" in LLVM's names."""
     from numba.core.registry import cpu_target
 
     return f"+{feature}" in cpu_target.target_context.codegen().magic_tuple()[2].split(",")
@@ -195,7 +199,7 @@ def _classes_by(read: Callable[..., Any], builder: Any, direct: Any, text: Any, 
 
 
 def _permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
-    """The classes of units, by an ASCII table in AVX-512 registers; and whether each unit is not ASCII."""
+    """Look up the classes of 32 units in a table for ASCII, in AVX-512 registers; return also, for each unit, whether it is not ASCII."""
     permute = _function(builder, "llvm.x86.avx512.vpermi2var.hi.512", UNITS, [UNITS] * 3)
     table = builder.bitcast(direct, UNITS.as_pointer())
     quarters = [builder.load(builder.gep(table, [WORD(quarter)]), align=2) for quarter in range(4)]
@@ -206,7 +210,7 @@ def _permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
 
 
 def _looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
-    """The classes of units, with one load per unit; and zeros, because no unit is unsure."""
+    """Look up the classes of 32 units with one load per unit; return also zeros, because every class is correct."""
     units, found = builder.load(text, align=2), ir.Constant(UNITS, ir.Undefined)
     for place in map(FLAG, range(32)):
         unit = builder.zext(builder.extract_element(units, place), WORD)
@@ -223,7 +227,7 @@ def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
     has_symbol = builder.icmp_signed(">=", builder.or_(texts[-1], symbols[-1]), _all(0))
     decided = builder.select(has_symbol, decided, _all(0))
     is_upper = builder.icmp_unsigned("!=", builder.and_(left, _all(0x0F)), _all(0))
-    bit = builder.select(is_upper, _all(1 << 2), _all(1))  # this bit: a pre-token begins or may begin; the next bit: undecided
+    bit = builder.select(is_upper, _all(1 << 2), _all(1))  # this bit: a pre-token begins or may begin; the next bit: it is undecided
     undecided = builder.icmp_unsigned("!=", builder.and_(decided, builder.shl(bit, _all(1))), _all(0))
     for place, mask in enumerate((undecided, builder.not_(has_symbol))):
         builder.store(builder.bitcast(mask, WORD), builder.gep(masks, [WORD(place)]))
@@ -231,7 +235,9 @@ def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
 
 
 def _symbols(builder: Any, factors: Any, texts: list[Any]) -> list[Any]:
-    """The symbols of each of `texts`: 64 bytes each, at consecutive positions. With AVX2, most symbols are moved, not looked up again."""
+    """Look up the symbols of `texts`: 64 bytes each, at consecutive positions. With AVX2, most symbols are shifted from the first 64, not
+    looked up.
+    """
     if _has(PERMUTES):
         return [_permuted_bytes(builder, factors, 0, LEFT, read) for read in texts]
     first = _permuted_bytes(builder, factors, 0, LEFT, texts[0])
@@ -241,17 +247,17 @@ def _symbols(builder: Any, factors: Any, texts: list[Any]) -> list[Any]:
 
 
 def _wide(builder: Any, data: Any, place: int) -> Any:
-    """64 bytes, from a position on."""
+    """Load 64 bytes."""
     return builder.load(builder.bitcast(builder.gep(data, [WORD(place)]), WIDE_BYTES.as_pointer()), align=1)
 
 
 def _all(number: int) -> Any:
-    """64 equal bytes."""
+    """Make a vector of 64 equal bytes."""
     return ir.Constant(WIDE_BYTES, [number] * 64)
 
 
 def _permuted_bytes(builder: Any, tables: Any, begin: int, end: int, indices: Any) -> Any:
-    """The entries of a table of 128 or 256 bytes at 64 indices. For a table of 128 bytes, the highest bit of an index is ignored."""
+    """Look up 64 indices in a table of 128 or 256 bytes. For a table of 128 bytes, the highest bit of an index is ignored."""
     if not _has(PERMUTES):
         first, second = (_shuffled_bytes(builder, tables, begin, end, _part(builder, indices, range(at, at + 32))) for at in (0, 32))
         return _part(builder, first, range(64), second)
@@ -262,9 +268,11 @@ def _permuted_bytes(builder: Any, tables: Any, begin: int, end: int, indices: An
 
 
 def _shuffled_bytes(builder: Any, tables: Any, begin: int, end: int, indices: Any) -> Any:
-    """The entries of a table at 32 indices, with AVX2: the low half of an index shuffles rows of 16 bytes; the high half selects a row."""
+    """Look up 32 indices in a table, with AVX2: the low 4 bits of an index select a byte from each row of 16 bytes, and the high bits
+    select a row.
+    """
     shuffle = _function(builder, "llvm.x86.avx2.pshuf.b", BYTES, [BYTES] * 2)
-    low = builder.and_(indices, ir.Constant(BYTES, [0x7F] * 32))  # if the highest bit were set, the entry would be 0
+    low = builder.and_(indices, ir.Constant(BYTES, [0x7F] * 32))  # with the highest bit set, the result would be 0
     rows = []
     for at in range(begin, end, 16):
         row = builder.load(builder.bitcast(builder.gep(tables, [WORD(at)]), HALF_BYTES.as_pointer()), align=1)
@@ -277,7 +285,7 @@ def _shuffled_bytes(builder: Any, tables: Any, begin: int, end: int, indices: An
 
 
 def _part(builder: Any, first: Any, places: Sequence[int], second: Any = None) -> Any:
-    """The elements at some positions of a vector, or of two concatenated vectors."""
+    """Select elements of a vector, or of two concatenated vectors, by their positions."""
     return builder.shuffle_vector(first, first if second is None else second, ir.Constant(ir.VectorType(FLAG, len(places)), [*places]))
 
 
@@ -303,39 +311,41 @@ def _opaque(builder: Any, number: Any) -> Any:
     return builder.asm(ir.FunctionType(WORD, [WORD]), "", "=r,0", [number], side_effect=False)
 
 
-# The number unchanged, but unknown to the compiler, so that it does not replace a selection by mask with a branch.
+# Return a number unchanged. The compiler cannot see its value, and thus cannot replace a selection by mask with a branch.
 opaque = _intrinsic("opaque", types.uint64, _opaque, arrays=0)
 
-# The number of zero bits below the lowest one bit of a word (64 for 0), and the number of one bits.
+# Count the zeros below the lowest one in a word (64 for 0), and count all ones.
 trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)), arrays=0)
 ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word), arrays=0)
 
-# The hash of the key in sixteen masked symbols, (symbols, start, masks, index); and whether a slot contains this key, (…, words, index).
+# Hash a key, which is 16 masked symbols, (symbols, start, masks, index); and test whether a slot contains this key, (…, words, index).
 hash_of = _intrinsic("hash_of", types.uint64, _hash, arrays=2)
 is_key = _intrinsic("is_key", types.boolean, _is_key, arrays=3)
 
 # Write the classes of 32 units, (direct, 0, text, at, symbols, filled); return a bit mask: bit i is set if the class of unit i has
-# NOT_PLAIN. `classes_of` may also set the bits of units that are not ASCII, and write wrong classes for them. `classes_looked_up` looks up
-# every unit, and is always exact.
+# NOT_PLAIN. For units that are not ASCII, `classes_of` may also set bits and write wrong classes. `classes_looked_up` looks up every unit,
+# and is always exact.
 classes_of = _intrinsic("classes_of", types.uint64, _classes, arrays=3)
 classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_classes_by, _looked_up), arrays=3)
 
-# A bit mask of 64 symbols, (symbols, at, numbers, index): bit i is set if symbol i is at least the number, or equal to it.
+# Compare 64 symbols with a number, (symbols, at, numbers, index); return a bit mask: bit i is set if symbol i is at least the number, or
+# equal to the number.
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
 
-# Decide where pre-tokens begin, by the factors of windows (`fst.pretokens.boundaries`), (text, at, factors, 0, masks, 0), for 64 positions
-# from at + 2 on. Return a bit mask of the positions where a pre-token begins or may begin. Write two more masks: undecided positions, and
-# positions before a byte without a symbol, which have no bit in the other masks. The masks are valid up to the first byte without a symbol,
-# if the three bytes at `at` have symbols. `AT_ONCE`: whether this is faster than a look-up per position.
+# Decide where pre-tokens begin, (text, at, factors, 0, masks, 0), by the factors of windows (`fst.pretokens.boundaries`), for 64 positions
+# from at + 2 on. Return a bit mask of the positions where a pre-token begins or may begin. Write two more masks: the undecided positions,
+# and the positions before a byte without a symbol, for which the other masks contain 0. The masks are valid up to the first byte without a
+# symbol, if the three bytes from `at` on have symbols. `AT_ONCE`: whether `decide` and `stops_in` are faster than look-ups of single
+# positions.
 AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
 decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else _plain("decide")
 
-# A bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.
+# Return a bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.
 continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)
 
-# A bit mask of 64 bytes, (text, at, stops, table): bit i is set if the text may change at byte i, see
-# `fst.text.arguments.NormalizerArguments.stops`. `AT_ONCE`: whether this is faster than a look-up per byte.
+# Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if the text may change at byte i, see
+# `fst.text.arguments.NormalizerArguments.stops`.
 stops_in = _intrinsic("stops_in", types.uint64, _stops_in, arrays=2) if GENERATED and AT_ONCE else _plain("stops_in")
 
 # Fetch an element of an array into the processor's cache, (array, index).
@@ -344,17 +354,17 @@ prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)
 # Copy 32 bytes to 32 units, (data, at, text, out); return a bit mask: bit i is set if byte i is not ASCII.
 widen = _intrinsic("widen", types.uint64, _widen, arrays=2)
 
-# Copy 32 bytes to 32 bytes, and return the same bit mask.
+# Copy 32 bytes; return the bit mask of `widen`.
 copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, arrays=2)
 
 # Copy 16 bytes, (data, at, bytes, out).
 copy_16 = _intrinsic("copy_16", types.void, _copy_16, arrays=2)
 
-# The length of a str, and of bytes; -1 for other objects.
+# Return the length of a str, and of a bytes object; -1 for other objects.
 string_length = _of_row("string_length", lambda: types.int64, _length("PyUnicode_GetLength"))
 bytes_length = _of_row("bytes_length", lambda: types.int64, _length("PyBytes_Size"))
 
-# Views of the characters of a str: arrays of uint8, uint16 and uint32; two of them are empty. And a view of the contents of bytes:
-# uint8[n].
+# Return views of the characters of a str: arrays of uint8, uint16 and uint32, of which two are empty; and return a view of the contents of
+# a bytes object, uint8[n].
 characters = _of_row("characters", _characters_kind, _characters)
 bytes_of = _of_row("bytes_of", lambda: _array_of(1), _bytes)

@@ -1,4 +1,4 @@
-"""Write ids: the common functions of all machines' kernels."""
+"""Write ids, for the kernels of all machines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fst.tables.kernel_call import IDS_ALONE
 
 @inlined
 def copy(source, begin, end, ids, at):
-    """Copy ids, sixteen at a time; return the index after the last."""
+    """Copy ids, 16 at a time; return the output index after the last id."""
     for index in range(U0, end - begin, U16):
         for offset in range(16):
             ids[at + np.uint64(index) + np.uint64(offset)] = source[begin + np.uint64(index) + np.uint64(offset)]
@@ -20,9 +20,9 @@ def copy(source, begin, end, ids, at):
 
 @inlined
 def frame(around, at, output):
-    """Write one side of a frame; return the index after the last id.
+    """Write the special ids before a text, or after it; return the output index after the last id.
 
-    Inlined: a call would pass all arrays, which takes a tenth of the total time for lines of Python code.
+    Inlined, because a call would pass all arrays, which takes 10% of the total time for texts as short as a line of code.
     """
     ids = output.ids
     for index in range(len(around)):

@@ -1,7 +1,8 @@
-"""The intrinsics, written in public numba, one element at a time. Results are the same as in `fst.runtime.kernels.intrinsics`, but slower.
+"""The intrinsics of `fst.runtime.kernels.intrinsics`, with the same results, but written in public numba: loops over single elements, which
+are slower.
 
-They replace the intrinsics if numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or a private part of numba is missing, see
-`fst.core.jit`.
+These functions replace the intrinsics if numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or a private part of numba is missing,
+see `fst.core.jit`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fst.pretokens.boundaries import RIGHT as RIGHT_PART
 
 U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
-# Masks of 1 in 2, 2 in 4 and 4 in 8 bits; and a mask for the final count, which is at most 64.
+# Masks of the lowest 1 of 2, 2 of 4 and 4 of 8 bits; and a mask for the final count, which is at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
 LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
@@ -38,7 +39,7 @@ def opaque(number: Any) -> Any:
 
 @part
 def ones(word: Any) -> Any:
-    """The number of one bits in a word."""
+    """Count the ones in a word."""
     word = word - (word >> U1 & PAIRS)
     word = (word & FOURS) + (word >> U2 & FOURS)
     word = word + (word >> U4) & EIGHTS
@@ -49,13 +50,13 @@ def ones(word: Any) -> Any:
 
 @part
 def trailing_zeros(word: Any) -> Any:
-    """The number of zero bits below the lowest one bit; 64 for 0."""
+    """Count the zeros below the lowest one in a word; 64 for 0."""
     return ones(~word & word - U1) if word else U64
 
 
 @part
 def key_part(symbols: Any, start: Any, masks: Any, mask: Any, index: Any) -> Any:
-    """The 64-bit word `index` of a key: the symbols that fit into the word, masked. Symbols past the end of the array are zeros."""
+    """Return the 64-bit word `index` of a key: the symbols at this index, masked. Symbols past the end of the array count as 0."""
     word, bits = U0, U8 * np.uint64(symbols.itemsize)
     at = np.uint64(start) + U64 // bits * index
     for number in range(min(U64 // bits, max(np.uint64(len(symbols)), at) - at)):
@@ -66,7 +67,7 @@ def key_part(symbols: Any, start: Any, masks: Any, mask: Any, index: Any) -> Any
 
 @part
 def hash_of(symbols: Any, start: Any, masks: Any, mask: Any) -> Any:
-    """The hash of a key."""
+    """Compute the hash of a key."""
     first, second = key_part(symbols, start, masks, mask, U0), key_part(symbols, start, masks, mask, U1)
     return first * FIRST + second * SECOND + key_part(symbols, start, masks, mask, U2) * THIRD
 
@@ -97,7 +98,7 @@ classes_looked_up = classes_of
 
 @part
 def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """A bit mask of 64 symbols: bit i is set if symbol i is at least a number."""
+    """Return a bit mask of 64 symbols: bit i is set if symbol i is at least a number."""
     found, number = U0, np.uint64(numbers[place])
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) >= number) << np.uint64(index)
@@ -106,7 +107,7 @@ def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
 
 @part
 def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """A bit mask of 64 symbols: bit i is set if symbol i equals a number."""
+    """Return a bit mask of 64 symbols: bit i is set if symbol i equals a number."""
     found, number = U0, np.uint64(numbers[place])
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) == number) << np.uint64(index)
@@ -115,7 +116,7 @@ def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
 
 @part
 def decide(text: Any, at: Any, factors: Any, _: Any, masks: Any, place: Any) -> Any:
-    """Decide for 64 positions whether a pre-token begins there. Bytes past the end of the array have no symbol."""
+    """Decide for 64 positions whether a pre-token begins at the position. Bytes past the end of the array have no symbol."""
     begins = undecided = other = U0
     for index in range(64):
         bit, last = np.uint64(index), np.uint64(at) + np.uint64(index) + U3
@@ -133,14 +134,14 @@ def decide(text: Any, at: Any, factors: Any, _: Any, masks: Any, place: Any) -> 
 
 @part
 def half_at(text: Any, at: Any, factors: Any) -> Any:
-    """The symbols of two bytes, as half of a window."""
+    """Combine the symbols of two bytes to half of a window."""
     first, second = factors[np.uint64(text[at]) & LOW_7], factors[np.uint64(text[at + U1]) & LOW_7]
     return (np.uint64(first) << U4 | np.uint64(second)) & LOW_8
 
 
 @part
 def continuing(text: Any, at: Any) -> Any:
-    """A bit mask of 64 bytes: bit i is set if byte i continues a character of UTF-8. Bits past the end of the array are 0."""
+    """Return a bit mask of 64 bytes: bit i is set if byte i continues a character of UTF-8. Bits past the end of the array are 0."""
     bits, at = U0, np.uint64(at)
     for index in range(min(U64, max(np.uint64(len(text)), at) - at)):
         place = np.uint64(index)
@@ -150,7 +151,7 @@ def continuing(text: Any, at: Any) -> Any:
 
 @part
 def stops_in(text: Any, at: Any, stops: Any, table: Any) -> Any:
-    """A bit mask of 64 bytes: bit i is set if the text may change at byte i. Bits past the end of the array are 0."""
+    """Return a bit mask of 64 bytes: bit i is set if the text may change at byte i. Bits past the end of the array are 0."""
     at = np.uint64(at)
     size = min(U64, max(np.uint64(len(text)), at) - at)
     bits, byte = U0, np.uint64(stops[np.uint64(table) + np.uint64(text[at])]) if size else U0
@@ -164,7 +165,7 @@ def stops_in(text: Any, at: Any, stops: Any, table: Any) -> Any:
 
 @part
 def prefetch(_array: Any, _place: Any) -> None:
-    """Do nothing: a prefetch is only a hint."""
+    """Do nothing, since a prefetch has no effect on results."""
 
 
 @part
@@ -191,7 +192,7 @@ copy_bytes = widen
 
 @part
 def string_length(rows: Any, row: Any) -> Any:
-    """The length of a str in a list; -1 for other objects."""
+    """Return the length of a str in a list; -1 for other objects."""
     with objmode(length="int64"):
         length = _length(str, rows, row)
     return length  # noqa: RET504 - numba cannot compile `return` in objmode
@@ -199,7 +200,7 @@ def string_length(rows: Any, row: Any) -> Any:
 
 @part
 def bytes_length(rows: Any, row: Any) -> Any:
-    """The length of bytes in a list; -1 for other objects."""
+    """Return the length of a bytes object in a list; -1 for other objects."""
     with objmode(length="int64"):
         length = _length(bytes, rows, row)
     return length  # noqa: RET504
@@ -207,7 +208,9 @@ def bytes_length(rows: Any, row: Any) -> Any:
 
 @part
 def characters(rows: Any, row: Any) -> Any:
-    """The characters of a str in a list, in the narrowest of three arrays that fits them; the other two arrays are empty."""
+    """Copy the characters of a str in a list to an array of uint8, uint16 or uint32, the first that can represent them; the other two
+    arrays are empty.
+    """
     with objmode(narrow="uint8[::1]", units="uint16[::1]", codes="uint32[::1]"):
         narrow, units, codes = _characters(rows, row)
     return narrow, units, codes
@@ -215,14 +218,14 @@ def characters(rows: Any, row: Any) -> Any:
 
 @part
 def bytes_of(rows: Any, row: Any) -> Any:
-    """The contents of bytes in a list."""
+    """Copy the contents of a bytes object in a list."""
     with objmode(data="uint8[::1]"):
         data = np.frombuffer(_object(rows, row), np.uint8).copy()
     return data  # noqa: RET504
 
 
 def _object(rows: Any, row: Any) -> Any:
-    """The object in a row of the list at the address `rows`."""
+    """Return the object in a row of the list at the address `rows`."""
     return cast(int(rows), py_object).value[row]
 
 

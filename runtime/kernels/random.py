@@ -1,4 +1,4 @@
-"""Random numbers in kernels, see `fst.core.random`."""
+"""Random numbers for kernels, by the generator of `fst.core.random`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TO_SHARE, UNIT = np.uint64(64 - random.SHARE_BITS), 2.0**-random.SHARE_BITS
 
 @inlined
 def mixed(number):
-    """See `fst.core.random.mixed`."""
+    """Mix the bits of a number, see `fst.core.random.mixed`."""
     number = (number ^ number >> FIRST_SHIFT) * FIRST_FACTOR
     number = (number ^ number >> SECOND_SHIFT) * SECOND_FACTOR
     return number ^ number >> LAST_SHIFT
@@ -22,5 +22,5 @@ def mixed(number):
 
 @inlined
 def key_of(seed, row):
-    """See `fst.core.random.key`."""
+    """Compute the seed of a row, see `fst.core.random.key`."""
     return mixed(mixed(seed) + row)

@@ -1,4 +1,6 @@
-"""Walk over tries in linear time: each walk resumes where the last walk stopped reading, see `fst.automata.matcher`."""
+"""Search a text for the strings of a trie in linear time: each walk over the trie resumes where the last walk stopped, see
+`fst.automata.matcher`.
+"""
 
 from __future__ import annotations
 
@@ -15,28 +17,29 @@ START, READ, NODE = 0, 1, 2  # indices into the memo of `match_at`
 
 @inlined
 def reset(at, memo):
-    """Clear the memo of `match_at`, so that it begins again at `at`."""
+    """Clear the memo of `match_at`, for a search that begins at `at`."""
     memo[START] = memo[READ] = at
     memo[NODE] = U0
 
 
 @part
 def match_at(items, pair, at, end, more, trie, memo):
-    """Walk from a position, and return the node where the walk ends. It determines the strings that begin at the position.
+    """Walk over the trie from a position of the text, and return the last node, which determines the strings that begin at the position.
 
-    Items that an earlier walk has read are not read again. Until they reset `memo`, callers must pass ascending positions, and must skip
-    positions inside a found string unless the trie is `overlapping`.
+    Items that an earlier walk has read are not read again. So callers must pass ascending positions, and must skip positions inside a found
+    string unless the trie is `overlapping`; after `reset`, a caller may pass any position.
 
     Args:
-        items, pair: a text in UTF-16 or in other items, see `label_at`.
+        items, pair: a text in UTF-16 (`pair` is `UTF_16`), or a sequence of other items (`pair` is `ITEMS`).
         at, end: the position, and the end of the text.
         more: whether the text continues after `end`.
         trie: `fst.automata.matcher.Matcher`.
-        memo: uint64[3]. `START`: the first position that is still open. `READ`: the position up to which the walk from there has read.
-            `NODE`: the node of this walk.
+        memo: uint64[3], the state of the latest walk. `START`: the position where it begins; `READ`: the position up to which it has read;
+            `NODE`: its node.
 
     Returns:
-        The node, or 0 if no string begins there; and whether the text after `end` could complete a string there, or a longer one.
+        The node, or 0 if no string begins at the position; and whether text after `end` could complete a string, or a longer string, that
+        begins at the position.
     """
     edges, nodes = trie.edges, trie.nodes
     start, read, node = memo[START], memo[READ], memo[NODE]

@@ -1,10 +1,10 @@
-"""Convert units of text: UTF-8 and Python's str and bytes to UTF-16, and UTF-16 to code points.
+"""Convert text: UTF-8 and Python's str and bytes to UTF-16, and UTF-16 to code points.
 
 The Unicode Standard 17, table 3-7, defines well-formed byte sequences.
 
-`gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and no other thread may change it
-while a kernel runs: `fst.runtime.rows.texts` passes a new list. Both kernels read all lengths before any text. So they never write past the
-room, and find rows of another type before they write.
+`gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and no other thread may change
+the list while a kernel runs: so `fst.runtime.rows.texts` passes a new list. Both kernels read the lengths of all rows first. So they never
+write past the end of the array, and find rows of another type before they write.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from fst.core.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.constants import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
 
-SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results for surrogates
-UTF_16, ITEMS = HIGH_SURROGATE, U1  # `item & SURROGATE` of a pair's first item; never 1
-CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # minimum continuation byte, and first byte of 2, 3, 4
+SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results
+UTF_16, ITEMS = HIGH_SURROGATE, U1  # values of `pair` in `label_at`; `item & SURROGATE` is never 1
+CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first byte of 2, 3, 4
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
 OF_STR, OF_BYTES = 0, 1
 LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)
 
 @inlined
 def label_at(items, at, pair):
-    """The label at a position, and the position of the next label. A label is an item, or a code point if `pair` is `UTF_16`."""
+    """Read the label at a position; return also the position of the next label. A label is a code point if `pair` is `UTF_16`, otherwise an
+    item.
+    """
     first = np.uint64(items[at])
     if first & SURROGATE != pair:
         return first, at + U1
@@ -33,7 +35,7 @@ def label_at(items, at, pair):
 
 @inlined
 def pairs(text, at, stop):
-    """The number of characters of two units in a part of a text."""
+    """Count the characters of two units in a part of a text."""
     count = U0
     while at < stop:
         count += np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE)
@@ -43,13 +45,15 @@ def pairs(text, at, stop):
 
 @inlined
 def follower(data, at):
-    """The six bits of a continuation byte; 64 or more for another byte."""
+    """Return the six bits of a continuation byte; 64 or more for any other byte."""
     return np.uint64(data[at]) ^ CONTINUATION
 
 
 @inlined
 def character_at(data, at, left):
-    """The code point at a position, and its length in bytes, or 0 if it is malformed. `left`: the number of bytes from there on."""
+    """Decode the character at a position, where `left` bytes are left; return its code point, and its length in bytes, or 0 if it is
+    malformed.
+    """
     first = np.uint64(data[at])
     if first < THREE:
         if first < TWO or left < U2:
@@ -71,7 +75,7 @@ def character_at(data, at, left):
 
 @inlined
 def put_code(code, text, filled):
-    """Write a code point as one unit or two; return the position after it."""
+    """Write a code point as one or two units; return the new number of units."""
     if code >= SUPPLEMENTARY:
         code -= SUPPLEMENTARY
         text[filled] = HIGH_SURROGATE | code >> U10
@@ -83,7 +87,9 @@ def put_code(code, text, filled):
 
 @inlined
 def put_characters(data, at, stop, text, filled):
-    """Write a run of ASCII, and a run of other characters after it; return both positions, and whether the bytes are UTF-8."""
+    """Write a run of ASCII, and then a run of other characters; return the new positions in `data` and in `text`, and whether the bytes are
+    UTF-8.
+    """
     while at < stop and np.uint64(data[at]) < CONTINUATION:
         text[filled] = data[at]
         at += U1
@@ -101,10 +107,10 @@ def put_characters(data, at, stop, text, filled):
 def put_utf_8(data, at, stop, text, filled):
     """Write the UTF-8 from `at` to `stop` as UTF-16. ASCII is written 32 bytes at a time.
 
-    A step may read bytes past `stop` and write their units; the next row overwrites these units.
+    The last step may read bytes past `stop` and write their units, which the next row overwrites.
 
     Returns:
-        The position after the last unit, and whether the bytes are UTF-8.
+        The new number of units, and whether the bytes are UTF-8.
     """
     is_text = True
     while at < stop and is_text:
@@ -121,13 +127,13 @@ def put_utf_8(data, at, stop, text, filled):
 
 @kernel
 def transcode(data, starts, text, unit_starts):
-    """Transcode rows from UTF-8 to UTF-16. ASCII is transcoded 32 bytes at a time.
+    """Convert rows from UTF-8 to UTF-16, and ASCII 32 bytes at a time.
 
     Args:
         data: uint8[n].
-        starts: int64[rows + 1], ascending: the start of each row in `data`; the last is n.
+        starts: int64[rows + 1], ascending: the start of each row in `data`, and n.
         text: uint16[n + 32], filled.
-        unit_starts: int64[rows + 1], filled: the start of each row in `text`, and the end of the last row.
+        unit_starts: int64[rows + 1], an output: the start of each row in `text`, and the end of the last row.
 
     Returns:
         The index of the first row that is not UTF-8; the number of rows if all rows are UTF-8.
@@ -144,7 +150,7 @@ def transcode(data, starts, text, unit_starts):
 
 @inlined
 def rows_that_fit(rows, count, limits, kind):
-    """The number of rows of a list that fit into `limits`; -1 if one of them has another type."""
+    """Count the first rows of a list that stay within `limits`; return -1 if one of these rows has another type."""
     most, longest, least = limits
     left, fitting = most, 0
     while fitting < count:
@@ -160,7 +166,7 @@ def rows_that_fit(rows, count, limits, kind):
 
 @inlined
 def put_narrow(data, text, at):
-    """Copy bytes to units, and write nothing past the last unit; return the position after it, and whether all bytes are ASCII."""
+    """Copy bytes to units, and write no unit after the last; return the new number of units, and whether all bytes are ASCII."""
     end, wide = np.uint64(len(data)), U0
     if end < U32:
         for index in range(end):
@@ -177,7 +183,7 @@ def put_narrow(data, text, at):
 
 @inlined
 def put_units(units, text, at):
-    """Copy units; return the position after the last, and whether a unit is a surrogate."""
+    """Copy units; return the new number of units, and whether a unit is a surrogate."""
     wrong = np.uint16(0)
     for index in range(np.uint64(len(units))):
         unit = units[np.uint64(index)]
@@ -188,7 +194,7 @@ def put_units(units, text, at):
 
 @inlined
 def put_codes(codes, text, at):
-    """Write code points as units; return the position after the last, and whether a code point is a surrogate."""
+    """Write code points as units; return the new number of units, and whether a code point is a surrogate."""
     wrong = U0
     for index in range(np.uint64(len(codes))):
         code = np.uint64(codes[np.uint64(index)])
@@ -202,10 +208,10 @@ def gather_strings(rows, count, limits, text, starts):
     """Write the first rows of a list of str as UTF-16.
 
     Args:
-        rows, count: the address of the list, and its number of rows.
+        rows, count: the address of the list, and the number of its rows.
         limits: as in `fst.runtime.rows.texts.Limits`.
         text: uint16[n], filled, with room for two units per character within the limits.
-        starts: int64[count + 1], filled: the start of each row in `text`, and the end of the last row.
+        starts: int64[count + 1], an output: the start of each row in `text`, and the end of the last row.
 
     Returns:
         The number of rows written, or -1 if a row is not a str; and whether no row has a surrogate.
@@ -226,14 +232,14 @@ def gather_strings(rows, count, limits, text, starts):
 
 @object_kernel
 def gather_bytes(rows, count, limits, text, starts):
-    """Write the first rows of a list of bytes, which contain UTF-8, as UTF-16.
+    """Convert the first rows of a list of bytes objects from UTF-8 to UTF-16.
 
     Args:
-        rows, count, limits, text, starts: as in `gather_strings`, with bytes instead of characters. Up to 32 units past the last unit may
-            be written.
+        rows, count, limits, text, starts: as in `gather_strings`, but limits count bytes. The kernel may write up to 32 units past the last
+            unit.
 
     Returns:
-        The number of rows written, or -1 if a row is not bytes; and whether all rows are UTF-8.
+        The number of rows written, or -1 if a row is not a bytes object; and whether all rows are UTF-8.
     """
     fitting = rows_that_fit(rows, count, limits, OF_BYTES)
     at, are_text = U0, True

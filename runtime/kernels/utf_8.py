@@ -1,7 +1,7 @@
-"""Write texts as UTF-8, from Python's str and bytes and from columns, as `fst.runtime.kernels.unicode` does as UTF-16.
+"""Write UTF-8 from Python's str and bytes and from columns; `fst.runtime.kernels.unicode` does the same for UTF-16.
 
-The functions have the same names and arguments as there, but ``text`` is uint8. They read the lengths of all rows before any text, so they
-never write past the room.
+The functions have the same names and arguments as in that module, but ``text`` is uint8. They read the lengths of all rows before any text,
+so they never write past the end of ``text``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from fst.runtime.kernels.intrinsics import bytes_of, characters, copy_bytes, tra
 from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, character_at, rows_that_fit
 
 LOW_6, STEP = np.uint64(63), U32  # `STEP`: number of bytes to copy at a time
-TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # high bits of the first byte of two, three and four
-LEAD_MASK, CONTINUES = np.uint8(0xC0), np.uint8(0x80)  # a mask, and its result for a byte that continues a character
-THREE_BYTES = np.uint64(0x800)  # the minimum code point of three bytes
+TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # high bits of the first of two, three and four bytes
+LEAD_MASK, CONTINUES = np.uint8(0xC0), np.uint8(0x80)  # a mask, and its result for bytes that continue a character
+THREE_BYTES = np.uint64(0x800)  # the lowest code point of three bytes
 
 
 @inlined
 def put_ascii(data, at, stop, text, filled):
-    """Copy bytes up to the first that is not ASCII, and perhaps a few more; return the number of ASCII bytes."""
+    """Copy bytes at least up to the first byte that is not ASCII; return the number of bytes before it."""
     begin = at
     while at + STEP <= stop:
         wide = copy_bytes(data, at, text, filled + (at - begin))
@@ -38,7 +38,7 @@ def put_ascii(data, at, stop, text, filled):
 
 @inlined
 def copy_run(data, at, stop, text, filled):
-    """Copy bytes; return the position after the last."""
+    """Copy bytes; return the new number of bytes."""
     if stop - at >= STEP:
         end = filled + (stop - at)
         while at + STEP <= stop:
@@ -54,7 +54,7 @@ def copy_run(data, at, stop, text, filled):
 
 @inlined
 def put_code(code, text, filled):
-    """Write a code point; return the position after it."""
+    """Write a code point; return the new number of bytes."""
     if code < CONTINUATION:
         text[filled] = code
         return filled + U1
@@ -76,7 +76,7 @@ def put_code(code, text, filled):
 
 @inlined
 def count_characters(text, at, stop):
-    """The number of characters that begin in a part of a text."""
+    """Count the characters that begin in a part of a text."""
     count = U0
     for index in range(at, stop):
         count += np.uint64(text[np.uint64(index)] & LEAD_MASK != CONTINUES)
@@ -85,7 +85,7 @@ def count_characters(text, at, stop):
 
 @inlined
 def put_codes(codes, text, at):
-    """Write code points; return the position after the last, and whether a code point is a surrogate."""
+    """Write code points; return the new number of bytes, and whether a code point is a surrogate."""
     wrong = U0
     for index in range(np.uint64(len(codes))):
         code = np.uint64(codes[np.uint64(index)])
@@ -96,7 +96,7 @@ def put_codes(codes, text, at):
 
 @inlined
 def put_narrow(codes, text, at):
-    """Write code points below 256; return the position after the last."""
+    """Write code points below 256; return the new number of bytes."""
     end = np.uint64(len(codes))
     plain = put_ascii(codes, U0, end, text, at)
     at += plain
@@ -107,7 +107,7 @@ def put_narrow(codes, text, at):
 
 @inlined
 def put_utf_8(data, at, stop, text, filled):
-    """Copy UTF-8; return the position after the last byte, and whether the bytes are UTF-8."""
+    """Copy UTF-8; return the new number of bytes, and whether the bytes are UTF-8."""
     while at < stop:
         plain = put_ascii(data, at, stop, text, filled)
         at += plain
@@ -138,7 +138,7 @@ def transcode(data, starts, text, unit_starts):
 
 @inlined
 def put_string(rows, row, text, at):
-    """Write a str of a list; return the position after the last byte, and whether the str has a surrogate."""
+    """Write a str of a list; return the new number of bytes, and whether the str contains a surrogate."""
     narrow, units, codes = characters(rows, row)
     at = put_narrow(narrow, text, at)
     at, is_wrong = put_codes(units, text, at)
@@ -164,7 +164,7 @@ def gather_strings(rows, count, limits, text, starts):
 
 @object_kernel
 def gather_bytes(rows, count, limits, text, starts):
-    """Copy the first rows of a list of bytes, which contain UTF-8; see `fst.runtime.kernels.unicode.gather_bytes`."""
+    """Copy the first rows of a list of bytes objects in UTF-8; see `fst.runtime.kernels.unicode.gather_bytes`."""
     fitting = rows_that_fit(rows, count, limits, OF_BYTES)
     at, are_text = U0, True
     starts[0] = 0

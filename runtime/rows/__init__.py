@@ -1,1 +1,1 @@
-"""Rows of texts and of ids: in memory, in Arrow columns, and in batches."""
+"""Rows of texts in lists and in Arrow columns, and rows of ids in batches."""

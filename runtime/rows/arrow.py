@@ -1,7 +1,7 @@
-"""Arrow columns: texts are read from the column's buffers, and result arrays become buffers of the new column. Tokens that are parts of
-texts share the buffers of the texts.
+"""Arrow columns as arguments and results. Texts are read from the buffers of a column, and arrays of results become the buffers of a new
+column, without a copy. Tokens that are parts of texts share the buffers of the texts.
 
-This module imports pyarrow; only methods with columns as arguments import it.
+This module imports pyarrow. So only methods with columns as arguments import this module.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lists(NamedTuple):
     """Lists of values.
 
     Attributes:
-        values: a pyarrow array, the values of all lists.
+        values: the values of all lists, a pyarrow array.
         row_splits: int64[rows + 1], as in `Batch`.
     """
 
@@ -46,7 +46,7 @@ class Lists(NamedTuple):
 
 
 Make = Callable[[Column], Lists]
-NewRows = tuple[Ints, Callable[[], Bytes]]  # the start of each row, and the end of the last; a function that returns the bytes
+NewRows = tuple[Ints, Callable[[], Bytes]]  # the start of each row, and the end of the last; a function that makes their bytes
 Rewrite = Callable[[Column], NewRows]
 
 
@@ -55,9 +55,9 @@ class Filling:
     """The padding of rows.
 
     Attributes:
-        width: the number of ids after padding; no row has more ids.
+        width: the number of ids in each row after padding; rows must not have more ids.
         id: the padding id.
-        side: the side of the padding, "right" or "left".
+        side: the side of the row where padding is added, "right" or "left".
     """
 
     width: int
@@ -70,10 +70,11 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        encode: a function that encodes rows.
+        encode: a function that encodes the rows of a column.
         filling: the padding of rows; None: no padding.
-        with_spans: whether to return the span of each id, too.
-        by_row: whether to encode each row, because equal texts may have different ids.
+        with_spans: whether the result includes the span of each id.
+        by_row: whether each row must be encoded, because equal texts may have different ids. Otherwise, a text in a dictionary is encoded
+            once.
 
     Raises:
         TextError: `column` is not a column of texts, or `encode` raises this error.
@@ -88,7 +89,7 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
 def windowed(
     column: Any, encode: Callable[[Column], tuple[Batch, Ints]], filling: Filling | None, *, with_spans: bool, by_row: bool
 ) -> Any:
-    """Encode a column, as `encoded` does, with a list of windows for each row. `encode` returns the result of `in_windows`."""
+    """Encode a column to a list of windows per row; `encode` returns the result of `in_windows`. For other arguments, see `encoded`."""
 
     def make(rows: Column) -> Lists:
         windows, splits = encode(rows)
@@ -98,11 +99,11 @@ def windowed(
 
 
 def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
-    """Segment a column into tokens.
+    """Segment a column to tokens.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        segment: a function that segments rows; spans are in characters.
+        segment: a function that segments the rows of a column, with spans in characters.
 
     Raises:
         TextError: `column` is not a column of texts, or `segment` raises this error.
@@ -120,7 +121,7 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        find: a function that finds keywords in rows; ids are keyword numbers, and spans are spans of matches.
+        find: a function that finds keywords in the rows of a column: ids are keyword numbers, and spans are the spans of matches.
 
     Raises:
         TextError: `column` is not a column of texts, or `find` raises this error.
@@ -133,11 +134,11 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
-    """Replace the texts of a column; its type does not change.
+    """Make a column of the same type with new texts.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        rewrite: a function that returns new rows for rows.
+        rewrite: a function from the rows of a column to new rows.
 
     Raises:
         TextError: `column` is not a column of texts, `rewrite` raises this error, or the new texts are too long for the type.
@@ -147,7 +148,7 @@ def rewritten(column: Any, rewrite: Rewrite) -> Any:
 
 
 def rows_of_column(column: Any) -> Iterator[Column]:
-    """The rows of a column, without nulls.
+    """Iterate over the chunks of a column, and omit null rows.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
@@ -161,7 +162,7 @@ def rows_of_column(column: Any) -> Iterator[Column]:
 
 
 def _ids(batch: Batch) -> Lists:
-    """The ids of a batch, each with its span if the batch has spans."""
+    """Convert a batch to lists of ids; of ids with spans if the batch has spans."""
     if batch.offsets is None:
         return Lists(_values(batch.ids), batch.row_splits)
     columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
@@ -169,13 +170,13 @@ def _ids(batch: Batch) -> Lists:
 
 
 def _kind(filling: Filling | None, with_spans: bool) -> Any:
-    """The Arrow type of a row of ids."""
+    """Return the Arrow type of a row of ids."""
     values = pa.struct([(name, pa.int32()) for name in MATCH]) if with_spans else pa.int32()
     return pa.list_(values, filling.width if filling else -1)
 
 
 def _made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:
-    """Make a column of lists from a column of texts; `kind` is the type of the lists."""
+    """Make a column of lists from a column of texts; `kind` is the type of a list."""
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _chunk(chunk, make, filling, by_row), kind)
 
@@ -193,7 +194,7 @@ def _by_chunks(column: Any, work: Callable[[Any], Any], kind: Any) -> Any:
 
 
 def _imported(column: Any) -> Any:
-    """Import a column of any library as a pyarrow array or chunked array."""
+    """Convert a column of any library to a pyarrow array or chunked array."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return column
     if hasattr(column, "__arrow_c_stream__"):
@@ -204,7 +205,7 @@ def _imported(column: Any) -> Any:
 
 
 def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
-    """Make the lists for one array of texts."""
+    """Make an array of lists from an array of texts."""
     if isinstance(chunk, pa.DictionaryArray):
         return _of_dictionary(_texts(chunk.dictionary), chunk.indices, make, filling, by_row)
     present = Present(_texts(chunk))
@@ -214,7 +215,7 @@ def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any
 
 
 def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
-    """Replace the texts of one array."""
+    """Make an array of the same type with new texts."""
     if isinstance(chunk, pa.DictionaryArray):
         return _rewritten_dictionary(chunk, rewrite)
     if pa.types.is_null(chunk.type):
@@ -226,12 +227,12 @@ def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
 
 
 def _rewritten_dictionary(chunk: Any, rewrite: Rewrite) -> Any:
-    """Replace the texts of a dictionary array; each new text is once in the new dictionary."""
+    """Make a dictionary array with new texts; the new dictionary contains each distinct text once."""
     known, kind = _texts(chunk.dictionary), chunk.type
     try:
         texts, numbers = _rewritten(known, rewrite), chunk.indices
     except TextError:
-        texts, numbers = _rewritten(known.take(chunk.indices), rewrite), None  # a text without a row may be malformed
+        texts, numbers = _rewritten(known.take(chunk.indices), rewrite), None  # the malformed text may belong to no row
     different = texts.drop_null().unique()
     places = pc.index_in(texts, different)
     places = (places if numbers is None else places.take(numbers)).cast(kind.index_type)
@@ -239,11 +240,11 @@ def _rewritten_dictionary(chunk: Any, rewrite: Rewrite) -> Any:
 
 
 class Present:
-    """The rows of an array of texts that are not null.
+    """An array of texts without its null rows.
 
     Attributes:
-        rows: the rows.
-        is_null: whether each row of the array is null, as a pyarrow array; None: no row is null.
+        rows: the rows that are not null.
+        is_null: for each row of the array, whether it is null, a pyarrow array; None if no row is null.
     """
 
     def __init__(self, texts: Any) -> None:
@@ -253,11 +254,11 @@ class Present:
         self.rows = _rows(texts if self.is_null is None else texts.drop_null())
 
     def renumbered(self) -> AbstractContextManager[None]:
-        """Convert the row number in errors to a row of the array."""
+        """Convert the row number in an error of `rows` to the row number in the array."""
         return nullcontext() if self._places is None else _renumbered(lambda row: int(self._places[row]))
 
     def spread(self, splits: Ints) -> Ints:
-        """Convert `splits` of the rows that are not null to splits of all rows of the array."""
+        """Convert the splits of `rows` to splits of all rows in the array; null rows are empty."""
         if self._places is None:
             return splits
         lengths = np.zeros(self._count, np.int64)
@@ -266,19 +267,19 @@ class Present:
 
 
 def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
-    """Make the lists for a dictionary array: indices `numbers` into `texts`. Each text is read once, unless `by_row` is true, or the
+    """Make the lists for a dictionary array, which contains indices into `texts`. Each text is read once, except if `by_row` is true or the
     dictionary has more texts than the array has rows.
     """
     if len(texts) <= len(numbers) and not by_row:
         try:
             return _chunk(texts, make, filling, by_row).take(numbers)
         except TextError:
-            pass  # read the rows: a text without a row may be malformed, and errors contain rows
+            pass  # read the rows instead: the malformed text may belong to no row, and an error needs a row number
     return _chunk(texts.take(numbers), make, filling, by_row)
 
 
 def _texts(chunk: Any) -> Any:
-    """Cast an array to one of the types in `OFFSETS`, which store texts one after the other.
+    """Cast an array to one of the types in `OFFSETS`, which store texts concatenated.
 
     Raises:
         TextError: the array does not contain texts.
@@ -291,7 +292,7 @@ def _texts(chunk: Any) -> Any:
 
 @contextmanager
 def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
-    """Convert the row number in errors with a function."""
+    """Convert the row number in an error with a function."""
     try:
         yield
     except TextError as error:
@@ -304,7 +305,7 @@ def _rows(chunk: Any) -> Column:
     """The rows of an array without nulls.
 
     Raises:
-        TextError: the offsets do not ascend, or are outside of the data.
+        TextError: the array is damaged: its offsets do not ascend, or lie outside of its data.
     """
     _, offsets, data = chunk.buffers()
     size = OFFSETS[chunk.type]
@@ -318,7 +319,7 @@ def _rows(chunk: Any) -> Column:
 
 
 def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
-    """Convert lists to an array. Without `filling`, it shares the memory of the values.
+    """Convert lists to an array. Without `filling`, the array shares the memory of the values.
 
     Raises:
         TextError: the number of values exceeds `MAX_VALUES`.
@@ -335,7 +336,7 @@ def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> A
     """Convert rows of UTF-8 to an array, without a copy.
 
     Raises:
-        TextError: the rows have more bytes than offsets of 32 bits can count; `make` is not called then.
+        TextError: the rows have more bytes than offsets of 32 bits can count. Then, `make` is not called.
     """
     size = OFFSETS[present.kind]
     if size is np.int32 and starts[-1] > MAX_VALUES:
@@ -349,7 +350,7 @@ def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> A
 
 
 def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
-    """The ids of all rows with their padding."""
+    """Add padding to the ids of all rows."""
     lengths: Ints = np.diff(lists.row_splits)[:, None]
     places = np.arange(filling.width)
     is_id = places < lengths if filling.side == "right" else places >= filling.width - lengths
@@ -359,7 +360,7 @@ def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
 
 
 def _tokens(rows: Column, batch: Batch) -> Any:
-    """The strings of tokens. They share the memory of the texts if tokens have no gaps and do not overlap.
+    """Make an array of the tokens' strings. It shares the memory of the texts unless tokens overlap.
 
     Raises:
         TextError: the number of bytes exceeds `MAX_VALUES`.
@@ -369,7 +370,7 @@ def _tokens(rows: Column, batch: Batch) -> Any:
     if len(data) > MAX_VALUES:
         raise TextError(f"{len(data):,} bytes of text in one array, and strings have at most {MAX_VALUES:,}; pass slices of it")
     borders = np.append(np.flatnonzero(data & 0xC0 != 0x80).astype(np.int32), np.int32(len(data)))
-    firsts = np.searchsorted(borders, rows.ends[:-1] - rows.ends[0])  # the number of characters before each row
+    firsts = np.searchsorted(borders, rows.ends[:-1] - rows.ends[0])  # number of characters before each row
     spans = borders[batch.offsets + np.repeat(firsts, np.diff(batch.row_splits))[:, None]]
     if (spans[1:, 0] < spans[:-1, 1]).any():
         return _overlapping(spans.astype(np.int64), data)
@@ -379,7 +380,7 @@ def _tokens(rows: Column, batch: Batch) -> Any:
 
 
 def _overlapping(spans: Ints, data: NDArray[np.uint8]) -> Any:
-    """The strings of byte spans, which may overlap."""
+    """Make an array of the strings with these spans in bytes, which may overlap."""
     lengths = spans[:, 1] - spans[:, 0]
     if lengths.sum() > MAX_VALUES:
         raise TextError(f"{lengths.sum():,} bytes of tokens in one array, and strings have at most {MAX_VALUES:,}; pass slices of it")
@@ -387,10 +388,10 @@ def _overlapping(spans: Ints, data: NDArray[np.uint8]) -> Any:
 
 
 def _strings(ends: NDArray[np.int32], data: NDArray[np.uint8]) -> Any:
-    """A string array over the memory of UTF-8; `ends` contains the start of each string, and the end of the last."""
+    """Make a string array over the memory of UTF-8; `ends` contains the start of each string, and the end of the last string."""
     return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(data))
 
 
 def _values(numbers: NDArray[np.int32]) -> Any:
-    """An Arrow array over the memory of numbers."""
+    """Make an Arrow array over the memory of numbers."""
     return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])

@@ -1,8 +1,9 @@
-"""Encode batches, rows of text, with any number of threads.
+"""Encode batches, which are rows of texts, with any number of threads.
 
-Each worker runs in one thread and encodes chunks of rows. The first worker takes chunks from the front of the batch, and its ids are not
-copied. The other workers take chunks from the back, and their ids are copied after the first worker's ids. So all workers end at the same
-time, and few ids are copied. A row that is too long for a chunk is cut into parts, see `fst.runtime.safe_cuts`.
+Each worker runs in one thread and encodes chunks of rows. The first worker takes chunks from the front of the batch; all other workers take
+chunks from the back. At the end, the ids of the other workers are copied after the ids of the first worker. So all workers end at nearly
+the same time, and the ids of the first worker are not copied. A row that is too long for a chunk is cut into parts, see
+`fst.runtime.safe_cuts`.
 """
 
 from __future__ import annotations
@@ -43,30 +44,30 @@ from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Frame, Ids, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 
-BLOCK = 1 << 17  # number of characters to encode at a time, or up to twice this number; they fit in the cache of a core
+BLOCK = 1 << 17  # number of characters per call, at most twice this number; they fit into the cache of a core
 MAX_CHUNK = 1 << 10  # maximum number of rows in a chunk
-FEW_CHARACTERS = 1 << 14  # below this number, encoding all characters is faster than stopping at `max_ids`
-UNITS_AN_ID = 8  # units per id, more than in nearly all texts: for the size of a long row's pieces if `max_ids` is given
-MIN_PIECE = 1 << 11  # minimum number of characters read at a time: stopping earlier takes longer than reading them
-MIN_SHARE = 1 << 18  # minimum number of characters per thread: encoding takes 0.5 ms, waking up a thread about 0.1 ms
-PARTS = 32  # parts of a very long text per thread: more cost time to find; with fewer, other threads wait for the last part
+FEW_CHARACTERS = 1 << 14  # up to this number, it is faster to encode all characters than to stop at `max_ids`
+UNITS_AN_ID = 8  # more units per id than in nearly all texts, for the size of a long row's parts with `max_ids`
+MIN_PIECE = 1 << 11  # minimum number of characters per call: to stop earlier would not save time
+MIN_SHARE = 1 << 18  # minimum number of characters per thread: to encode them takes 0.5 ms, to wake up a thread about 0.1 ms
+PARTS = 32  # parts of a very long text per thread: the search for more parts takes time; with fewer, threads wait for the last part
 MAX_THREADS = 256  # maximum number of threads, for all batches together
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Batch:
-    """The ids of texts, concatenated.
+    """The ids of a batch of texts, concatenated.
 
-    ``len(batch)`` is the number of rows, and ``batch[r]`` the ids of row r. ``batch[first:end]`` is a batch of some rows; it shares memory
-    with this batch unless the slice has a step.
+    ``len(batch)`` is the number of rows, and ``batch[r]`` contains the ids of row r. ``batch[first:end]`` is a batch of these rows, which
+    shares the memory of the original batch unless the slice has a step.
 
     Attributes:
         ids: int32[n], the ids of all rows.
-        row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
-        offsets: int32[n, 2], the span of each id in its row, in characters or bytes: the first, and one past the last; (0, 0) for special
-            tokens around a text. None if offsets were not requested.
-        words: int32[n], the number of each id's word in its row; a special token inside the text counts as a word. -1 for special tokens
-            around a text. None if offsets were not requested.
+        row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``.
+        offsets: int32[n, 2], the span of each id in its text: the first character (or byte), and one past the last; (0, 0) for special
+            tokens around a text. None without offsets.
+        words: int32[n], the index of each id's word in its text, where a special token inside the text counts as a word; -1 for special
+            tokens around a text. None without offsets.
     """
 
     ids: Ids
@@ -75,7 +76,7 @@ class Batch:
     words: Ids | None = None
 
     def __init__(self, ids: Ids, row_splits: Ints, offsets: Ids | None = None, words: Ids | None = None) -> None:
-        own = vars(self)  # the generated `__init__` of a frozen dataclass is 0.3 µs slower
+        own = vars(self)  # 0.3 µs faster than the generated `__init__` of a frozen dataclass
         own["ids"], own["row_splits"], own["offsets"], own["words"] = ids, row_splits, offsets, words
 
     def __len__(self) -> int:
@@ -99,7 +100,7 @@ class Batch:
         return (self[row] for row in range(len(self)))
 
     def _rows(self, rows: slice) -> Batch:
-        """The batch of some rows, in the order of the slice."""
+        """Return the rows of a slice as a batch."""
         starts, lengths = self.row_splits[:-1][rows], np.diff(self.row_splits)[rows]
         splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         first = int(starts[0]) if len(starts) else 0
@@ -111,11 +112,11 @@ class Batch:
 
 
 class Chunk(NamedTuple):
-    """Whole rows, or a part of one row, that a worker encodes at a time. Sorted chunks are in the order of their texts.
+    """The unit of work of a worker: complete rows, or a part of one row. Sorted chunks are in the order of their texts.
 
     Attributes:
         first, last: the first row, and one past the last row.
-        begin, end: the bounds of the part in its row, in characters or bytes; 0 and 0 for whole rows.
+        begin, end: the bounds of the part in its row, in characters or bytes; 0 and 0 for complete rows.
     """
 
     first: int
@@ -125,13 +126,12 @@ class Chunk(NamedTuple):
 
 
 class ChunkResult(NamedTuple):
-    """The result of a chunk, as indices into the ids of the worker.
+    """The result of a chunk. All indices refer to the ids of the chunk's worker.
 
     Attributes:
-        begin, end: the bounds of the chunk's ids.
-        ends: int64[rows], the end of each row's ids; for a part, int64[1] if it is the last part of its row, else int64[0].
-        characters_and_words: int64[2], the number of characters and of words in a part. Not used for whole rows and for the last part of a
-            row.
+        begin, end: the index of the chunk's first id, and one past its last.
+        ends: int64[rows], the end of each row's ids; for a part of a row, int64[1] if it is the last part, otherwise int64[0].
+        characters_and_words: int64[2], the number of characters and of words in a part of a row; used only if another part follows.
     """
 
     begin: int
@@ -146,12 +146,12 @@ class Job:
 
     Attributes:
         source: the texts.
-        frame: the ids around each text.
+        frame: the special ids before and after each text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         runner: runs the kernels.
-        max_ids: the number of ids needed of each row; None: all. A row may have more.
-        counted: whether ids are only counted, not kept.
-        safe_cuts: finds the positions where a text can be cut; None: texts cannot be cut.
+        max_ids: the number of ids that the caller needs of each row; a row may have more. None: all ids.
+        counted: whether ids are only counted, and not stored.
+        safe_cuts: finds the positions where a long text can be cut into parts; None: texts cannot be cut.
     """
 
     source: Source
@@ -163,12 +163,12 @@ class Job:
     safe_cuts: SafeCuts | None = None
 
     def run(self, threads: int | None) -> Batch:
-        """Encode all texts."""
+        """Encode all texts, by the kernel and the fallback."""
         batch, suspects = self._run(threads)
         return self._run_fallback(batch, suspects, threads) if suspects else batch
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
-        """Encode all texts, and return the batch and the rows that the fallback must encode."""
+        """Encode all texts by the kernel; return the batch, and the rows that the fallback must encode."""
         rows = len(self.source)
         block = self._run_block() if rows <= MAX_CHUNK else None
         if block:
@@ -183,11 +183,11 @@ class Job:
         try:
             return self._run_threads(chunks, threads)
         except TextError:
-            # Encode again in one thread, to raise the error of the first malformed row.
+            # Encode again in one thread, to raise the error for the first malformed row.
             return self._run(1)
 
     def _run_block(self) -> tuple[Batch, list[int]] | None:
-        """Encode all texts in one call, without chunks and workers; None if the texts are too long for this."""
+        """Encode all texts in one call of the kernel, without chunks and workers; return None if the texts are too long."""
         rows, runner = len(self.source), self.runner
         splits, buffers = np.zeros(rows + 1, np.int64), Buffers(runner.with_spans)
         if not rows:
@@ -216,7 +216,7 @@ class Job:
         return np.flatnonzero(fallback.suspected(text, starts, suspects)).tolist() if fallback else []
 
     def _run_fallback(self, batch: Batch, rows: Sequence[int], threads: int | None) -> Batch:
-        """Replace some rows of the batch by rows that the fallback encodes; `rows` ascends."""
+        """Encode the rows `rows`, in ascending order, by the fallback, and put the results into the batch."""
         size = max(BLOCK // self.length, 1)
         parts = [self._encode_again(rows[first : first + size], threads) for first in range(0, len(rows), size)]
         lengths = np.diff(batch.row_splits)
@@ -233,19 +233,19 @@ class Job:
         return Batch(ids, splits, *spans)
 
     def _encode_again(self, rows: Sequence[int], threads: int | None) -> Batch:
-        """Encode some rows with the fallback."""
+        """Encode the rows `rows` by the fallback."""
         assert self.runner.fallback
         texts = rows_of([whole(self.source, row, self.errors) for row in rows])
         return Job(texts, self.frame, "strict", self.runner.fallback.runner, self.max_ids, self.counted).run(threads)
 
     def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
-        """The batch of the first `count` ids in `buffers`, with spans if the runner computes them."""
+        """Make a batch of the first `count` ids in `buffers`, with their spans if the runner computes spans."""
         if not self.runner.with_spans:
             return Batch(buffers.ids[:count], splits)
         return Batch(buffers.ids[:count], splits, buffers.offsets[: 2 * count].reshape(-1, 2), buffers.words[:count])
 
     def _worker(self, next_chunk: Callable[[], Chunk]) -> Worker:
-        """Run a worker until no chunk is left."""
+        """Run a worker until all chunks are encoded."""
         workspace = self.runner.workspaces.take()
         worker = Worker(self, workspace)
         while True:
@@ -275,10 +275,10 @@ class Job:
         try:
             return {row: [Chunk(row, row + 1, *part) for part in cuts.parts(self.source.text(row), size)] for row, size in sizes.items()}
         except TextError:
-            return {}  # encoding raises the error later, for the first malformed row
+            return {}  # the workers raise the error for the first malformed row later
 
     def _chunks(self, threads: int, cut: Mapping[int, Sequence[Chunk]]) -> Iterator[Chunk]:
-        """Chunks of about `BLOCK` characters by the estimated length of a row, smaller for small batches; and the parts in `cut`."""
+        """Divide rows into chunks of about `BLOCK` characters, or fewer for small batches, and insert the parts in `cut`."""
         rows = len(self.source)
         characters = BLOCK if threads == 1 else min(BLOCK, max(BLOCK >> 4, rows * self.length // (16 * threads)))
         size = min(max(characters // self.length, 1), MAX_CHUNK)
@@ -287,7 +287,7 @@ class Job:
 
     @Lazy
     def total(self) -> int:
-        """The number of characters to read: estimated for many rows; exact for few, because one of them may be long."""
+        """The number of characters to read: an estimate for many rows, and exact for few rows, because one row may be very long."""
         rows = len(self.source)
         return rows * self.length if rows > MAX_CHUNK or self.max_ids is not None else sum(self.lengths)
 
@@ -304,17 +304,17 @@ class Job:
 
     @property
     def longest(self) -> int:
-        """The maximum number of characters in a row that is read as a whole."""
+        """The maximum number of characters in a row that one call reads."""
         return 2 * (BLOCK if self.max_ids is None else min(BLOCK, self.piece))
 
     @property
     def piece(self) -> int:
-        """The number of characters to read at a time in longer rows."""
+        """The number of characters per call in longer rows."""
         return BLOCK if self.max_ids is None else max(UNITS_AN_ID * self.max_ids, MIN_PIECE)
 
 
 class Worker:
-    """Encodes chunks on one thread.
+    """An encoder of chunks in one thread.
 
     Attributes:
         buffers: the ids of all chunks, concatenated, with unused capacity at the end.
@@ -327,7 +327,7 @@ class Worker:
         self._job, self._runner, self._workspace = job, job.runner, workspace
         self.buffers = Buffers(job.runner.with_spans)
         self.count = 0
-        self._dropped = 0  # number of ids that were counted, but not kept
+        self._dropped = 0  # number of ids that were counted, and not stored
         self.results: dict[Chunk, ChunkResult] = {}
         self.suspects: set[int] = set()
 
@@ -336,7 +336,7 @@ class Worker:
         self.results[chunk] = self._encode_part(chunk) if chunk.end else self._encode_rows(chunk.first, chunk.last)
 
     def _encode_rows(self, first: int, last: int) -> ChunkResult:
-        """Encode the rows from `first` to before `last`."""
+        """Encode the rows `first` to `last - 1`."""
         source, longest = self._job.source, self._job.longest
         limits = Limits(2 * BLOCK, longest)
         ends = np.empty(last - first, np.int64)
@@ -354,7 +354,7 @@ class Worker:
         return ChunkResult(begin, int(ends[-1]), ends)
 
     def _encode_part(self, chunk: Chunk) -> ChunkResult:
-        """Encode a part of a row. For the kernel, the part is in the middle of a text, except at the ends of the row."""
+        """Encode a part of a row. The kernel treats the part as the middle of a text, except at the begin and the end of the row."""
         text, state, cuts = self._job.source.text(chunk.first), self._workspace.state, self._job.safe_cuts
         assert cuts
         is_last = chunk.end == len(text)
@@ -371,10 +371,10 @@ class Worker:
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
     def _encode_long(self, row: int, text: Text, ends: Ints) -> int:
-        """Encode a row, or a part of a row, in pieces, so that memory does not grow with its length. Stop after `max_ids` ids.
+        """Encode a row or a part of a row piece by piece, so that memory does not grow with its length. Stop after `max_ids` ids.
 
-        `ends` has room for one end; it is empty for a part that is not the last. Return the number of units at the end of the text that the
-        kernel has not read.
+        `ends` has one element, or none for a part that is not the last. Return the number of units at the end of the text that the kernel
+        has not read.
         """
         job = self._job
         text = readable(text, job.errors)
@@ -394,19 +394,19 @@ class Worker:
                 return len(read_from) - read
             has_enough = job.max_ids is not None and self.count - first >= job.max_ids
             is_read_again = row in self.suspects
-            if is_read_again and (place := wrong_at(text)) is not None:  # checks the rest of the text, too
+            if is_read_again and (place := wrong_at(text)) is not None:  # check the rest of the text, too
                 raise not_text_at(row, place, text)
             if has_enough or is_read_again:
                 self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
                 return 0
-            # Characters whose symbols depend on later ones, such as a run of marks, are not read yet: read them with the next piece.
+            # The kernel may leave characters unread, such as a run of marks that may continue: pass them again with the next piece.
             unread = string[len(string) - characters(read_from[read:]) :]
             begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
-        """Run the kernel over rows, from `row` on; return the position where it stopped reading."""
+        """Run the kernel over rows, of which the first has the number `row`; return the position where the kernel stopped."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
         capacity = self.count + runner.capacity_after(workspace, len(text), rows, job.frame)
         self.buffers.reserve(capacity, self.count, self._expected())
@@ -424,14 +424,16 @@ class Worker:
         return read
 
     def _expected(self) -> int:
-        """The number of ids to reserve: first half the characters of the batch, enough for most texts; later twice as many."""
+        """The capacity to reserve: at first, half the number of characters in the batch, which suffices for most texts; later, twice the
+        present capacity.
+        """
         if self._job.counted:
             return 0
         return 2 * len(self.buffers.ids) or self._job.total // 2
 
 
 def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[Ids]) -> Ids:
-    """The numbers of all rows, with the numbers of some rows replaced."""
+    """Replace the numbers of the rows `rows` by `others`; `splits` are the splits of all rows."""
     pieces, begin = [], 0
     for row, other in zip(rows, others, strict=True):
         pieces += [numbers[begin : splits[row]], other]
@@ -440,13 +442,13 @@ def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[I
 
 
 def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
-    """Join the workers' ids into one batch, in the order of the rows; return the batch and the rows that the fallback must encode."""
+    """Join the ids of all workers to one batch, in the order of the rows; return the batch, and the rows that the fallback must encode."""
     with_spans, front = job.runner.with_spans, workers[0].buffers
     total = sum(worker.count for worker in workers)
     front.reserve(total, workers[0].count)
     results = [(chunk, worker.buffers, result) for worker in workers for chunk, result in worker.results.items()]
     splits = [np.zeros(1, np.int64)]
-    at, before = 0, np.zeros(2, np.int64)  # ids so far; characters and words of the current row so far
+    at, before = 0, np.zeros(2, np.int64)  # number of ids; number of characters and of words in the current row
     for chunk, buffers, (begin, end, ends, characters_and_words) in sorted(results, key=itemgetter(0)):
         after = at + end - begin
         if buffers is not front and not job.counted:
@@ -467,11 +469,11 @@ def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
 
 _pools: list[ThreadPoolExecutor] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # a child process does not have its parent's threads
+    os.register_at_fork(after_in_child=_pools.clear)  # a child process has no threads of its parent
 
 
 def _threads() -> ThreadPoolExecutor:
-    """The thread pool, created at its first use."""
+    """Return the thread pool, which is created at its first use."""
     if not _pools:
         _pools.append(ThreadPoolExecutor(MAX_THREADS, "fst"))
     return _pools[0]

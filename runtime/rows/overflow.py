@@ -1,4 +1,4 @@
-"""Overflowing rows: a text with too many ids continues in more rows, which overlap, as in ``tokenizers`` with truncation on the right."""
+"""Windows: a text with too many ids becomes several rows, which overlap, as in ``tokenizers`` with truncation on the right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Window(NamedTuple):
     """The form of windows.
 
     Attributes:
-        capacity: the maximum number of ids of a text in a window, greater than `stride`.
+        capacity: the maximum number of a text's ids in a window; greater than `stride`.
         stride: the number of ids that a window shares with the window before it.
         frame: the special ids around each window.
     """
@@ -29,10 +29,10 @@ class Window(NamedTuple):
 
 
 def window(max_ids: int | None, stride: int, frame: Frame) -> Window:
-    """The form of windows of at most `max_ids` ids, the frame included.
+    """Make the form of windows with at most `max_ids` ids, special ids included.
 
     Raises:
-        ValueError: `max_ids` is None, or windows would not go beyond the window before.
+        ValueError: `max_ids` is None, or `stride` is so large that a window would contain no new ids.
     """
     if max_ids is None:
         raise ValueError(f"stride is {quoted(stride)} without max_length; pass max_length, the length of windows")
@@ -49,11 +49,11 @@ def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
     """Split the rows of a batch into windows.
 
     Args:
-        batch: rows without special tokens around them.
+        batch: rows without special ids around the texts.
         form: the form of windows.
 
     Returns:
-        The windows; and int64[rows + 1], the start of each row's windows, and the end of the last row's. Each row has at least one window.
+        The windows; and int64[rows + 1], the index of each row's first window, and the number of windows. Each row has at least one window.
 
     Examples:
         >>> rows = Batch(np.arange(10, 17, dtype=np.int32), np.array([0, 5, 7]))
@@ -64,7 +64,7 @@ def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
     capacity, stride, (before, after) = form
     sizes, step = np.diff(batch.row_splits), capacity - stride
     counts = 1 + np.maximum(-(-(sizes - capacity) // step), 0)
-    numbers = spread(np.zeros(len(counts), np.int64), counts)  # the number of each window in its row
+    numbers = spread(np.zeros(len(counts), np.int64), counts)  # the index of each window in its row
     firsts = numbers * step
     lengths = np.minimum(np.repeat(sizes, counts) - firsts, capacity)
     chosen = spread(np.repeat(batch.row_splits[:-1], counts) + firsts, lengths)

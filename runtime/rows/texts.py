@@ -1,8 +1,8 @@
-"""Texts in the form that kernels read: one array with the UTF-16 or UTF-8 units of many texts, and the start of each text.
+"""Texts in the form that kernels read: an array with the units of many texts in UTF-16 or UTF-8, and the start of each text.
 
-For machines over UTF-16, kernels transcode texts directly from their memory: str from Python's representation with one, two or four bytes
-per character, bytes and Arrow columns from UTF-8. For machines over UTF-8, kernels do the same, but copy and check texts that are UTF-8
-already. A kernel may read `PAST_END` units past the last one.
+For machines that read UTF-16, kernels convert texts directly from their memory: str from Python's representation with one, two or four
+bytes per character, bytes and Arrow columns from UTF-8. For machines that read UTF-8, texts in UTF-8 are only checked and copied. A kernel
+may read `PAST_END` units after the last unit.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.errors import TextError, not_one_of
 
-UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # a machine's `unit` → dtype
+UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's `unit`
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
-encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # faster than `str.encode`, which looks up the codec
-MAX_GATHERED = 1 << 18  # maximum number of characters or bytes gathered at a time
-PAST_END = 64  # number of units that a kernel may read or write past the last one
+encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # `str.encode` would look up the codec
+MAX_GATHERED = 1 << 18  # maximum number of characters or bytes per call of `Source.gather`
+PAST_END = 64  # number of units after the last unit that a kernel may read or write
 MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # maximum number of units in a character
-CAPACITY = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units to reserve for `MAX_GATHERED`
+CAPACITY = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # length of an array for `MAX_GATHERED` characters
 
 Texts = Iterable[str] | Iterable[bytes]
 Text = str | bytes | memoryview  # bytes and memoryview contain UTF-8
@@ -33,19 +33,19 @@ Ints = NDArray[np.int64]
 Units = NDArray[Any]  # uint16 for UTF-16, or uint8 for UTF-8
 Bytes = NDArray[np.uint8]
 
-KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # a unit's dtype → module
+KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # by a unit's dtype
 gather_strings, gather_bytes, transcode = (
     {dtype: Deferred(module, name) for dtype, module in KERNELS.items()} for name in ("gather_strings", "gather_bytes", "transcode")
 )
 
 
 class Limits(NamedTuple):
-    """Limits on the rows gathered at a time.
+    """Limits on the rows of one call of `Source.gather`.
 
     Attributes:
         total: the maximum number of characters or bytes in all rows together, at most `MAX_GATHERED`.
-        longest: the maximum number of characters or bytes in a row.
-        least: the minimum number of rows; if fewer rows fit, no row is gathered.
+        longest: the maximum number of characters or bytes in each row.
+        least: the minimum number of rows; if the limits admit fewer rows, no row is gathered.
     """
 
     total: int
@@ -63,26 +63,26 @@ class Source(Protocol):
         """The number of rows."""
 
     def lengths(self, step: int) -> Sequence[int]:
-        """The length of every `step`-th row, beginning with the first, in characters or bytes; 0 for a row of another type."""
+        """Return the lengths of the rows 0, `step`, 2 * `step` …, in characters or bytes; 0 for a row of another type."""
 
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
-        """Copy rows into one array, one after the other, until the next row would exceed the limits.
+        """Copy rows to one array, until the next row would exceed the limits.
 
         Args:
-            first, last: the first row, and one past the last row; at least one row.
+            first, last: the first row, and one past the last row; not equal.
             limits: the limits on the rows.
-            text: the array to fill: uint16 for UTF-16, or uint8 for UTF-8, with the length in `CAPACITY`.
+            text: the array for the units, with a length of `CAPACITY`: uint16 for UTF-16, uint8 for UTF-8.
             errors: "strict"; or "replace": malformed units become U+FFFD, as in ``bytes.decode``.
 
         Returns:
-            Units of the dtype of `text`, usually a view of it; and int64[rows + 1], the start of each row, and the end of the last row.
+            The units, usually a view of `text`; and int64[rows + 1], the start of each row, and the end of the last row.
 
         Raises:
             TextError: a row differs in type from the first row of the batch, or is not text; the message contains the row.
         """
 
     def text(self, row: int) -> Text:
-        """The text of a row, unchanged.
+        """Return the text of a row, unchanged.
 
         Raises:
             TextError: the row differs in type from the first row of the batch.
@@ -120,24 +120,24 @@ class Strings:
         text: Any = self._texts[row]
         if not isinstance(text, self.kind):
             raise self._not_a_batch(row)
-        whole: Text = self.kind.__getitem__(text, slice(None))  # ignores overridden methods of subclasses
+        whole: Text = self.kind.__getitem__(text, slice(None))  # does not call overridden methods of subclasses
         return whole
 
     def _not_a_batch(self, first: int) -> TextError:
-        """The error for the first row of another type, searched from row `first` on."""
+        """Make the error for the first row of another type, from row `first` on."""
         row, wrong = next((row, text) for row, text in enumerate(self._texts[first:], first) if not isinstance(text, self.kind))
         return TextError(f"row {row} is {type(wrong).__name__}, not {self.kind.__name__}; a batch is all str or all bytes")
 
 
 class ByteStrings(Strings):
-    """A list of bytes, which contain UTF-8."""
+    """A list of bytes objects in UTF-8."""
 
     kind = bytes
     kernels = gather_bytes
 
 
 class Column:
-    """Rows of UTF-8 in one array.
+    """Rows of UTF-8 in one array, such as an Arrow column.
 
     Attributes:
         data: uint8[n].
@@ -151,7 +151,7 @@ class Column:
         return len(self.ends) - 1
 
     def joined(self) -> tuple[Bytes, Ints]:
-        """The bytes of all rows; and int64[rows + 1], the start of each row, and the end of the last row."""
+        """Return the bytes of all rows; and int64[rows + 1], the start of each row, and the end of the last row."""
         starts = self.ends.astype(np.int64) - np.int64(self.ends[0])
         return self.data[self.ends[0] : self.ends[-1]], starts
 
@@ -176,7 +176,7 @@ class Column:
 
 
 def fitting(starts: Ints, limits: Limits) -> int:
-    """The number of rows that fit into limits. `starts` contains the start of each row, and the end of the last row."""
+    """Count the first rows that stay within limits. `starts` contains the start of each row, and the end of the last row."""
     taken = int(np.searchsorted(starts[1:], limits.total, "right"))
     long = np.flatnonzero(np.diff(starts[: taken + 1]) > limits.longest)
     taken = int(long[0]) if len(long) else taken
@@ -195,7 +195,7 @@ def batch_of(text: object) -> Any:
 
 
 def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
-    """Convert a batch to a list or a tuple. The types of rows are checked when they are read.
+    """Convert a batch to a list or a tuple. The type of a row is checked when the row is read.
 
     Raises:
         TextError: the batch is a single text or a mapping, has several columns, or is not iterable.
@@ -204,7 +204,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
         return texts
     if isinstance(texts, str | bytes | bytearray | memoryview):
         raise _no_batch(texts, "pass several texts, as in [text], or call the method for one text")
-    for name in ("to_pylist", "tolist", "to_list"):  # pyarrow; NumPy and pandas; polars. Iteration may give scalars that are not str.
+    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow; of NumPy and pandas; of polars. The items of an iteration may not be str.
         if hasattr(texts, name) and getattr(texts, "ndim", 1) == 1:
             found: list[Any] = getattr(texts, name)()
             return found
@@ -213,7 +213,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
     try:
         return list(texts)
     except TypeError:
-        if hasattr(texts, "__iter__"):  # the iterator of `texts` raised the error
+        if hasattr(texts, "__iter__"):  # `texts` is iterable, so its own code has raised the error
             raise
         raise _no_batch(texts, "pass a list") from None
 
@@ -223,7 +223,7 @@ def _no_batch(texts: object, remedy: str) -> TextError:
 
 
 def rows_of(texts: Sequence[Any]) -> Source:
-    """The rows of a list or a tuple. The types of rows are checked when they are read."""
+    """Make a source from a list or a tuple. The type of a row is checked when the row is read."""
     if type(texts) not in (list, tuple):
         texts = list(texts)  # a subclass may override __iter__
     return ByteStrings(texts) if texts and isinstance(texts[0], bytes) else Strings(texts)
@@ -240,15 +240,15 @@ def check(errors: str) -> None:
 
 
 def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
-    """Transcode texts from UTF-8 to UTF-16, or copy them, and check that they are UTF-8.
+    """Check that texts are UTF-8, and convert them to UTF-16 or copy them.
 
     Args:
         data: uint8[n].
         starts: int64[rows + 1], ascending from 0 to n: the start of each text, and the end of the last text.
-        text: uint16 or uint8[n + PAST_END], filled.
+        text: uint16 or uint8[n + PAST_END], the output.
 
     Returns:
-        The filled part of `text`; and int64[rows + 1], the start of each text in it, and the end of the last text.
+        The part of `text` with the units; and int64[rows + 1], the start of each text, and the end of the last text.
 
     Raises:
         UnicodeError: a text is not UTF-8.
@@ -260,7 +260,8 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
 
 
 def whole(source: Source, row: int, errors: str) -> str:
-    """The text of a row as str. If `errors` is "strict", lone surrogates are kept; `units` refuses them later.
+    """Return the text of a row as str. If `errors` is "strict", the str may contain lone surrogates, for which `units` raises an error
+    later.
 
     Raises:
         TextError: the row differs in type from the first row of the batch, or its bytes are not UTF-8.
@@ -275,12 +276,12 @@ def whole(source: Source, row: int, errors: str) -> str:
 
 
 def readable(text: Text, errors: str) -> Text:
-    """Prepare a text for `decoded`: unchanged if `errors` is "strict", otherwise with U+FFFD in place of malformed units."""
+    """Prepare a text for `decoded`: return it unchanged if `errors` is "strict", otherwise with U+FFFD for malformed units."""
     return text if errors == "strict" else replaced(text)
 
 
 def decoded(piece: Text, more: bool) -> tuple[str, int]:
-    """Decode a piece of a text. With `more`, an incomplete character at the end of the piece is left out.
+    """Decode a piece of a text. With `more`, an incomplete character at the end of the piece is omitted.
 
     Returns:
         The piece as str, and the number of characters or bytes of `piece` that were decoded.
@@ -292,19 +293,19 @@ def decoded(piece: Text, more: bool) -> tuple[str, int]:
 
 
 def length(text: str, kind: type) -> int:
-    """The length of a text: in characters if `kind` is str, otherwise in bytes of UTF-8."""
+    """Return the length of a text, in characters if `kind` is str, otherwise in bytes of UTF-8."""
     return len(text) if issubclass(kind, str) else len(text.encode())
 
 
 def lay_out(text: str, into: Units, starts: Ints) -> bool:
-    """Copy one text of at most `MAX_GATHERED` characters, as `Source.gather` does; return whether it has no lone surrogates."""
+    """Copy the units of a text to `into`, at most `MAX_GATHERED` characters; return whether the text has no lone surrogates."""
     rows = [text]
     _, is_text = gather_strings[into.dtype].call(id(rows), 1, ONE_TEXT, into, starts)
     return bool(is_text)
 
 
 def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
-    """The units of a text: uint16[n] in UTF-16, or uint8[n] in UTF-8.
+    """Convert a text to units: uint16[n] in UTF-16, or uint8[n] in UTF-8.
 
     Raises:
         UnicodeEncodeError: the text has a lone surrogate.
@@ -314,7 +315,7 @@ def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
 
 
 def units_or_none(text: str, unit_type: Any) -> Units | None:
-    """The units of a text, as by `units`; None if the text has a lone surrogate."""
+    """Convert a text to units; return None if the text has a lone surrogate."""
     try:
         return units(text, unit_type)
     except UnicodeEncodeError:
@@ -322,22 +323,22 @@ def units_or_none(text: str, unit_type: Any) -> Units | None:
 
 
 def characters(text: Units) -> int:
-    """The number of characters in units."""
+    """Count the characters of a text."""
     continuing = text & 0xC0 == 0x80 if text.dtype == np.uint8 else text & 0xFC00 == 0xDC00
     return len(text) - int(np.count_nonzero(continuing))
 
 
 def not_text_at(row: int, place: int, text: Text) -> TextError:
-    """The error for a row with malformed units at a position, in characters or bytes."""
+    """Make the error for a row that is malformed at a position, in characters or bytes."""
     what = "a lone surrogate" if isinstance(text, str) else "not UTF-8"
     return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'", row, place)
 
 
 def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]) -> tuple[Units, Ints]:
-    """Copy rows into one array, with U+FFFD in place of malformed units. The rows are numbered from `first` on.
+    """Copy rows to one array, with U+FFFD for malformed units. `first` is the number of the first row.
 
     Raises:
-        TextError: `errors` is "strict"; the message contains the first malformed row.
+        TextError: `errors` is "strict"; the message contains the number of the first malformed row.
     """
     if errors == "strict":
         raise _not_text(texts, first)
@@ -347,20 +348,20 @@ def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]
 
 
 def replaced(text: Text) -> str:
-    """A text as str, with U+FFFD in place of malformed units."""
+    """Convert a text to str, with U+FFFD for malformed units."""
     if isinstance(text, str):
         return text.encode(UTF_16, "surrogatepass").decode(UTF_16, "replace")
     return str(text, "utf-8", "replace")
 
 
 def _not_text(texts: Sequence[Text], first: int) -> TextError:
-    """The error for the first malformed row; the rows are numbered from `first` on."""
+    """Make the error for the first malformed row; `first` is the number of the first row."""
     row, place, text = next((row, place, text) for row, text in enumerate(texts, first) if (place := wrong_at(text)) is not None)
     return not_text_at(row, place, text)
 
 
 def wrong_at(text: Text) -> int | None:
-    """The position of the first malformed unit of a text, in characters or bytes; None if the text is valid."""
+    """Find the first malformed unit of a text; return its position in characters or bytes, or None for valid text."""
     try:
         text.encode() if isinstance(text, str) else str(text, "utf-8")
     except (UnicodeEncodeError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Change the rows of an encoded batch: cut them to a length, and convert their offsets to bytes."""
+"""Truncate the rows of a batch of ids, and convert its offsets to bytes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, replaced
 from fst.runtime.workspace import Ids
 
-MALFORMED = "fst-malformed"  # an error handler that decodes malformed UTF-8 to stand-ins with its length
-STAND_IN = 0xDC00  # plus the number of malformed bytes: a lone surrogate, which no valid text contains
+MALFORMED = "fst-malformed"  # the error handler that decodes malformed UTF-8 to stand-ins
+STAND_IN = 0xDC00  # a stand-in is this plus the number of malformed bytes; valid text has no lone surrogates
 LONGEST = 4  # maximum number of bytes in a character
 
 
 def cut(batch: Batch, longest: int, after: Ids) -> Batch:
-    """Cut rows to at most `longest` ids. The ids `after` overwrite the last ids of a row with at least `longest` ids.
+    """Truncate rows to at most `longest` ids. The ids `after` overwrite the last ids of each row that has `longest` ids or more.
 
     Args:
-        batch: rows with their frames. A row of at least `longest` ids may lack the ids after its text.
-        longest: the maximum number of ids, at least the number of ids in a frame.
-        after: the ids after a text, from the frame.
+        batch: rows with special ids. A row of `longest` ids or more may lack the special ids after its text.
+        longest: the maximum number of ids in a row; at least the number of special ids around a text.
+        after: the special ids after a text.
     """
     lengths = np.diff(batch.row_splits)
     full = lengths >= longest
@@ -45,7 +45,8 @@ def cut(batch: Batch, longest: int, after: Ids) -> Batch:
 
 
 def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
-    """Convert the offsets of a batch from characters to bytes of UTF-8. If a text is bytes, offsets count its bytes, even malformed ones.
+    """Convert the offsets of a batch from characters to bytes of UTF-8. For a bytes object, offsets count all bytes, malformed bytes
+    included.
 
     Args:
         batch: a batch with offsets.
@@ -62,7 +63,9 @@ def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
 
 
 def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors: str) -> Ids:
-    """Convert offsets from characters to bytes; `lengths` is the number of offsets of each text. Texts are read to their last offset."""
+    """Convert offsets from characters to bytes; `lengths` contains the number of offsets of each text. A text is read up to its last
+    offset.
+    """
     reached = np.zeros(len(texts), np.int64)
     reached[lengths > 0] = np.maximum.reduceat(offsets[:, 1], (np.cumsum(lengths) - lengths)[lengths > 0])
     read = [_characters(text, end, errors) for text, end in zip(texts, reached.tolist(), strict=True)]
@@ -73,14 +76,14 @@ def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors:
 
 
 def _characters(text: str | bytes, end: int, errors: str) -> str:
-    """The first `end` characters of a text, with a stand-in for each malformed byte sequence."""
+    """Return the first `end` characters of a text, with a stand-in for each malformed sequence of bytes."""
     if isinstance(text, bytes):
         return text[: LONGEST * end].decode("utf-8", MALFORMED)[:end]
     return (text if errors == "strict" else replaced(text))[:end]
 
 
 def _sizes(text: str) -> NDArray[np.uint8]:
-    """The number of bytes of each character; for a stand-in, the number of malformed bytes."""
+    """Count the bytes of each character; for a stand-in, the malformed bytes."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     sizes = 1 + (codes > 0x7F).astype(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF)
     return np.where(codes & ~np.uint32(3) == STAND_IN, codes & 3, sizes).astype(np.uint8)

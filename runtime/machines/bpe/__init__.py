@@ -1,1 +1,1 @@
-"""Byte-pair encoding at run time."""
+"""The tokenizer of byte-level BPE tables."""

@@ -27,7 +27,7 @@ from fst.tables.header import ByteLevelDecoder
 
 
 class BpeTokenizer(PretokenTokenizer):
-    r"""A tokenizer over a byte-level BPE table, as `fst.load` returns it: an `fst.Tokenizer` that also decodes to bytes.
+    r"""A tokenizer with a byte-level BPE table, which also decodes ids to bytes; made by `fst.load` or ``fst.Tokenizer(table)``.
 
     Examples:
         >>> from base64 import b64encode
@@ -52,21 +52,21 @@ class BpeTokenizer(PretokenTokenizer):
 
     @property
     def dropout(self) -> float:
-        """The dropout in the vocabulary's source, or 0, for information only. Merges are skipped only if a call requests dropout."""
+        """The probability of dropout in the vocabulary's source, or 0; for information: only calls that request dropout skip merges."""
         return self._table.metadata.model.dropout
 
     def token_bytes(self, number: int) -> bytes | None:
-        """The bytes of the token of an id; None if no token has this id."""
+        """Return the bytes of the token with an id; None if no token has this id."""
         return bytes(self._decoder_of_all.bytes_of([number]).data) if number in self._tokens_by_id else None
 
     def decode_bytes(self, ids: IdsLike, *, skip_special_tokens: bool = True) -> bytes:
-        """Decode a row of ids into bytes. A row may begin or end inside a character.
+        """Decode a row of ids to bytes. The row may begin or end inside a character.
 
         Args:
             ids, skip_special_tokens: as in `fst.Tokenizer.decode`.
 
         Returns:
-            The joined bytes of the tokens.
+            The bytes of all tokens, concatenated.
 
         Raises:
             TypeError, OverflowError: as in `fst.Tokenizer.decode`.
@@ -114,7 +114,7 @@ class BpeTokenizer(PretokenTokenizer):
         return self._dropping_runners.runner(randomness, with_spans=with_spans)
 
     def _need_spans(self) -> None:
-        """Raise an error if bytes vanish from texts: the reference then returns spans of other characters."""
+        """Raise an error if the vocabulary drops bytes that have no token: tokenizers then returns spans of other characters."""
         if self._table.lost:
             count, lost = self._table.metadata.model.missing_bytes, self._table.lost
             raise UnsupportedError(f"offsets: {count} bytes are no tokens and {lost}; ids do not tell where they stood")
@@ -125,7 +125,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         super()._trim(ids, offsets, firsts)
-        keeps_first = self._table.metadata.text.trimming  # whether a single space at the start of a text stays in its span
+        keeps_first = self._table.metadata.text.trimming  # whether the span of a text's first token includes a single space
         if keeps_first is None:
             return
         leading, trailing = (blanks[ids] for blanks in self._blanks)
@@ -138,7 +138,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     @Lazy
     def _blanks(self) -> tuple[Ids, Ids]:
-        """By id, the number of spaces at the start and at the end of each token. For added tokens, all whitespace characters count."""
+        """The number of spaces at the start, and at the end, of each id's token. For added tokens, all whitespace characters count."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))
@@ -150,19 +150,19 @@ class BpeTokenizer(PretokenTokenizer):
 
 
 def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
-    """The decoder of a table.
+    """Make the decoder from ids to bytes of a table.
 
     Args:
         table: the table.
-        spell: whether an added token spelled in GPT-2's letters for bytes decodes to these bytes, as in the reference, and not to its own
-            characters. Other names are text, except byte fallbacks.
+        spell: whether an added token whose characters are all GPT-2's letters for bytes decodes to these bytes, as in tokenizers, and not
+            to its characters. All other names decode to their characters, except byte fallbacks.
     """
     begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
     contents, size = [table.token_bytes.tobytes()], len(table.token_bytes)
     model = table.metadata.model
     known, spelled = model.model_tokens, bytes_of if model.letters.are_bytes else fallback_of
     changed = {token.id: token.decoded for token in table.metadata.added_tokens.contextual.values()}
-    of_model = np.flatnonzero(np.isin(table.token_ids[:known], [*changed])).tolist()  # an added token may have the name of a model token
+    of_model = np.flatnonzero(np.isin(table.token_ids[:known], [*changed])).tolist()  # model tokens that are also added tokens
     for place in (*of_model, *range(known, len(table.token_ids))):
         content, number = table.contents[place], int(table.token_ids[place])
         name = changed[number] if number in changed else content.decode()
@@ -177,21 +177,21 @@ def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
 
 
 def fallback_of(name: str) -> bytes | None:
-    """The byte of a byte fallback's name; None for any other name."""
+    """Return the byte that a name such as ``<0x41>`` represents; None for any other name."""
     byte = byte_of(name)
     return None if byte is None else bytes([byte])
 
 
 class DroppingRunners:
-    """Makes the runner of each call with dropout.
+    """A maker of runners for calls with dropout.
 
     Args:
         table: the table.
         plain: the runner without dropout.
-        workspaces: idle workspaces for the kernel.
+        workspaces: the pool of workspaces for the kernel.
 
     Raises:
-        TableError: the merges of the table are not sound.
+        TableError: the merges of the table fail their proof.
     """
 
     def __init__(self, table: BpeTable, plain: Runner, workspaces: Workspaces) -> None:
@@ -202,7 +202,7 @@ class DroppingRunners:
         self._workspaces = workspaces
 
     def runner(self, dropout: Dropout, *, with_spans: bool) -> Runner:
-        """The runner of a call."""
+        """Make the runner for a call."""
         powers, seed = _powers(dropout.probability), np.array([dropout.seed], np.uint64)
         front_end = None
         if self._front_end:
@@ -213,7 +213,9 @@ class DroppingRunners:
 
 
 def _powers(probability: float) -> NDArray[np.float64]:
-    """A probability to the powers 1, 2, 4, 8 …. Each is the square of the previous power, so that rounding is the same on every machine."""
+    """Compute a probability to the powers 1, 2, 4, 8 …. Each is the square of the power before it, so that rounding is the same on every
+    computer.
+    """
     powers = [probability]
     for _ in range(POWERS - 1):
         powers.append(powers[-1] * powers[-1])

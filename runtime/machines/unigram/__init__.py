@@ -1,1 +1,1 @@
-"""Unigram at run time."""
+"""The tokenizer of Unigram tables."""

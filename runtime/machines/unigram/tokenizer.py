@@ -23,7 +23,7 @@ from fst.tables.kernel_call import ROW
 
 
 class UnigramTokenizer(PretokenTokenizer):
-    """A tokenizer over a Unigram table, as `fst.load` returns it.
+    """A tokenizer with a Unigram table; made by `fst.load` or ``fst.Tokenizer(table)``.
 
     Examples:
         >>> import json
@@ -46,7 +46,7 @@ class UnigramTokenizer(PretokenTokenizer):
         return None if self._table.is_whole else super()._safe_cuts
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Give the span of an unknown word to the last of its bytes only, as `PretokenTokenizer` does for the bytes of a character."""
+        """Give the span of an unknown word to the id of its last byte only, like `PretokenTokenizer` for the bytes of a character."""
         if not self._table.has_words:
             super()._trim(ids, offsets, firsts)
             return
@@ -56,23 +56,24 @@ class UnigramTokenizer(PretokenTokenizer):
 
     @Lazy
     def _are_bytes(self) -> NDArray[np.bool_]:
-        """By id, whether a token represents a byte."""
+        """For each id, whether its token represents a byte."""
         return self._stand_for(range(256))
 
     def nbest(self, text: str | bytes, n: int, *, add_special_tokens: bool = True, errors: str = "strict") -> list[Segmentation]:
-        """The best segmentations of a text, the best first.
+        """Find the best segmentations of a text, in descending order of score.
 
         Args:
             text, add_special_tokens, errors: as in `encode`.
             n: the maximum number of segmentations, 1 to 1024.
 
         Returns:
-            At most `n` segmentations with their scores; fewer if the text has fewer. The first has the ids that `encode` returns, unless
-            only rounding decides between two. [Their order](exactness.md#sampling) is certain, equal scores included.
+            `n` segmentations with their scores, or all segmentations of the text if there are fewer than `n`. The first has the ids from
+            `encode`, unless the scores of two segmentations differ only by rounding. [Their order](exactness.md#sampling) is defined, even
+            for equal scores.
 
         Raises:
-            TextError: the argument is not text; or it is too long for `n` segmentations.
-            UnsupportedError: tokens are whole words, so a text has a single segmentation.
+            TextError: the argument is not text, or the text is too long for `n` segmentations.
+            UnsupportedError: each token is a word, so a text has only one segmentation.
             ValueError: `n` or `errors` has an invalid value.
 
         Examples:
@@ -100,7 +101,7 @@ class UnigramTokenizer(PretokenTokenizer):
         return self._sampling_runners.runner(randomness, with_spans=with_spans)
 
     def _need_paths(self) -> None:
-        """Raise an error if tokens are whole words: then a text has a single segmentation."""
+        """Raise an error if each token is a word, so that a text has only one segmentation."""
         if self._table.has_words:
             raise UnsupportedError(
                 "sampling, nbest: tokens are whole words, so a text has a single segmentation; call encode without randomness"
@@ -113,7 +114,7 @@ class UnigramTokenizer(PretokenTokenizer):
 
 
 ONE_ROW = Limits(2 * BLOCK, 2 * BLOCK)
-MOST_IDS = 1 << 28  # maximum, of all segmentations together
+MOST_IDS = 1 << 28  # maximum number of ids of all segmentations together
 
 
 class Segmentation(NamedTuple):
@@ -121,7 +122,7 @@ class Segmentation(NamedTuple):
 
     Attributes:
         ids: int32[n], the ids.
-        score: the sum of the scores of its tokens, see `fst.machines.unigram.sampling`.
+        score: the sum of the scores of the tokens, see `fst.machines.unigram.sampling`.
     """
 
     ids: Ids
@@ -129,7 +130,7 @@ class Segmentation(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of all tokens for one alpha, see `fst.machines.unigram.arguments.SamplingArguments`."""
+    """The weights of all tokens for a value of alpha, see `fst.machines.unigram.arguments.SamplingArguments`."""
 
     numbers: NDArray[np.float64]
     exponents: NDArray[np.int64]
@@ -137,12 +138,12 @@ class Weights(NamedTuple):
 
 
 class SamplingRunners:
-    """Makes the runner of each call that samples.
+    """A maker of runners for sampling and n-best search.
 
     Args:
         table: the table.
         plain: the runner without sampling.
-        short: as in `Workspace`.
+        short: the maximum number of ids of a short text, as in `fst.runtime.workspace.Workspace`.
     """
 
     def __init__(self, table: UnigramTable, plain: Runner, short: int) -> None:
@@ -154,7 +155,7 @@ class SamplingRunners:
         longest = table.metadata.automaton.longest
         self._workspaces = Workspaces(lambda: Workspace(sampling_work(table.work(), longest), table.unit, short))
         self._best_workspaces = Workspaces(lambda: Workspace(nbest_work(table.work(), longest), table.unit, short))
-        self._last: tuple[float, Weights] | None = None  # the alpha and the weights of the last call
+        self._last: tuple[float, Weights] | None = None  # the value of alpha in the last call, and its weights
 
     def runner(self, by: Sampling, *, with_spans: bool) -> Runner:
         """The runner of a call."""
@@ -166,7 +167,7 @@ class SamplingRunners:
         return self._made(self._of_all, arguments, self._workspaces, with_spans, by.first_row)
 
     def nbest(self, source: Source, most: int, frame: Frame, errors: str) -> list[Segmentation]:
-        """The best segmentations of the only row of a source."""
+        """Find the best segmentations of a source with one row."""
         runner = self._best_runner(most, 1, 0.0, np.zeros(1, np.uint64), False, 0)
         workspace = runner.workspaces.take()
         text, starts = source.gather(0, 1, ONE_ROW, workspace.text, errors)
@@ -188,11 +189,11 @@ class SamplingRunners:
         return self._made(self._of_best, arguments, self._best_workspaces, with_spans, first_row)
 
     def _own_arguments(self) -> list[UnigramArguments]:
-        """The arguments of the table's own kernel, with scores in float64; and those for rewritten texts, if texts are rewritten."""
+        """The arguments of the table's kernel, with scores in float64; if texts are normalized, also its arguments for normalized texts."""
         plain = self._plain
         found = [plain.arguments, *([plain.front_end.arguments] if plain.front_end else [])]
         unknown, limit, gains = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit, ()))
-        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # the types that the kernel expects; only lists are read
+        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # the dtypes that the kernel expects; it reads only the lists
         return [own._replace(scores=self._scores, unknown=unknown, limit=limit, ends=ends) for own in found]
 
     @Lazy

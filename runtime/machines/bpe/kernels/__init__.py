@@ -1,1 +1,1 @@
-"""Kernels of byte-pair encoding."""
+"""Kernels of byte-level BPE, with and without dropout."""

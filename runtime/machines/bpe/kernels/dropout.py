@@ -1,15 +1,16 @@
-"""Byte-level BPE with dropout. `fst.machines.bpe.dropout` defines dropout, and specifies the result of a piece.
+"""The kernel of byte-level BPE with dropout. `fst.machines.bpe.dropout` defines dropout, and specifies the result of a pre-token.
 
-The pieces of a round are found as in `fst.runtime.machines.bpe.kernels.encode`. No piece is looked up in the table of words, since dropout
-may split any piece.
+The pre-tokens of a round are found as in `fst.runtime.machines.bpe.kernels.encode`. No pre-token is looked up in the table of words, since
+dropout may split any pre-token.
 
-The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ …, with only multiplications and comparisons. So it is the same on
-every machine. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
+The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ …, with only multiplications and comparisons. So the number is the
+same on every computer. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
 
-The candidates are in the queue of `fst.runtime.machines.bpe.kernels.merge_queue`. A step removes the skipped candidates and adds them
-again. So any piece of n bytes takes O(n log n / (1 - p)) steps.
+The queue of `fst.runtime.machines.bpe.kernels.merge_queue` contains the candidates: the adjacent pairs that can merge. To merge a
+candidate, the kernel removes the skipped candidates before it from the queue, and adds them again. So a pre-token of n bytes takes O(n log
+n / (1 - p)) steps.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.bpe.kernels.merge_queue`.
+Kernels check nothing. They have the requirements of `fst.runtime.machines.bpe.kernels.merge_queue`.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
 @part
 def skips(number, powers, count):
-    """The number of skipped candidates, from a random number; at least `count` if all candidates are skipped.
+    """Compute the number of skipped candidates from a random number; the result is `count` or more if all candidates are skipped.
 
     Args:
-        number: uint64, random.
+        number: uint64, the random number.
         powers: float64[n], p to the powers 1, 2, 4, 8 …
         count: the number of candidates, at least 1.
     """
@@ -49,18 +50,18 @@ def skips(number, powers, count):
 
 @inlined
 def is_candidate(item, numbers, ranks):
-    """Whether an item of the queue is up to date."""
+    """Whether an item of the queue is a candidate, and not out of date."""
     return numbers[ranks + (item & LOW_HALF)] == np.int32(item >> HALF)
 
 
 @part
 def take(numbers, ranks, queue, count, skipped):
-    """Remove from the queue the candidate after `skipped` others, and items that are out of date.
+    """Remove the candidate after the first `skipped` candidates from the queue, and all items that are out of date before it.
 
-    The skipped candidates are kept in the space that the queue has freed, and then added again.
+    The skipped candidates are removed, stored in the elements after the queue, and then added again.
 
     Returns:
-        The place of the candidate, and the new count of the queue.
+        The position of the candidate, and the new number of items in the queue.
     """
     end = waiting = count
     item = item_at(numbers, queue, U0)
@@ -79,7 +80,7 @@ def take(numbers, ranks, queue, count, skipped):
 
 @inlined
 def offer_again(numbers, at, size, place, pairs, count, candidates):
-    """`offer` the pair at a place whose pair has changed. Returns the new count of the queue, and the number of candidates."""
+    """Add a changed pair to the queue, see `offer`; return the new number of items in the queue, and the new number of candidates."""
     rank = at + size * U3 + place
     candidates -= np.uint64(numbers[rank] != NO_RANK)
     count = offer(numbers, at, size, place, pairs, count)
@@ -88,10 +89,10 @@ def offer_again(numbers, at, size, place, pairs, count, candidates):
 
 @part
 def join(numbers, at, size, place, table, count, candidates):
-    """Merge the pair at a place, and offer the pairs of the new token with its neighbours.
+    """Merge a pair, and add the pairs of the new token with the tokens next to it to the queue.
 
     Returns:
-        The new count of the queue, and the number of candidates.
+        The new number of items in the queue, and the new number of candidates.
     """
     ranks, pairs = at + size * U3, table.pairs
     gone = link(numbers, at, size, place, table.made[numbers[ranks + place]])
@@ -106,18 +107,18 @@ def join(numbers, at, size, place, table, count, candidates):
 
 @part
 def merge(text, begin, end, table, stream, numbers, at):
-    """Encode a piece. Result and scratch are as in `fst.runtime.machines.bpe.kernels.merge_queue.merge`.
+    """Encode a pre-token. `numbers` and the result are as in `fst.runtime.machines.bpe.kernels.merge_queue.merge`.
 
     Args:
         table: `fst.machines.bpe.arguments.DropoutArguments`.
-        stream: uint64, the state of the generator before the first number of the piece.
+        stream: uint64, the state of the random generator before the first number of the pre-token.
     """
     merging = table.merging
     size = begin_merging(text, begin, end - begin, merging, numbers, at)
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), merging.pairs, count)
-    state, candidates = stream, count  # later, the queue may also contain items that are out of date
+    state, candidates = stream, count  # number of items in the queue that are not out of date
     while candidates:
         state += GAMMA
         skipped = skips(mixed(state), table.powers, candidates)
@@ -131,7 +132,9 @@ def merge(text, begin, end, table, stream, numbers, at):
 
 @part
 def emit(text, pieces, count, row, table, output, work):
-    """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last complete row."""
+    """Write the ids of all pre-tokens to the output, with the special ids and the ends of texts; return the row after the last complete
+    row.
+    """
     state, special_ids, ids, seed = work.state, work.special_ids, output.ids, table.seed[0]
     at, place, special, key = state[COUNT], state[PLACE_IN_ROW], U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):

@@ -1,7 +1,7 @@
-"""Byte-level BPE: text into token ids. `fst.machines.bpe.table.BpeTable.run` specifies the result, one piece after the other.
+"""The kernel of byte-level BPE, which encodes text to token ids. `fst.machines.bpe.table.BpeTable.run` specifies the result of a pre-token.
 
-A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one step for all pieces, and has
-almost no branches that depend on the text. So the processor works on many pieces at the same time::
+The kernel reads text in rounds of a few thousand pre-tokens, and runs a few loops over each round. Each loop does one step for all
+pre-tokens, with almost no branches that depend on the text. So the processor works on many pre-tokens at the same time::
 
     find_pieces    text → pieces, see `fst.runtime.pretokens.kernels.find`
     find_words     pieces → ids, see `fst.runtime.pretokens.kernels.look_up`; pieces that are not found are pending
@@ -12,11 +12,11 @@ If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them
 
 Kernels check nothing. They require:
 
-- The table is proven, or comes directly from the compiler.
-- ``text`` is valid UTF-8, except for marks (`fst.text.arguments`), and the 32 bytes after it may be read; ``starts``
-  ascends within it, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure this.
+- The table has passed its proof, or comes directly from the compiler.
+- ``text`` is valid UTF-8, except for the marks of added tokens (`fst.text.arguments`), and the 32 bytes after it can be read; ``starts``
+  ascends within ``text``, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure these requirements.
 - ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.tables.kernel_call.SLACK` more ids.
-- The arrays in ``work`` come from `fst.pretokens.arguments.work`, and only kernels write to them.
+- The arrays in ``work`` come from `fst.pretokens.arguments.work`, and only kernels write to these arrays.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ LABEL_SHIFT, TARGET = np.uint64(ENTRY.label_shift), np.uint64(ENTRY.max_target)
 
 @inlined
 def put_last(entries, lengths, state, tokens, place):
-    """Write the last token at a state, ``id | number of its bytes << 32``."""
+    """Write the last token of a state: ``id | number of bytes << 32``."""
     token = np.uint64(entries[state]) & TARGET
     tokens[place] = token | np.uint64(lengths[token]) << HALF
 
 
 @inlined
 def step(entries, state, byte):
-    """The state after a byte."""
+    """Return the state after a byte is read."""
     entry = np.uint64(entries[state + U1 + byte])
     entry = entry if entry >> LABEL_SHIFT == byte else np.uint64(entries[ROOT + U1 + byte])
     return entry & TARGET
@@ -55,7 +55,7 @@ def step(entries, state, byte):
 
 @part
 def transduce(text, pieces, pending, waiting, table, active, longer, tokens):
-    """Find the last token at each byte of the pending pieces. All pieces are read together, so that memory accesses overlap."""
+    """Find the last token at each byte of the pending pre-tokens: read one byte of each in turn, so that memory accesses overlap."""
     entries, lengths, last = table.entries, table.shared.lengths, np.uint64(len(text)) - U1
     most = sort_pieces(pieces, pending, waiting, active, longer, LONGEST, U0, U0)
     for index in range(most):
@@ -76,7 +76,7 @@ def transduce(text, pieces, pending, waiting, table, active, longer, tokens):
 
 @inlined
 def put_tokens(tokens, begin, end, ids, at):
-    """Write the ids of a piece: read the last token at each byte, backwards from the end. Returns the index after the last id."""
+    """Write the ids of a pre-token, from the last token at its end back to its begin; return the output index after the last id."""
     left = out = end
     while left > begin:
         token = tokens[left - U1]
@@ -90,7 +90,7 @@ def put_tokens(tokens, begin, end, ids, at):
 
 @part
 def encode_long(text, begin, end, table, ids, at):
-    """Encode one long piece; `ids` is scratch for the last token at each byte. Returns the index after the last id."""
+    """Encode a long pre-token, and store the last token at each byte in `ids` for a time; return the output index after the last id."""
     entries, lengths = table.entries, table.shared.lengths
     state, left = ROOT, end - begin
     for index in range(left):
@@ -110,7 +110,7 @@ def encode_long(text, begin, end, table, ids, at):
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
+    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     tokens, special_ids, ids, at = work.tokens, work.special_ids, output.ids, work.state[COUNT]
     begin = base = special = U0
     for item in range(waiting):
@@ -139,14 +139,14 @@ def encode_rows(text, starts, more, table, output, work):
 
     Args:
         text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], the start of each text in `text`, and the end of the last.
+        starts: int64[rows + 1], the start of each text in `text`, and the end of the last text.
         more: uint64, 1 if the last text continues in the next call, otherwise 0.
         table: `fst.machines.bpe.arguments.BpeArguments`.
-        output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
-        work: `fst.pretokens.arguments.Work`. Its ``state`` is all zero before the first call.
+        output: `fst.tables.kernel_call.IdsOutput`, or `SpansOutput` for ids and spans; receives the result.
+        work: `fst.pretokens.arguments.Work`. All elements of ``state`` must be 0 before the first call.
 
     Returns:
-        The position where reading stopped: the end; with `more`, the start of the first piece that further text may change.
+        The position where reading stopped: the end of `text`; with `more`, the start of the first pre-token that later text may change.
     """
     state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)

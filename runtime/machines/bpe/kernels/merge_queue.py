@@ -1,11 +1,12 @@
-"""Byte-level BPE by a queue of merges, for tables without an automaton. `fst.machines.bpe.merge_list.merged` specifies the result of a
-piece.
+"""The kernel of byte-level BPE by a queue of merges, for tables without an automaton. `fst.machines.bpe.merge_list.merged` specifies the
+result of a pre-token.
 
-A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with a queue in place of the automaton. The table of words finds pieces
-that are one token; other pieces are merged one by one. The queue contains the pairs of neighbours that may merge, by rank, and then from
-left to right. A merge adds at most two new pairs to the queue. So any piece of n bytes takes O(n log n) steps.
+A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with a queue instead of the automaton. The table of words finds
+pre-tokens that are one token; the tokens of other pre-tokens are merged, one pre-token after another. An *atom* is a token before all
+merges. The queue contains the pairs of adjacent tokens that can merge, ordered by rank, and then from left to right. A merge adds at most
+two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.bpe.kernels.encode`, and in addition:
+Kernels check nothing. They have the requirements of `fst.runtime.machines.bpe.kernels.encode`, and in addition:
 
 - ``output.ids`` has room for `fst.machines.bpe.merge_list.SCRATCH` ids for each byte of text.
 """
@@ -32,21 +33,21 @@ CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 
 @inlined
 def item_at(numbers, queue, index):
-    """An item of the queue, ``rank << 32 | place``. Lower items merge first."""
+    """Read an item of the queue: ``rank << 32 | position``. The lowest item merges first."""
     at = queue + (index << U1)
     return np.uint64(numbers[at]) << HALF | np.uint64(numbers[at + U1])
 
 
 @inlined
 def put_item(numbers, queue, index, item):
-    """Write an item of the queue."""
+    """Write an item to an index of the queue."""
     at = queue + (index << U1)
     numbers[at], numbers[at + U1] = np.int32(item >> HALF), np.int32(item & LOW_HALF)
 
 
 @part
 def push(numbers, queue, count, item):
-    """Add an item to the queue, a binary heap of `count` items. Returns the new count."""
+    """Add an item to the queue, a binary heap of `count` items; return the new number of items."""
     hole = count
     while hole and item < item_at(numbers, queue, hole - U1 >> U1):
         above = hole - U1 >> U1
@@ -58,7 +59,7 @@ def push(numbers, queue, count, item):
 
 @part
 def pop(numbers, queue, count):
-    """Remove the first item from the queue. Returns the new count."""
+    """Remove the lowest item from the queue; return the new number of items."""
     count -= U1
     item, hole, child = item_at(numbers, queue, count), U0, U1
     while child < count:
@@ -75,7 +76,7 @@ def pop(numbers, queue, count):
 
 @inlined
 def note_rank(numbers, at, size, place, pairs):
-    """Note and return the rank of the pair at a place of the piece; `NO_RANK` if the pair cannot merge."""
+    """Store and return the rank of the pair at a position of the pre-token; `NO_RANK` if the pair cannot merge."""
     following = np.uint64(numbers[at + size + place])
     rank = rank_of(numbers[at + place], numbers[at + following], pairs) if following < size else NO_RANK
     numbers[at + size * U3 + place] = rank
@@ -84,7 +85,7 @@ def note_rank(numbers, at, size, place, pairs):
 
 @inlined
 def link(numbers, at, size, place, token):
-    """Replace a pair by a token. Returns the place of the pair's second token, which is no longer linked."""
+    """Replace a pair by a token; return the position of the pair's second token, which leaves the list of tokens."""
     nexts, befores = at + size, at + (size << U1)
     gone = np.uint64(numbers[nexts + place])
     following = np.uint64(numbers[nexts + gone])
@@ -96,14 +97,14 @@ def link(numbers, at, size, place, token):
 
 @inlined
 def offer(numbers, at, size, place, pairs, count):
-    """Add the pair at a place of the piece to the queue if it can merge. Returns the new count of the queue."""
+    """Add the pair at a position of the pre-token to the queue if the pair can merge; return the new number of items."""
     rank = note_rank(numbers, at, size, place, pairs)
     return push(numbers, at + (size << U2), count, np.uint64(rank) << HALF | place) if rank != NO_RANK else count
 
 
 @part
 def join(numbers, at, size, place, token, pairs, count):
-    """Merge the pair at a place into a token, and offer the token's pairs with its neighbours. Returns the new count of the queue."""
+    """Merge a pair to a token, and add the pairs of this token to the queue; return the new number of items."""
     gone = link(numbers, at, size, place, token)
     numbers[at + size * U3 + gone] = NO_RANK
     count = offer(numbers, at, size, place, pairs, count)
@@ -114,7 +115,7 @@ def join(numbers, at, size, place, token, pairs, count):
 
 @part
 def put_characters(text, begin, length, table, numbers, at):
-    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of_characters`). Returns the number of atoms."""
+    """Write the atoms of a pre-token, from its characters (`fst.machines.bpe.merge_list.atoms_of_characters`); return their number."""
     alphabet, atoms, size, place, waits = table.alphabet, table.atoms, U0, begin, False
     unknown, fuses = alphabet.rules[UNKNOWN], alphabet.rules[FUSES]
     while place < begin + length:
@@ -139,7 +140,7 @@ def put_characters(text, begin, length, table, numbers, at):
 
 @part
 def put_bytes(text, begin, length, table, numbers, at):
-    """Write the atoms of a piece (`fst.machines.bpe.merge_list.atoms_of`). Returns the number of atoms."""
+    """Write the atoms of a pre-token, from its bytes (`fst.machines.bpe.merge_list.atoms_of`); return their number."""
     atoms, fused, last, size = table.atoms, table.fused[0], ABSENT, U0
     for index in range(length):
         place = np.uint64(index)
@@ -154,7 +155,7 @@ def put_bytes(text, begin, length, table, numbers, at):
 
 @inlined
 def begin_merging(text, begin, length, table, numbers, at):
-    """Write the atoms of a piece, and the places of the next and the previous atom of each, see `merge`.
+    """Write the atoms of a pre-token, and link each atom to the next and to the previous atom, see `merge`.
 
     Returns:
         The number of atoms.
@@ -172,7 +173,7 @@ def begin_merging(text, begin, length, table, numbers, at):
 
 @inlined
 def collect(numbers, at, size):
-    """Move the remaining tokens of a piece next to each other. Returns the index after the last token."""
+    """Move the remaining tokens of a pre-token next to each other; return the output index after the last token."""
     found, place = at, U0
     while place < size:
         numbers[found] = numbers[at + place]
@@ -183,12 +184,12 @@ def collect(numbers, at, size):
 
 @part
 def merge(text, begin, end, table, numbers, at):
-    """Encode a piece of n atoms.
+    """Encode a pre-token of n atoms.
 
-    `numbers`, the output's ids, is also the scratch, from `at` on: n tokens; n places of the next token (n after the last); n places of the
-    previous token; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n items. An item of the queue is out
-    of date if its rank differs from the rank noted at its place. A token that was merged into the previous token stays in its place, but is
-    no longer linked.
+    `numbers`, the array of the output's ids, also contains the working data, from `at` on: n tokens; n positions of the next token (n after
+    the last token); n positions of the previous token; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n
+    items. An item of the queue is out of date if its rank differs from the rank stored for its position. A token that was merged into the
+    previous token stays in the array, but no other token is linked to it.
 
     Returns:
         The index after the last id.
@@ -209,7 +210,7 @@ def merge(text, begin, end, table, numbers, at):
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
+    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
     begin = special = U0
     for item in range(waiting):

@@ -1,1 +1,1 @@
-"""Kernels of Unigram."""
+"""Kernels that encode, sample and list segmentations by Unigram."""

@@ -1,15 +1,17 @@
-"""Unigram: text into token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result, one piece after the other.
+"""The kernel of Unigram, which encodes text to token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result of a
+pre-token.
 
-A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with the best path in place of the automaton. The table of words finds
-pieces that are one token. For other pieces, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the best node that ends at each
-byte; the path is then read backwards. A search keeps only the sums within reach of a token, and takes linear time. It stores the sizes of
-its nodes in the slots of its ids: one byte for each byte of text, or two if a token may have more than 255 bytes.
+A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, but searches for the best path instead of running the automaton. The
+table of words finds pre-tokens that are one token. For other pre-tokens, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the
+best node that ends at each byte, and the path is read from its end. A search takes linear time, and stores sums only for as many positions
+as the longest token has bytes. It stores the sizes of nodes in the output array, where ids overwrite them: one byte for each byte of text,
+or two bytes if a token may have more than 255 bytes.
 
-If sums continue from piece to piece (`fst.machines.unigram.viterbi`), `emit` adds them up.
+If sums continue from one pre-token to the next (`fst.machines.unigram.viterbi`), `emit` computes the sum before each pre-token.
 
-If spans are requested, `emit` writes the byte span of each id, and `locate` converts bytes to characters.
+If spans are requested, `emit` writes the span of each id in bytes, and `locate` converts the spans to characters.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.bpe.kernels.encode`; the arrays in ``work`` come from
+Kernels check nothing. They have the requirements of `fst.runtime.machines.bpe.kernels.encode`, except that the arrays in ``work`` come from
 `fst.machines.unigram.arguments.work`.
 """
 
@@ -43,7 +45,7 @@ BLANK = np.uint8(ord(BLANK_CHARACTER))
 
 @inlined
 def search(text, begin, end, table, work, ids, at):
-    """Find the best path through a piece, and keep its sum. Its sizes begin at ``ids[at]``, see
+    """Find the best path through a pre-token, and store its sum in ``work.total``. The sizes of its nodes begin at ``ids[at]``, see
     `fst.machines.unigram.viterbi_kernels.find_best`.
     """
     sums, total, limit, sizes = work.sums, work.total[0], table.limit[0], ids.view(np.uint8)
@@ -52,9 +54,9 @@ def search(text, begin, end, table, work, ids, at):
 
 @part
 def capacity_of(begin, end, table, sums, ids, at):
-    """The number of elements of `ids`, from `at` on, that `line_up` needs, so that it overwrites no size or node before reading it."""
+    """Compute how many elements of `ids`, from `at` on, `line_up` needs, so that it reads each size and node before it overwrites them."""
     sizes, shift = ids.view(np.uint8), shift_of(sums)
-    most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become one id for each of its bytes
+    most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become one id per byte
     while end > begin:
         most = max(most, nodes + ((end - begin << shift) + U3 >> U2))
         end -= size_at(sizes, at << U2, end - begin - U1, shift)
@@ -64,7 +66,7 @@ def capacity_of(begin, end, table, sums, ids, at):
 
 @part
 def line_up(text, begin, end, table, sums, ids, at):
-    """Write the nodes of the best path through a piece next to each other. The sizes and, later, the ids begin at ``ids[at]``.
+    """Write the nodes of the best path through a pre-token next to each other. The sizes and, later, the ids begin at ``ids[at]``.
 
     Returns:
         The index of the first node.
@@ -81,27 +83,27 @@ def line_up(text, begin, end, table, sums, ids, at):
 
 @inlined
 def is_anew(text, place, table):
-    """Whether the sum restarts at the piece that begins at a position."""
+    """Whether the sum restarts from 0 at the pre-token that begins at a position."""
     restart = table.rules[RESTART]
     return restart == AT_PIECE or (restart == AT_BLANK and text[place] == BLANK)
 
 
 @inlined
 def is_near(total, length, table):
-    """Whether sums stay within the limit if they continue from `total` over `length` bytes."""
+    """Whether sums that continue from `total` are certain to stay within the limit over `length` bytes."""
     return abs(total) + table.most[0] * length < table.limit[0]
 
 
 @part
 def add_words(text, pieces, index, begin, end, table, work, ids, at):
-    """Add the scores of words to the sum. `ids` from `at` on is scratch.
+    """Add the scores of words to the sum ``work.total``. `ids` from `at` on is used for temporary values.
 
-    If a word may lead beyond the limit, its path is searched, since the sums at its characters matter.
+    If a word may lead beyond the limit, its path is searched, since the sum may be reset at any of its characters.
 
     Args:
         text, table, work: as in `encode`.
-        pieces, index: the pieces, and the index of the first word's piece.
-        begin, end: the range of the words' ids in `work.scratch`.
+        pieces, index: the pre-tokens, and the index of the first word.
+        begin, end: the index in `work.scratch` of the first word's id, and one past the last word's id.
     """
     scores, first = table.scores, end
     while first > begin and not is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, table):
@@ -122,7 +124,7 @@ def add_words(text, pieces, index, begin, end, table, work, ids, at):
 
 @inlined
 def put_id(number, begin, end, output, at):
-    """Write an id and, if spans are requested, its byte span. Returns the next index."""
+    """Write an id and, if spans are requested, its span in bytes; return the next output index."""
     output.ids[at] = number
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[at << U1], output.offsets[at << U1 | U1] = begin, end
@@ -131,7 +133,7 @@ def put_id(number, begin, end, output, at):
 
 @part
 def put_unknown(text, begin, end, table, output, at):
-    """Write the ids of a run of unknown nodes. Byte tokens have the span of the run, or of their character if sums are over whole texts.
+    """Write the ids of a run of unknown nodes. A byte token has the span of the run; with the score scope text, the span of its character.
 
     Returns:
         The next index.
@@ -156,7 +158,7 @@ def put_unknown(text, begin, end, table, output, at):
 
 @part
 def put_nodes(text, begin, end, nodes, table, output, at):
-    """Write the ids of a piece. Its nodes are in ``output.ids``, from `nodes` on. Returns the next index."""
+    """Write the ids of a pre-token, of which ``output.ids`` contains the nodes from the index `nodes` on; return the next output index."""
     ids, lengths, unk_id = output.ids, table.shared.lengths, table.unk_id[0]
     place = run = begin  # `run`: the start of the run of unknown nodes
     while place < end:
@@ -174,14 +176,16 @@ def put_nodes(text, begin, end, nodes, table, output, at):
 
 @part
 def encode_piece(text, begin, end, table, work, output, at):
-    """Write the ids of a piece. Returns the next index."""
+    """Find the best path through a pre-token, and write its ids; return the next output index."""
     search(text, begin, end, table, work, output.ids, at)
     return put_nodes(text, begin, end, line_up(text, begin, end, table, work.sums, output.ids, at), table, output, at)
 
 
 @part
 def encode_listed(text, begin, end, table, work, output, at, base):
-    """Write the ids of a piece that `find_nodes` has read; its slice of `work` begins at `base`. Returns the next index."""
+    """Write the ids of a pre-token that `find_nodes` has read; its slice of the arrays in `work` begins at `base`. Return the next output
+    index.
+    """
     total, size = work.total[0], end - begin
     if not is_near(total, size, table):
         return encode_piece(text, begin, end, table, work, output, at)
@@ -193,9 +197,9 @@ def encode_listed(text, begin, end, table, work, output, at, base):
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, and the frames and ends of texts. Returns the row after the last complete row."""
+    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     special_ids, ids, ends, at = work.special_ids, output.ids, table.ends, work.state[COUNT]
-    begin = base = special = following = U0  # `following`: the index after the last pending piece
+    begin = base = special = following = U0  # `following`: the index after the last pending pre-token
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pieces[index]) >> KIND << KIND
@@ -223,7 +227,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, table, output, w
 
 @part
 def locate(text, pieces, count, waiting, table, output, place, row, work):
-    """Write the spans of the ids of some pieces. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
+    """Convert the spans of a round's ids to characters. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
     state, pending, offsets = work.state, work.pending, output.offsets
     characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], table.shared.params[JOINS_WORDS], U0
     block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
@@ -281,5 +285,5 @@ def encode(text, starts, more, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """`encode` texts, with scores summed for each piece."""
+    """Encode texts with the score scope word: see `encode`, with sums in float64."""
     return encode(text, starts, more, table, output, work)

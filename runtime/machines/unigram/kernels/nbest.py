@@ -1,9 +1,10 @@
-"""The n best Unigram segmentations, or one of them at random. `fst.machines.unigram.sampling` defines them, and specifies the result.
+"""The kernel for the n best Unigram segmentations, or for one of them at random. `fst.machines.unigram.sampling` specifies the result.
 
-Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
-far; it keeps only their scores and deviations. The second time, `put_row` writes the requested segmentation.
+Each row is read twice. First, `scan` lists the best paths through each pre-token, and extends the best segmentations of the row by these
+paths. Of each segmentation, it stores only the score and the *steps*: the pre-tokens with another path than the best, and the ranks of
+these paths. Then, `put_row` reads the row again, and writes a segmentation from its steps.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.unigram.kernels.encode`.
+Kernels check nothing. They have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ RANK = np.uint64((1 << 16) - 1)
 
 @part
 def exponential(argument):
-    """See `fst.machines.unigram.sampling.exponentials`; 0 for arguments below `LEAST_ARGUMENT`."""
+    """Compute exp(argument), see `fst.machines.unigram.sampling.exponentials`; return 0 for arguments below `LEAST_ARGUMENT`."""
     if argument < LEAST_ARGUMENT:
         return 0.0
     power = floor(argument / LOG_2 + 0.5)
@@ -44,7 +45,9 @@ def exponential(argument):
 
 @part
 def extend(work, most, begin, end, node, score):
-    """Extend the paths to place `begin` by a node, and merge them into the paths to place `end`. Equal paths that were there come first."""
+    """Extend the paths to position `begin` by a node, and merge them into the paths to position `end`. Among equal scores, older paths come
+    first.
+    """
     scores, nodes, ranks = work.scores, work.nodes, work.ranks
     own, other, count, more = end * most, begin * most, np.uint64(work.places[end]), np.uint64(work.places[begin])
     if count == most and scores[other] + score <= scores[own + most - U1]:
@@ -67,12 +70,13 @@ def extend(work, most, begin, end, node, score):
 
 @part
 def list_paths(text, begin, end, table, most, work):
-    """List the best paths to each place of a piece, in ``work.scores``, ``nodes`` and ``ranks`` from ``place * most`` on.
+    """List the best paths to each position of a pre-token, in ``work.scores``, ``work.nodes`` and ``work.ranks`` from ``position * most``
+    on.
 
     Args:
-        text, begin, end: the piece; `work` has capacity for it.
+        text, begin, end: the pre-token, for which the arrays of `work` are large enough.
         table: `fst.machines.unigram.arguments.UnigramArguments`.
-        most: the maximum number of paths to a place.
+        most: the maximum number of paths to a position.
         work: `fst.machines.unigram.arguments.NBestWork`.
     """
     size = end - begin
@@ -91,7 +95,7 @@ def list_paths(text, begin, end, table, most, work):
 
 @part
 def line_up(size, rank, most, lengths, work, nodes, at):
-    """Write the nodes of a path through a piece to the end of ``nodes[at : at + size]``. Returns the index of the first node."""
+    """Write the nodes of a path through a pre-token to the end of ``nodes[at : at + size]``; return the index of the first node."""
     left = out = size
     while left:
         place = left * most + rank
@@ -104,7 +108,7 @@ def line_up(size, rank, most, lengths, work, nodes, at):
 
 @inlined
 def copy_text(work, source, target):
-    """Copy a segmentation of the text."""
+    """Copy the score and the steps of a segmentation."""
     work.totals[target] = work.totals[source]
     for step in range(work.steps[source * STEPS] + U1):
         work.steps[target * STEPS + step] = work.steps[source * STEPS + step]
@@ -112,20 +116,21 @@ def copy_text(work, source, target):
 
 @part
 def join(work, most, count, size, index):
-    """Extend the best segmentations of a text by the best paths through its next piece. Returns the number of segmentations.
+    """Extend the best segmentations of a row by the best paths through its next pre-token; return the number of segmentations.
 
     Args:
-        work: `totals` and `steps` have the best segmentations so far, and capacity for the new ones.
-        most, count: the maximum number of segmentations, and their number so far.
-        size: the number of bytes of the piece.
-        index: the number of pieces before it.
+        work: the working arrays. `totals` and `steps` contain the best segmentations up to this pre-token, and are large enough for the
+            extended segmentations.
+        most, count: the maximum number of segmentations, and the present number.
+        size: the number of bytes of the pre-token.
+        index: the number of pre-tokens before it in the row.
     """
     scores, totals, steps, heads, own, paths = work.scores, work.totals, work.steps, work.heads, size * most, np.uint64(work.places[size])
     if paths == U1:
         for text in range(count):
             totals[text] += scores[own]
         return count
-    total, open_paths, heads[0] = min(count * paths, most), U1, 0  # `heads`: by path, the number of extended segmentations
+    total, open_paths, heads[0] = min(count * paths, most), U1, 0  # `heads`: the number of segmentations that each path has extended
     for place in range(total):
         best, value = open_paths, 0.0
         for path in range(open_paths):
@@ -149,7 +154,9 @@ def join(work, most, count, size, index):
 
 @inlined
 def next_pieces(text, row, at, shared, work):
-    """Find the next pieces of the row between ``work.bounds``. Returns 1 if these are the last, or 0; their end; and their number."""
+    """Find the next pre-tokens of the row between ``work.bounds``; return 1 if the row ends after them, otherwise 0; their end; and their
+    number.
+    """
     row, at, count, _ = find_pieces(text, work.bounds, row, at, U0, shared, work)
     if len(shared.drops):
         mark_dropped(text, work.pieces, count, shared)
@@ -158,7 +165,7 @@ def next_pieces(text, row, at, shared, work):
 
 @part
 def scan(text, table, work):
-    """Find the best segmentations of a row. Returns their number; 0 if the capacity is too small for the paths of a piece."""
+    """Find the best segmentations of a row; return their number, or 0 if a pre-token has too many paths for the arrays of `work`."""
     most, pieces, own = table.most[0], work.pieces, table.own
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0
@@ -177,7 +184,7 @@ def scan(text, table, work):
 
 @part
 def draw(texts, table, work, row):
-    """Draw one of the best segmentations of a row. See `fst.machines.unigram.sampling.drawn`."""
+    """Draw one of the best segmentations of a row at random, see `fst.machines.unigram.sampling.drawn`."""
     totals, alpha, total = work.totals, table.alpha[0], 0.0
     likeliest = totals[0] if alpha >= 0 else totals[texts - U1]
     for text in range(texts):
@@ -194,7 +201,7 @@ def draw(texts, table, work, row):
 
 @part
 def put_row(text, chosen, ended, table, output, work):
-    """Write a segmentation of a row, and its frame, to the output. Returns the next row."""
+    """Write the segmentation `chosen` of a row, with special ids, to the output; return the next row."""
     state, pieces, own, ids, steps = work.state, work.pieces, table.own, output.ids, work.steps
     step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
     row, begin, index = U0, np.uint64(work.bounds[0]), U0
@@ -226,11 +233,13 @@ def put_row(text, chosen, ended, table, output, work):
 @kernel
 def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table` and `work`,
-    which are `fst.machines.unigram.arguments.NBestArguments` and `NBestWork`; and ``work.state`` contains the number of the first row.
-    After a call with `is_every`, ``work.state[ROW]`` is the number of segmentations, and ``work.totals`` contains their scores.
+    which are `fst.machines.unigram.arguments.NBestArguments` and `NBestWork`; and ``work.state`` contains the number of the first row. If
+    ``table.is_every`` is 1, the kernel writes all best segmentations, each as a row; ``work.state[ROW]`` is then their number, and
+    ``work.totals`` contains their scores.
 
     Returns:
-        The position where reading stopped; beyond the end if the text continues in the next call, or if the capacity is too small.
+        The end of the texts; one past the end of `text` if the last text continues in the next call, or if a text is too long for the
+        arrays.
     """
     state = work.state
     if more:

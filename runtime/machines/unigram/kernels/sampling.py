@@ -1,11 +1,12 @@
-"""Unigram with segmentations drawn at random. `fst.machines.unigram.sampling` defines sampling, and specifies the result of a piece.
+"""The kernel of Unigram with random segmentations. `fst.machines.unigram.sampling` defines sampling, and specifies the result of a
+pre-token.
 
-The pieces of a round are found as in `fst.runtime.machines.unigram.kernels.encode`. No piece is looked up in the table of words, since
-sampling may split any piece. `find_nodes` lists the nodes that end at each place of a piece. `draw_listed` goes back from the end of the
-piece, and draws a node only at the places on the path. `draw` handles pieces that `find_nodes` omits, or whose weights need exponents: it
-walks over the trie, and draws a node at every place.
+The pre-tokens of a round are found as in `fst.runtime.machines.unigram.kernels.encode`. No pre-token is looked up in the table of words,
+since sampling may split any pre-token. `find_nodes` lists the nodes that end at each position of a pre-token. `draw_listed` reads these
+lists from the end of the pre-token, and draws a node only at positions on the path. `draw` handles pre-tokens that are too long for
+`find_nodes`, or whose weights need exponents: it looks up nodes in the trie, and draws a node at every position.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.unigram.kernels.encode`.
+Kernels check nothing. They have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)
-UNSET = np.int32(-128)  # in place of a node: no node ends here yet
+UNSET = np.int32(-128)  # instead of a node: no node ends at this position yet
 NONE = np.int32(aho_corasick.NONE)
 
 
 @inlined
 def final(number, exponent):
-    """See `fst.machines.unigram.sampling.final`."""
+    """Adjust a weight so that its number lies between `LEAST` and `LARGEST`, see `fst.machines.unigram.sampling.final`."""
     if number >= LARGEST:
         return number * STEP, exponent + 1
     if number < LEAST:
@@ -43,7 +44,7 @@ def final(number, exponent):
 
 @part
 def factor_of(steps):
-    """The factor that aligns a weight with another weight whose exponent is larger by `steps`."""
+    """Compute the factor that converts the number of a weight to an exponent that is larger by `steps`."""
     factor = 1.0 if steps < FAR else 0.0
     for _ in range(min(steps, FAR)):
         factor *= STEP
@@ -52,17 +53,17 @@ def factor_of(steps):
 
 @inlined
 def share_of(stream, end, size):
-    """The random share, from 0 to below 1, for a node of `size` bytes that ends at a place of the piece."""
+    """Return the random number in [0, 1) for a node of `size` bytes that ends at the position `end` of a pre-token."""
     return np.float64(mixed(stream + (end | size << SIZE_SHIFT) * GAMMA) >> TO_SHARE) * UNIT
 
 
 @inlined
 def add(number, exponent, node, size, end, stream, work, nodes, at):
-    """Add the weight of a node to the weight of the place where it ends, and draw whether the place chooses the node.
+    """Add the weight of a node to the weight of the position where it ends, and draw whether the node becomes the choice of this position.
 
     Args:
-        number, exponent: the weight of the paths that end with the node.
-        node, size: the node, and its number of bytes.
+        number, exponent: the total weight of the paths that end with the node.
+        node, size: the node, and the number of its bytes.
         end: the place.
         stream, work, nodes, at: as in `draw`.
     """
@@ -84,14 +85,14 @@ def add(number, exponent, node, size, end, stream, work, nodes, at):
 
 @part
 def draw(text, begin, end, table, stream, work, nodes, at):
-    """Draw a node that ends at each place of a piece.
+    """Draw one of the nodes that end at each position of a pre-token.
 
     Args:
         text, begin, end: the piece.
         table: `fst.machines.unigram.arguments.SamplingArguments`.
-        stream: uint64, the state of the generator before the first number of the piece.
-        work: `weights` and `exponents` are scratch for the weights of the last places.
-        nodes, at: int32; filled from `at` on, for each byte: the node that ends with this byte, or `UNSET`.
+        stream: uint64, the state of the random generator before the first number of the pre-token.
+        work: the working arrays. `weights` and `exponents` are ring buffers for the weights of the latest positions.
+        nodes, at: int32, the output from `at` on: for each byte, the node that ends with this byte, or `UNSET`.
     """
     numbers, exponents, mask = table.numbers, table.exponents, np.uint64(len(work.weights)) - U1
     unknown, is_wide = np.uint64(len(numbers)) - U2, len(exponents) > 0
@@ -112,7 +113,7 @@ def draw(text, begin, end, table, stream, work, nodes, at):
 
 @inlined
 def weight_at(item, place, nodes, numbers, weights):
-    """The weight of all paths to a place that end with an item of the lists; 0 for the item `NONE`."""
+    """Compute the total weight of the paths to a position that end with a listed node; 0 for the item `NONE`."""
     node, others = np.int32(nodes[item] & LOW_HALF), np.uint64(len(numbers)) - U2
     number = numbers[np.uint64(node) if node >= 0 else others + np.uint64(node == NONE)]
     return number * weights[place - (nodes[item] >> HALF & SIZE)]
@@ -120,11 +121,12 @@ def weight_at(item, place, nodes, numbers, weights):
 
 @part
 def weigh(text, begin, size, base, lists, nodes, numbers, weights):
-    """Write the weight of all paths to each place of a piece. Weights inside a character are never read.
+    """Write the total weight of the paths to each position of a pre-token. Weights at positions inside a character are never read.
 
     Args:
         text, begin, size: the piece.
-        base: the start of the piece's slice of `lists`, which has the list at each place, and in `weights`, which is filled.
+        base: the start of the pre-token's slice of `lists`, which contains the list of nodes at each position, and of `weights`, the
+            output.
         nodes: see `fst.machines.unigram.arguments.Ends`.
         numbers: as in `fst.machines.unigram.arguments.SamplingArguments`.
     """
@@ -138,7 +140,7 @@ def weigh(text, begin, size, base, lists, nodes, numbers, weights):
             weights[place] = weights[place - (at - start_before(text, at))] * unknown
             continue
         total, is_open = 0.0, True
-        weights[place] = 0.0  # read by items `NONE`, which have no bytes
+        weights[place] = 0.0  # an item `NONE` reads this weight, because it has no bytes
         while is_open:
             for item in range(block, block + BLOCK):
                 total += weight_at(np.uint64(item), place, nodes, numbers, weights)
@@ -155,11 +157,11 @@ def goes_on(item, nodes):
 
 @inlined
 def choice_at(block, left, place, nodes, numbers, weights, stream):
-    """Choose an item of the list at a place.
+    """Draw an item of the list of nodes at a position.
 
     Args:
         block: the first item of the list.
-        left, place: the number of bytes of the piece before the place; and the index of the place in `weights`.
+        left, place: the position in the pre-token, and its index in `weights`.
         nodes, numbers, weights: as in `weigh`.
         stream: as in `draw`.
     """
@@ -175,12 +177,12 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
 @part
 def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
-    """Draw a path through a piece that `find_nodes` has read: the node that ends at each place on the path.
+    """Draw a path through a pre-token that `find_nodes` has read: write the node that ends at each position on the path.
 
     Args:
         text, table, stream, at: as in `draw`; `drawn` is as its `nodes`.
-        begin, size: the piece, which has at most ``table.most_bytes[0]`` bytes.
-        base: the start of its slice of ``work.tokens`` and ``work.best_sums``.
+        begin, size: the begin and the size of the pre-token, at most ``table.most_bytes[0]`` bytes.
+        base: the start of the pre-token's slice of ``work.tokens`` and ``work.best_sums``.
     """
     lists, nodes, numbers, weights = work.tokens, table.own.ends.nodes, table.numbers, work.best_sums
     weigh(text, begin, size, base, lists, nodes, numbers, weights)
@@ -199,7 +201,7 @@ def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
 
 @part
 def line_up(nodes, at, size, lengths):
-    """Move the drawn nodes to the end of ``nodes[at : at + size]``. Returns the index of the first node."""
+    """Move the nodes of the drawn path to the end of ``nodes[at : at + size]``; return the index of the first node."""
     left = out = size
     while left:
         node = nodes[at + left - U1]
@@ -211,7 +213,9 @@ def line_up(nodes, at, size, lengths):
 
 @part
 def emit(text, pieces, count, row, table, output, work):
-    """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last complete row."""
+    """Write the ids of all pre-tokens to the output, with the special ids and the ends of texts; return the row after the last complete
+    row.
+    """
     state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, table.own, table.seed[0]
     at, place, special, base, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
@@ -249,7 +253,7 @@ def encode_rows(text, starts, more, table, output, work):
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
         if len(shared.drops):
             mark_dropped(text, pieces, count, shared)
-        for index in range(count):  # sampling may split any piece, so all are pending
+        for index in range(count):  # sampling may split any pre-token, so all pre-tokens are pending
             pending[index] = np.uint64(index) << HALF
         find_nodes(text, pieces, pending, count, table.own.ends, False, work)
         place, first = state[COUNT], ended

@@ -1,4 +1,6 @@
-"""Unigram with float32 sums over whole texts, as in sentencepiece; see `fst.runtime.machines.unigram.kernels.encode`."""
+"""The kernel of Unigram with the score scope text, as in sentencepiece, with sums in float32; see
+`fst.runtime.machines.unigram.kernels.encode`.
+"""
 
 from __future__ import annotations
 
@@ -8,5 +10,5 @@ from fst.runtime.machines.unigram.kernels.encode import encode
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """`encode` texts, with scores summed over each text."""
+    """Encode texts with the score scope text: see `encode`, with sums in float32."""
     return encode(text, starts, more, table, output, work)

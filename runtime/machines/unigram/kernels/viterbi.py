@@ -1,14 +1,15 @@
-"""The best paths through the pending pieces of a round of Unigram, by the automaton of `fst.machines.unigram.aho_corasick`.
+"""Kernels that find the best paths through a round's pending pre-tokens, by the automaton of `fst.machines.unigram.aho_corasick`.
 
-`find_nodes` reads all pieces together, one byte at a time. So memory accesses overlap; and so do additions, since each waits only for
-earlier sums of its piece. For each byte, it finds the list of the tokens that end there, and the best of these tokens, as
-`fst.machines.unigram.viterbi_kernels.find_best` does: the first item of the list with the greatest sum, since the longest tokens begin
-first. Blocks of four items are compared without branches, which would be mispredicted.
+`find_nodes` reads one byte of each pre-token in turn. So memory accesses overlap, and so do additions, since a sum depends only on earlier
+sums of the same pre-token. For each byte, it finds the list of the tokens that end with this byte, the longest first, and the best of these
+tokens: the first with the greatest sum, as in `fst.machines.unigram.viterbi_kernels.find_best`. Blocks of four items are compared without
+branches, which would be mispredicted.
 
-The sums of each piece begin with 0, which is nearly always the true sum before the piece. For other pieces, `find_path` reads the lists
-again.
+The sums of each pre-token begin with 0, which is nearly always the true sum before it. If the true sum is different, `find_path` computes
+the sums again from the lists.
 
-Each pending piece has a *slice* of the arrays that pieces share: a place before its first byte, and a place after each byte.
+The pending pre-tokens share several arrays. Each has a *slice* of these arrays: one element for the position before its first byte, and one
+for the position after each byte.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from fst.runtime.pretokens.kernels.segments import sort_pieces
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
-NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits of a node and of its size except `GOES_ON`
+NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # masks for a node with its size, and for a size
 
 
 @inlined
 def step(steps, state, byte):
-    """The entry of a state's transition on a byte."""
+    """Look up the entry of a state's transition on a byte."""
     entry = steps[state + U1 + byte]
     other = steps[(steps[state] & TARGET) + U1 + byte]
     other = other if other >> LABEL_SHIFT == byte else steps[ROOT + U1 + byte]
@@ -39,15 +40,17 @@ def step(steps, state, byte):
 
 @part
 def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
-    """Write the list at each place of the pending pieces. If `with_sums`, also write the best node that ends there, and its sum.
+    """Write the list of nodes that end at each position of the pending pre-tokens; with `with_sums`, also the best of these nodes, and its
+    sum.
 
-    A segment of a piece is read from the root, so its first lists lack tokens that begin before the segment. But the previous segment
-    extends over these places, and overwrites their lists later. The nodes and sums of a piece with several segments are not used.
+    A long pre-token is read in segments, each from the root. So the first lists of a segment lack tokens that begin before the segment. But
+    the segment before it extends over these positions, and overwrites their lists later. The best nodes and sums of a pre-token with
+    several segments are not used.
 
     Args:
         text, pieces, pending, waiting, work: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
         ends: `fst.machines.unigram.arguments.Ends`.
-        with_sums: whether any piece may need best nodes and sums.
+        with_sums: whether best nodes and sums may be needed.
     """
     steps, gains, nodes, active, longer, lists = ends.steps, ends.gains, ends.nodes, work.active, work.longer, work.tokens
     last = np.uint64(len(text)) - U1
@@ -75,14 +78,14 @@ def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
 
 @inlined
 def better(first, total, second, other):
-    """The better of two items, and its sum; the first item wins a tie."""
+    """Return the item with the greater sum, and this sum; in a tie, the first item."""
     is_better = other > total
     return first + np.uint64(is_better) * (second - first), other if is_better else total
 
 
 @inlined
 def best_of(at, place, gains, nodes, sums):
-    """The best item of a block, and its sum."""
+    """Find the item of a block with the greatest sum; return the item, and this sum."""
     total_0 = gains[at] + sums[place - (nodes[at] >> HALF)]
     total_1 = gains[at + U1] + sums[place - (nodes[at + U1] >> HALF)]
     total_2 = gains[at + U2] + sums[place - (nodes[at + U2] >> HALF)]
@@ -94,7 +97,9 @@ def best_of(at, place, gains, nodes, sums):
 
 @inlined
 def put_best(text, at, place, ends, work):
-    """Write the best node that ends at a place, as in ``ends.nodes``, and its sum. `at` is the position in the text."""
+    """Write the best node that ends at the position `at` of the text, in the format of ``ends.nodes``, and its sum, both at the index
+    `place`.
+    """
     gains, nodes, sums = ends.gains, ends.nodes, work.best_sums
     block = work.tokens[place] * BLOCK
     if block == U0:
@@ -113,13 +118,14 @@ def put_best(text, at, place, ends, work):
 
 @part
 def find_path(text, begin, end, before, ends, work, base):
-    """Find the best nodes of a piece, and their sums.
+    """Find the best node that ends at each position of a pre-token, and its sum.
 
     Args:
         text, begin, end: the piece.
-        before: the sum before the piece.
+        before: the sum before the pre-token.
         ends: `fst.machines.unigram.arguments.Ends`.
-        work: `tokens` has the list at each place, from `base` on; `best` and `best_sums` are filled from `base` on.
+        work: the working arrays, which are used from the index `base` on. `tokens` contains the list at each position; `best` and
+            `best_sums` are outputs.
     """
     work.best_sums[base] = before
     for at in range(begin + U1, end + U1):
@@ -128,7 +134,7 @@ def find_path(text, begin, end, before, ends, work, base):
 
 @part
 def line_up(best, base, size, ids, at):
-    """Write the nodes of the best path, in order, to the end of ``ids[at : at + size]``. Returns the index of the first node."""
+    """Write the nodes of the best path, in order, to the end of ``ids[at : at + size]``; return the index of the first node."""
     left = out = size
     while left:
         node = best[base + left]
@@ -140,14 +146,15 @@ def line_up(best, base, size, ids, at):
 
 @part
 def nodes_from(text, at, end, trie, nodes, sizes):
-    """List the nodes that begin at a position: tokens, the shortest first; then an unknown character if no token is this character.
+    """List the nodes that begin at a position: tokens, the shortest first; then the next character as an unknown node, unless it is a
+    token.
 
     Args:
         text: uint8[n].
-        at, end: the position, and the end of the piece.
+        at, end: the position, and the end of the pre-token.
         trie: see `fst.machines.unigram.viterbi`.
-        nodes, sizes: int32[n] and uint32[n], with n above the number of bytes of any token; filled: each node, see
-            `fst.machines.unigram.viterbi_kernels.node_size`, and its number of bytes.
+        nodes, sizes: int32[n] and uint32[n], the output: each node, see `fst.machines.unigram.viterbi_kernels.node_size`, and the number of
+            its bytes. n must be greater than the number of bytes of any token.
 
     Returns:
         The number of nodes, and the position of the next character.

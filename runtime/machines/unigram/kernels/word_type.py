@@ -1,12 +1,13 @@
-"""Whole words: text into token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result.
+"""The kernel for SentencePiece's model type ``word``, in which a token is a word. `fst.machines.unigram.table.UnigramTable.run` specifies
+the result.
 
-A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without paths: a piece is in the table of words or in the trie, or
-it is unknown.
+A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without a search for paths: the table of words or the trie contains
+a pre-token, or the pre-token is unknown.
 
-Without fallbacks, a *run* of unknown words is one id, and may continue in the next round or call. A call that ends inside a run removes the
-run's id from the output, and reading stops before the run: the next call reads the run again.
+Without fallbacks, a *run* of consecutive unknown words becomes one id, and may continue in the next round or call. If a call ends inside a
+run, the kernel removes the run's id from the output and stops before the run, which the next call reads again.
 
-Kernels check nothing. They require the same as `fst.runtime.machines.unigram.kernels.encode`.
+Kernels check nothing. They have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.whitespace import BLANK_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
 
-NO_RUN = ~U0  # in place of the start of a run
+NO_RUN = ~U0  # instead of the start of a run
 
 
 @inlined
 def put_end(end, output, at):
-    """Extend the span of the id before an index to an end, if spans are requested."""
+    """Set the end of the span of the id before the index `at`, if spans are requested."""
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[(at << U1) - U1] = end
 
 
 @part
 def put_bytes(text, begin, end, table, output, at):
-    """Write the ids of the bytes of an unknown word, all with the word's span. Returns the next index."""
+    """Write the ids for the bytes of an unknown word, each with the span of the word; return the next output index."""
     for place in range(begin, end):
         byte = text[np.uint64(place)]
         if byte == BLANK_BYTE and len(table.blank):
@@ -50,15 +51,15 @@ def put_bytes(text, begin, end, table, output, at):
 
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, run, table, output, work):
-    """Write ids to the output, and the frames and ends of texts.
+    """Write ids to the output, with the special ids and the ends of texts.
 
     Args:
-        run: the start of the open run, or `NO_RUN`. If an earlier round's run continues, its further words are marked as dropped. The
-            other arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
+        run: the start of an unfinished run, or `NO_RUN`. If a run continues from an earlier round, its words in this round are marked as
+            dropped. The other arguments are as in `fst.runtime.machines.unigram.kernels.encode.emit`.
 
     Returns:
-        The row after the last complete row; the start of the run that is open at the end, or `NO_RUN`; and the end of the words that
-        continue an earlier round's run, or 0.
+        The row after the last complete row; the start of the run that is unfinished at the end of the round, or `NO_RUN`; and the end of
+        the words that continue a run from an earlier round, or 0.
     """
     special_ids, ids, start, at = work.special_ids, output.ids, work.state[COUNT], work.state[COUNT]
     begin = special = reached = U0
@@ -90,7 +91,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, table, outp
 
 @part
 def take_back(at, run, output, state):
-    """Remove the id of a run that may continue in the next call. Returns where reading stopped: `at`, or the start of the run."""
+    """Remove the id of an unfinished run; return the position where reading stopped, which is then the start of the run instead of `at`."""
     if run == NO_RUN:
         return at
     state[COUNT] -= U1
