@@ -1,4 +1,4 @@
-"""Cuts of byte-level BPE: at any safe cut, the parts of a text have the same ids, positions and words as in the whole text."""
+"""Cuts of long texts for byte-level BPE: at safe cuts, the parts have the ids, positions and words of the entire text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from fst.tables.header import ContextualToken
 MERGES = [(b"a", b"b"), (b" ", b"a"), (b"\n", b"\n"), (b" a", b"b"), (b"'", b"s"), (b"b", b"b")]
 SPECIAL = ("<s>", "<ab<", "\n\n<", "é>", "<<<s>", "> b", "xab")
 PATTERNS = {"GPT-2": GPT2, "cl100k": CL100K, "look ahead": "a(?=b)|b+(?! )" + ANY, "runs": "(?:ab)+|ba| +" + ANY}
-# Text that may be next to a cut: words, spaces, contractions, special tokens, whole and truncated, and non-ASCII characters.
+# Strings that are difficult next to a cut: words, spaces, contractions, special tokens, also cut short, and non-ASCII characters.
 PIECES = (
     *("ab", " ab", "abba", "Ab", "it's", " 'S", "12345", " 1", "  ", " \n", "\n\n", "\t", "!?", " ...", "x_y", "a" * 30, " " * 30, "the "),
     *(" we cut, (then) join;", "if x[0] == 'y':", "It's 3.14 o'clock ", "snake_case+CamelCase ", "//", "a\tb  c "),
@@ -49,7 +49,7 @@ def tokenizer(pattern: str, special: tuple[str, ...] = SPECIAL) -> Any:
 
 
 def text_of(seed: int | str, pieces: int) -> str:
-    """A text of everything that can be next to a cut."""
+    """A text of all strings that are difficult next to a cut."""
     return "".join(random.Random(seed).choices(PIECES, k=pieces))
 
 
@@ -60,7 +60,7 @@ def cuts_of(tok: Any, text: Text) -> list[int]:
 
 
 class Given(SafeCuts):
-    """Cuts defined by a test."""
+    """Safe cuts that a test gives."""
 
     ahead = PieceBegins.ahead
 
@@ -73,7 +73,7 @@ class Given(SafeCuts):
 
 
 def hold(tok: Any, text: Text, cuts: Sequence[int]) -> None:
-    """Check that a text has the same ids, spans and words if it is cut at some positions."""
+    """Check that a text has the same ids, spans and words if it is cut at the given positions."""
     row: Any = [text]
     rows = rows_of(row)
     whole, parted = (batches.Job(rows, tok._frame, "strict", tok._spans_runner, safe_cuts=at).run(2) for at in (None, Given(cuts)))
@@ -83,7 +83,7 @@ def hold(tok: Any, text: Text, cuts: Sequence[int]) -> None:
 
 @pytest.fixture
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut texts of any length, and read only a few characters at a time."""
+    """Divide texts of any length, and read only a few characters at a time."""
     monkeypatch.setattr(batches, "MIN_SHARE", 1)
     monkeypatch.setattr(batches, "BLOCK", 16)
 
@@ -91,7 +91,7 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_parts")
 @each_pattern
 def test_every_cut(name: str) -> None:
-    """A text has the same ids, spans and words as the whole at each safe cut alone, and at all of them together."""
+    """A text that is cut at one safe cut, or at all, has the ids, spans and words of one part."""
     tok = tokenizer(PATTERNS.get(name, O200K))
     text = text_of(name, 60)
     cuts = cuts_of(tok, text)
@@ -106,7 +106,7 @@ def test_every_cut(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 def test_all_short_texts(pattern: str) -> None:
-    """Each text over three letters keeps its ids at every safe cut, and the slow walk begins a piece there."""
+    """For each text of eight letters, the ids are the same with each safe cut, and the splitter has a boundary at the cut."""
     tok = tokenizer(pattern, ("ba",))
     for letters in sample([*product("ab ", repeat=8)], 150, pattern):
         text = "".join(letters)
@@ -121,7 +121,7 @@ def test_all_short_texts(pattern: str) -> None:
 @examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=some.lists(some.lists(some.sampled_from(PIECES), max_size=30).map("".join), min_size=1, max_size=4), size=some.integers(1, 60))
 def test_any_texts(name: str, texts: list[str], size: int) -> None:
-    """Texts of any length have the same ids, spans, words and counts as with one thread."""
+    """Texts of any length have the ids, spans, words and counts of one thread."""
     tok = tokenizer(PATTERNS.get(name, O200K))
     for text in texts:
         parts = tok._safe_cuts.parts(text, size) if text else []
@@ -134,7 +134,7 @@ def test_any_texts(name: str, texts: list[str], size: int) -> None:
 
 @pytest.mark.usefixtures("short_parts")
 def test_what_is_not_text_is_replaced() -> None:
-    """Bytes that are not UTF-8, and lone surrogates, are replaced in parts as in the whole; otherwise they are errors of the whole text."""
+    """Invalid bytes and lone surrogates are replaced in a divided text as in one part, and errors contain their position in the text."""
     tok, draw = tokenizer(GPT2), random.Random(8)
     wrong = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xe4\xb8 \xad", b"\xc2\n")
     data = [b"".join(draw.choice([*wrong, *(piece.encode() for piece in PIECES)]) for _ in range(150)) for _ in range(3)]
@@ -146,7 +146,7 @@ def test_what_is_not_text_is_replaced() -> None:
 
 
 def test_added_tokens_are_kept_away_from() -> None:
-    """No added token is in a window or next to it, by its first character, by two characters around the window's start, or by its last."""
+    """A position is no safe cut if an added token could be in the characters that decide about it, or could overlap them."""
     text = "the abc def ghi jkl " * 4
     free, cut = cuts_of(tokenizer(GPT2, ()), text), text.index(" ghi")
     first = cut + PieceBegins.ahead - tokenizer(GPT2, ())._safe_cuts._width
@@ -159,7 +159,7 @@ def test_added_tokens_are_kept_away_from() -> None:
 
 
 def test_contextual_tokens_have_room() -> None:
-    """If added tokens may include adjacent whitespace, no window begins or ends with whitespace."""
+    """If added tokens may include the whitespace next to them, the characters that decide about a safe cut begin and end with none."""
     tok = tokenizer(GPT2, ())
     table: BpeTable = tok._table
     token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")
@@ -174,7 +174,7 @@ def test_contextual_tokens_have_room() -> None:
 
 
 def test_normalizers() -> None:
-    """Texts are cut only in unchanged ASCII."""
+    """With normalizers, a text is cut only in ASCII that they do not change."""
     assert leave_ascii(["NFC"])
     assert leave_ascii([])
     assert not leave_ascii(["NFC", "Lowercase"])
@@ -182,7 +182,7 @@ def test_normalizers() -> None:
 
 @pytest.mark.parametrize("text", ["世界" * 200_000, "a" * 400_000, "é " * 200_000, b"\xff" * 400_000], ids=["世", "a", "é", "bytes"])
 def test_texts_without_cuts(text: Text) -> None:
-    """A text without cuts has one part, and only a little of it is read to determine this."""
+    """A text without safe cuts is one part, and only a little of it is read to find this."""
     tok = tokenizer(GPT2)
     assert tok._safe_cuts.parts(text, 1 << 16) == [(0, len(text))]
     assert STRETCHES[-1] <= 1 << 13
@@ -191,7 +191,7 @@ def test_texts_without_cuts(text: Text) -> None:
 
 
 def test_long_text_is_shared(helpers: Any) -> None:
-    """One long text is encoded by several threads, with the ids of one thread, also if it has few safe cuts."""
+    """One long text, even with few safe cuts, is encoded by several threads with the ids of one thread."""
     tok = tokenizer(GPT2)
     for text in ("the abba is 12 " * 60_000, ("世" * 5_000 + " the ab ba\n the") * 150):
         assert helpers(tok.encode_batch, [text], threads=2) == 1
@@ -199,7 +199,7 @@ def test_long_text_is_shared(helpers: Any) -> None:
 
 
 def test_long_rows_of_columns_are_shared(helpers: Any) -> None:
-    """Long rows of a column are read in place, and have the same ids as with one thread."""
+    """A long row of a column is divided among threads without a copy, and has the ids of one thread."""
     arrow = pytest.importorskip("pyarrow")
     tok, text = tokenizer(GPT2), "the abba, é is 12 " * 50_000
     column = arrow.array(["ab", text, None])
@@ -209,7 +209,7 @@ def test_long_rows_of_columns_are_shared(helpers: Any) -> None:
 
 @pytest.mark.usefixtures("short_parts")
 def test_cuts_where_no_piece_begins() -> None:
-    """A cut inside a piece, possible only with a hostile table, is detected: the kernel does not stop there."""
+    """A cut inside a pre-token, which only a forged table allows, is detected, and the text is refused."""
     for text, cut in (("a" * 100, 50), ("the abba", 6), ("it's ab", 3)):
         with pytest.raises(fst.TableError, match=f"^row 0, position {cut}: the text cannot be cut here, although the table allows it"):
             hold(tokenizer(GPT2, ()), text * 3, [cut])
@@ -223,7 +223,7 @@ TIKTOKEN = [f"{name}/{name}.tiktoken" for name in ("cl100k_base", "o200k_base", 
 @pytest.mark.parametrize("file", sorted(path.name for path in (SHARED / "corpora").glob("*")))
 @pytest.mark.parametrize("name", ["gpt2", *TIKTOKEN, "tekken_240718/tekken.json.gz"])
 def test_corpora(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Real text has the same ids and spans as with one thread: cut at every tenth safe cut, and in parts of the usual size."""
+    """The corpora have the ids and spans of one thread, with many safe cuts and with parts of the usual size."""
     tok: Any = fst.Tokenizer(bpe(SHARED / "vocab_bpe" / name))
     text = (SHARED / "corpora" / file).read_text("utf-8")[:1_500_000]
     check_threads(tok, [text], 2, offsets=True)

@@ -1,4 +1,4 @@
-"""Pipelines in SentencePiece's manner: pieces and spans match the live reference."""
+"""Normalizers and pre-tokenizers like SentencePiece's: pre-tokens and spans match tokenizers."""
 
 from __future__ import annotations
 
@@ -79,10 +79,13 @@ Case = tuple[int, int, str, bool]
 
 
 class Stage:
-    """A text stage and its reference.
+    """The text components of a case, and the same components in tokenizers.
 
-    Attributes: line: the pipeline. names: the added tokens by their ids. added, by: its added tokens and its rewriting. ways: two
-    rewriters, for all texts.
+    Attributes:
+    line: the pipeline.
+    names: the added tokens by their ids.
+    added, by: the added tokens and the normalizer.
+    ways: two kernels that normalize, for all texts.
     """
 
     def __init__(self, case: Case) -> None:
@@ -97,7 +100,7 @@ class Stage:
         self._document = {"version": "1.0", "added_tokens": tokens, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}
 
     def pieces(self, text: str) -> list[Piece]:
-        """The pieces of a text, with their spans, by the slow walks."""
+        """The pre-tokens of a text with their spans, by the walks."""
         found = []
         for stretch in self.by.stretches(text, self.added):
             if stretch.token is not None:
@@ -109,7 +112,7 @@ class Stage:
         return found
 
     def expected(self, text: str, pieces: Sequence[Piece]) -> list[Piece]:
-        """The pieces by the reference, to which a word that is not in `pieces` is unknown."""
+        """The pre-tokens of a text with their spans, by tokenizers, to which a word that is not in `pieces` is unknown."""
         known = {"<unk>": 0, **{piece: place for place, (piece, _) in enumerate(pieces, 1000)}}
         model = {"type": "WordLevel", "unk_token": "<unk>", "vocab": known}
         reference = Tokenizer.from_str(json.dumps({**self._document, "model": model}))
@@ -119,9 +122,9 @@ class Stage:
         return [*zip(names, found.offsets, strict=True)]
 
 
-@lru_cache(maxsize=20)  # of some megabytes each
+@lru_cache(maxsize=20)  # each takes some megabytes
 def stage(case: Case) -> Stage:
-    """The text stage of a case."""
+    """The text components of a case."""
     return Stage(case)
 
 
@@ -137,7 +140,7 @@ TEXTS = texts(32)
 
 @some_cases
 def test_pieces_are_those_of_the_reference(case: Case) -> None:
-    """Pieces and spans match the reference."""
+    """Pre-tokens and spans match tokenizers."""
     found = stage(case)
     for text in sample(TEXTS, 4):
         pieces = found.pieces(text)
@@ -145,7 +148,7 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
 
 
 def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[Any]]:
-    """Texts and spans as rewritten by the kernel; with `cut`, a single text in two steps, split at its border."""
+    """Texts and spans as normalized by the kernel; with `cut`, a single text in two steps."""
     way, state, buffers = TextNormalizer(None, by, added, None), np.zeros(10, np.uint64), TextBuffers()
     data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
     steps = [(starts, False)]
@@ -163,7 +166,7 @@ def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool
 
 
 def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[tuple[int, int]]]:
-    """A text and its spans as rewritten by the slow walk."""
+    """A text and its spans as normalized by the walk."""
     named = {number: mark for mark, number in marks(added).items()}
     stretches = [*by.stretches(text, added)]
     written = (stretch.text.encode() if stretch.token is None else named[stretch.token] for stretch in stretches)
@@ -172,7 +175,7 @@ def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[
 
 @some_cases
 def test_kernel_rewrites_as_the_walk(case: Case) -> None:
-    """The kernel writes the same as the walk, also in two steps; and it skips only texts that do not change."""
+    """The kernel normalizes as the walk does, also in two steps, and skips only texts that do not change."""
     found = stage(case)
     rows = sample(TEXTS, 4)
     expected = [by_walk(found.by, found.added, row) for row in rows]
@@ -189,7 +192,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_capacity_for_symbols(separator: str | None) -> None:
-    """The buffer of a text counts the bytes of the symbols that replace spaces, and of the symbols before words."""
+    """The size of a text's buffer includes the bytes of the symbols that replace spaces, and of the symbols before words."""
     by = Normalizer(None, Images([]), Whitespace("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):
         written, _ = by_walk(by, added_tokens([], {}), text)
@@ -199,7 +202,7 @@ def test_capacity_for_symbols(separator: str | None) -> None:
 @examples(100)
 @given(some.data())
 def test_any_text(data: Any) -> None:
-    """The pieces of any text match the reference."""
+    """The pre-tokens of any text match tokenizers."""
     found = stage(data.draw(some.sampled_from(CASES)))
     text = data.draw(some.text(some.one_of(some.sampled_from(CHARS), some.characters(codec="utf-8"))))
     pieces = found.pieces(text)
@@ -208,7 +211,7 @@ def test_any_text(data: Any) -> None:
 
 @pytest.mark.parametrize("part", [{"add_prefix_space": True}, {"add_prefix_space": False, "prepend_scheme": "never"}, {"str_rep": "x"}])
 def test_older_forms(part: Json) -> None:
-    """Older forms of Metaspace have the reference's meaning."""
+    """Older forms of Metaspace have the meaning that tokenizers gives them."""
     part = {"type": "Metaspace", "replacement": "▁", **part}
     document = {"version": "1.0", "added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}, "pre_tokenizer": part}
     read = json.loads(Tokenizer.from_str(json.dumps(document)).to_str())
@@ -226,20 +229,20 @@ def test_older_forms(part: Json) -> None:
     ],
 )
 def test_refusals(part: Json, error: type[Exception], message: str) -> None:
-    """A pipeline that cannot be reproduced is refused, and the message gives the reason."""
+    """Components that cannot be exact are refused, and the message gives the reason."""
     with pytest.raises(error, match=message):
         metaspace.pipeline([], metaspace.components(part))
 
 
 def test_tokens_have_blanks() -> None:
-    """Tokens have a space in place of the symbol, and tokens with an original space never occur."""
+    """In a table's tokens, a space replaces the symbol, and a token with a space in its source has no bytes."""
     line = metaspace.pipeline([], metaspace.components(spaced()))
     assert [*map(line.spelled, ("▁a", "a b", "▁▁"))] == [" a", None, "  "]
     assert Pipeline([], False, NO_WHITESPACE, False, []).spelled("▁a b") == "▁a b"
 
 
 def test_stored_blanks_are_checked() -> None:
-    """Spaces in a form other than the stored one are refused."""
+    """The stored treatment of spaces is refused if any part of it is invalid."""
     stored = Whitespace("first", "▁", "\n").stored()
     assert Whitespace.from_stored(stored) == Whitespace("first", "▁", "\n")
     wrongs = ({"prefix": "last"}, {"symbol": "ab"}, {"separator": "x"}, {"symbol": ""}, {"keeps_symbol": 1})

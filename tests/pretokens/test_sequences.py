@@ -1,4 +1,4 @@
-"""Splits that leave gaps, drop text, or form a sequence: one automaton gives the pieces of the slow walk and of the reference."""
+"""Splits with gaps, dropped text or several steps: a single automaton gives the pre-tokens of the walk and of tokenizers."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def compiled(name: str) -> Splitter:
 SPECIAL_OF_CLIP = ("<|startoftext|>", "<|endoftext|>")
 
 
-# The automata.
+# The automata
 
 
 def cut(splits: Sequence[Splitter], text: str) -> list[Span]:
-    """The pieces of a text: each splitter cuts the pieces of the previous one."""
+    """The parts of a text, which each splitter cuts further."""
     spans = [(0, len(text))]
     for each in splits:
         spans = [(begin + first, begin + last) for begin, end in spans for first, last in each.pieces(text[begin:end])]
@@ -94,7 +94,7 @@ def leaves_gaps(found: Splitter) -> bool:
 @examples(1_000)
 @given(splitters, small_texts)
 def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str]) -> None:
-    """With any pattern and behavior, the splitter without gaps has the pieces of the original, or the split is refused."""
+    """With any pattern and behavior, the splitter without gaps gives the pre-tokens of the original, or the split is refused."""
     try:
         ours = total(found)
     except UnsupportedError:
@@ -106,7 +106,7 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
 @examples(300)
 @given(some.lists(splitters, min_size=2, max_size=2), small_texts)
 def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
-    """A splitter composed of any splitters cuts like them one after the other, or they are refused."""
+    """A splitter that is composed of others gives their pre-tokens, one cutting after the other, or they are refused."""
     try:
         ours = chained([*map(total, found)], Budget())
     except UnsupportedError:
@@ -119,7 +119,7 @@ def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("pattern", ["[ab]", "a+|b", "a[ab]?"])
 def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> None:
-    """If one character determines whether a match begins, every behavior compiles, and gives the pieces of the walk."""
+    """If one character determines whether a match begins, every behavior compiles, except that some cannot join matches with gaps."""
     found = splitter(pattern, behavior, invert)
     if pattern == "a[ab]?" and (behavior == "contiguous" or (behavior, invert) in JOINED_WITH_GAP_AFTER):
         with pytest.raises(UnsupportedError, match="joins matches with the text after them"):
@@ -133,7 +133,7 @@ def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> N
 @pytest.mark.parametrize("behavior", [name for name in BEHAVIORS if name != "removed"])
 @pytest.mark.parametrize("string", ["ab", "aa", "aba", "<n>", " ", "\n\n"])
 def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert: bool) -> None:
-    """A split at a literal string has the pieces of the reference with any behavior, unless matches or gaps are dropped."""
+    """A split at a literal string gives the pre-tokens of tokenizers, with every behavior except "removed"."""
     ours, reference = total(splitter(string, behavior, invert, literal=True)), pre_tokenizers.Split(string, behavior, invert)
     draw = random.Random(string)
     parts = (string, string, string[:-1], string[-1], "x")
@@ -143,7 +143,7 @@ def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert:
 
 @pytest.mark.parametrize("pattern", ["ab|acc", "a+b", "b|ab", "ab(?!c)"])
 def test_gaps_with_behaviors_need_one_character(pattern: str) -> None:
-    """If a pattern matches several strings, and several characters decide whether a match begins, only the behavior Isolated compiles."""
+    """If several characters decide whether a match of a pattern begins, only the behavior Isolated compiles."""
     for behavior in set(BEHAVIORS) - {"isolated"}:
         with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
             total(splitter(pattern, behavior))
@@ -158,7 +158,7 @@ def test_gaps_between_matches_of_several_characters() -> None:
 
 @pytest.mark.parametrize(("string", "behavior"), [("aab", "merged_with_next"), ("aab", "contiguous"), ("ab", "removed")])
 def test_strings_that_are_refused(string: str, behavior: str) -> None:
-    """A split at several strings is refused if one may begin inside another that fails, or if gaps or matches are dropped."""
+    """A split at a literal string is refused if it drops text, or joins text with matches that may begin inside a failed search."""
     with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
         total(splitter(string, behavior, literal=True))
 
@@ -166,20 +166,20 @@ def test_strings_that_are_refused(string: str, behavior: str) -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("[0-9]{1,3}", "[0-9]"),  # at each cut of the second, the first would start to count again
-        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, but does not by itself
-        ("ab+c|[ab]|c", "[ab]|c"),  # only a later c determines that a, b and c are one piece of the first
-        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # of ! and two spaces, the first piece ends before or after the first space, as a letter follows
+        ("[0-9]{1,3}", "[0-9]"),  # the first would count again from each cut of the second
+        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, but is not cut at its end by itself
+        ("ab+c|[ab]|c", "[ab]|c"),  # a, b and c are one match of the first only if a c follows
+        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # after ! and two spaces, the first ends before or after a space, depending on the next letter
     ],
 )
 def test_entangled_splits_are_refused(first: str, second: str) -> None:
-    """Splits in sequence are refused if the second cuts a piece of the first, and a new search from the cut would end elsewhere."""
+    """Splits in sequence are refused if the second cuts a match of the first, and a search from the cut would end elsewhere."""
     with pytest.raises(UnsupportedError, match="splits in sequence that no single automaton runs"):
         in_sequence([split(first), split(second)])
 
 
 def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps of all splits, and of all atomic groups in them, count together against the limit of the compiler."""
+    """The steps to compile all splits and all atomic groups add up to the limit of the compiler."""
     monkeypatch.setattr(budget, "MAX_STEPS", 20_000)
     pattern = "(?>[ab]{1,99})x"
     assert in_sequence([split(pattern + "|[a-c]"), split("[d-f]{1,9}")]).pieces("abxc") == [(0, 3), (3, 4)]
@@ -189,20 +189,20 @@ def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_splits() -> None:
-    """Without a split, a text is one piece."""
+    """Without a split, a text is one pre-token."""
     assert in_sequence([]).pieces("a b\n c") == whole().pieces("a b\n c") == [(0, 6)]
     assert in_sequence([]).pieces("") == []
 
 
 def test_dropped_by_the_first() -> None:
-    """The second split does not receive text that the first drops, and both drop text."""
+    """Text that the first split drops does not reach the second, which may drop text, too."""
     blanks, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
     assert in_sequence([blanks, digits]).pieces("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
     assert in_sequence([blanks, split(r"\s+|\S+")]).pieces("a1  b ") == [(0, 2), (4, 5)]
 
 
 def test_absent_strings() -> None:
-    """Alternatives for absent strings are left out; with these alternatives, CLIP's splits are refused."""
+    """Alternatives for strings that no text contains are left out, without which CLIP's splits would be refused."""
     assert in_sequence([split(r"<\|x\|>|x+|[^x]+"), split("<|x+|[^<x]+")], absent=["x|"]).pieces("<|x") == [(0, 1), (1, 2), (2, 3)]
     with pytest.raises(UnsupportedError, match="splits in sequence"):
         in_sequence(splits_of("clip"))
@@ -210,13 +210,13 @@ def test_absent_strings() -> None:
         in_sequence(splits_of("clip"), absent=["<|endoftext|>"])
 
 
-# Matches that are certain only at their end.
+# Matches that are certain only at their end
 
 FAR_ENDS = (r"a+b|[\s\S]", r" *\n|[\s\S]", r"[\s\S]*?x|[\s\S]", r"(?:aaa)*b|[\s\S]", r"a(?:[ab]{3})*c|(?:aa)*x|b+|[\s\S]")
 
 
 def far_ended(pattern: str) -> Json:
-    """A tokenizer.json whose ids show where pieces begin."""
+    """A tokenizer.json whose ids show where pre-tokens begin."""
     return {**byte_level(pattern, [(b"a", b"a"), (b"a", b"b"), (b" ", b" ")]), "decoder": None}
 
 
@@ -227,7 +227,7 @@ def tokenizer_of(source: Json) -> fst.Tokenizer:
 
 @pytest.mark.parametrize("pattern", FAR_ENDS)
 def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
-    """If searches read far past their matches, also across the ends of chunks, ids match the reference."""
+    """If searches read far beyond their matches, over several chunks, ids match tokenizers."""
     source, draw = far_ended(pattern), random.Random(pattern)
     ours, reference = tokenizer_of(source), Tokenizer.from_str(json.dumps(source))
     for _ in sample(range(400), 10):
@@ -239,7 +239,7 @@ def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_search_that_fails_far_away_is_read_once(width: int) -> None:
-    """A run of many chunks is one piece if its end completes a match; otherwise each of its characters is one."""
+    """A run over many chunks is one pre-token if its end completes a match; otherwise each of its characters is one."""
     ours = tokenizer_of(far_ended(f"(?:{'a' * width})*b|[\\s\\S]"))
     one, two, c = (int(ours.encode(text)[0]) for text in ("a", "aaab", "c"))
     for size in (60_000, 60_000 + width - 1):
@@ -250,19 +250,19 @@ def test_search_that_fails_far_away_is_read_once(width: int) -> None:
 
 
 def test_steps_of_searches_are_linear() -> None:
-    """In a text of twice the length, searches that fail far away run little more than twice the lines."""
+    """For a text of twice the length, searches that fail far away take at most 2.5 times as many steps."""
     few, more, most = json.loads(printed(print_steps))
     assert more < 2.5 * few
     assert most < 2.5 * more
 
 
 def print_steps() -> None:
-    """Print the number of lines that the uncompiled kernel runs for searches, for runs of three lengths."""
+    """Print the numbers of lines that the interpreted kernel runs for searches in runs of three lengths."""
     ours = tokenizer_of(far_ended(FAR_ENDS[3]))
     print(json.dumps([steps(partial(ours.encode, "a" * size), search) for size in (300, 600, 1200)]))
 
 
-# The reference.
+# Comparisons with tokenizers
 
 MORE_MERGES = [*ENGLISH_MERGES, (b"i", b"t"), (b"'", b"\xe4")]
 QUICK = ("clip", "deepseek")
@@ -273,7 +273,7 @@ each_machine = pytest.mark.parametrize(
 
 @cache
 def document(name: str) -> Json:
-    """A tokenizer.json with some pre-tokenizers and untrimmed offsets."""
+    """A tokenizer.json with given pre-tokenizers and untrimmed offsets."""
     parts = byte_level("a", MORE_MERGES, special=(*SPECIAL, SPECIAL_OF_CLIP[0]))
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     parts["added_tokens"] = [{**token, **flags} for token in parts["added_tokens"]]
@@ -293,7 +293,7 @@ def machine(name: str) -> tuple[BpeTable, fst.Tokenizer, Tokenizer]:
 @pytest.mark.sampled
 @each_pre_tokenizer
 def test_pieces_are_those_of_the_reference(name: str) -> None:
-    """Pre-tokenizers in sequence cut short texts over one character of each class like the reference."""
+    """A sequence of pre-tokenizers splits short texts over one character of each class as tokenizers does."""
     ours, reference = compiled(name), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)})).pre_tokenizer
     characters = "".join(sorted({*representatives(ours), *"a "}))
     for text in sample([*texts_over(characters, 20_000)], 60):
@@ -301,7 +301,7 @@ def test_pieces_are_those_of_the_reference(name: str) -> None:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Compare ids, offsets and words of texts with the reference's, and the ids with the walk's."""
+    """Check that ids, offsets and words match tokenizers, and that the walk gives the ids."""
     table, tokenizer, reference = machine(name)
     found = tokenizer.encode_batch(texts, offsets=True)
     expected = reference.encode_batch(texts, add_special_tokens=False)
@@ -315,7 +315,7 @@ def hold(name: str, texts: Sequence[str]) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """Ids, offsets and words of mixed text, with special tokens, match the reference and the walk."""
+    """Texts mixed with special tokens have the ids, offsets and words of tokenizers and the ids of the walk."""
     draw = random.Random(name)
     hold(name, ["", " ", "  <s>  ", *(mixed(draw, draw.choice((1, 3, 9))) for _ in sample(range(2_500), 50))])
 
@@ -323,7 +323,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_long_stretches(name: str) -> None:
-    """Stretches longer than a chunk of the kernel, dropped or not, have the reference's ids, offsets and words."""
+    """A stretch longer than a chunk, dropped or not, has the ids, offsets and words of tokenizers."""
     runs = [unit * (CHUNK // len(unit) + by) for unit in sample((" ", "1", "a", "\n", "ab ", "é"), 2, name) for by in (-1, 0, 1)]
     hold(name, [f"{around}{run}{around}" for run in runs for around in ("", "it's")])
 
@@ -339,7 +339,7 @@ parts_of_splits = some.builds(
 @examples(100)
 @given(some.lists(parts_of_splits, min_size=1, max_size=2), some.lists(some.text("abcd <é", max_size=40), min_size=10, max_size=10))
 def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> None:
-    """With random splits, the kernel's ids match the walk and the reference."""
+    """With random splits, the kernel gives the ids of the walk and of tokenizers."""
     described = {**document("whole"), "pre_tokenizer": byte_level_last(*parts)}
     try:
         table: BpeTable = assemble(of_document(described, Path("tokenizer.json")), "auto")
@@ -353,7 +353,7 @@ def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> No
 
 
 def test_saved_tables_drop_the_same() -> None:
-    """A saved table that drops pieces drops the same pieces once loaded."""
+    """A table that drops text drops the same text after it is saved and loaded."""
     table, _, _ = machine("clip")
     assert table.drops.any()
     other = BpeTable.loads(table.dumps())
@@ -361,13 +361,13 @@ def test_saved_tables_drop_the_same() -> None:
 
 
 def test_dropped_pieces_are_not_explained() -> None:
-    """The explanation of a text leaves out dropped pieces."""
+    """The explanation of a text omits dropped text."""
     table, _, _ = machine("clip")
     lines = [*explained_bytes(table, " it \n</s> \n")]
     assert [line for line in lines if not line.startswith("  ")] == ["piece it", "", f"</s>: a special token, id {table.run('</s>')[0]}"]
 
 
-# Splits of bytes.
+# Splits of bytes
 
 DIGITS = {individual: {"type": "Digits", "individual_digits": individual} for individual in (False, True)}
 BARE = byte_level_last()["pretokenizers"][0]
@@ -383,7 +383,7 @@ UNITS_OF_BYTES = (*"123òé世²³¼½ab !籲粲ɲ😀💲", "123", "...", "粲�
 
 
 def behind_bytes(parts: Sequence[Json], **model: Any) -> Json:
-    """A tokenizer.json with some pre-tokenizers, and merges across some of their splits."""
+    """A tokenizer.json with given pre-tokenizers, and merges across some of their boundaries."""
     decoder = {"type": "ByteLevel", **dict.fromkeys(BYTE_LEVEL_FLAGS, True)}
     pre_tokenizer = {"type": "Sequence", "pretokenizers": [*parts]}
     return {**byte_level("a", MERGES_ACROSS, **model), "version": "1.0", "decoder": decoder, "pre_tokenizer": pre_tokenizer}
@@ -397,7 +397,7 @@ def table_of(parts: Json) -> BpeTable:
 
 @pytest.mark.parametrize("name", BEHIND)
 def test_digits_among_bytes(name: str) -> None:
-    """Digits after ByteLevel cuts at byte letters that are numeric, also inside a character, as in the reference."""
+    """Digits after ByteLevel splits at letters for bytes that are numeric, also inside a character, as in tokenizers."""
     parts, draw = behind_bytes(BEHIND[name]), random.Random(name)
     table = table_of(parts)
     texts = ["".join(draw.choices(UNITS_OF_BYTES, k=draw.randint(0, 12))) for _ in range(100)]
@@ -428,7 +428,7 @@ def test_splits_of_bytes_that_are_refused(behind: list[Json], model: Json, messa
 
 
 def test_no_dropout_among_cut_bytes() -> None:
-    """Dropout is refused if pieces are cut between bytes, since it would skip merges as in whole pieces."""
+    """Dropout is refused if pre-tokens are cut between bytes, because it would skip merges as in uncut pre-tokens."""
     tokenizer = fst.Tokenizer(table_of(behind_bytes(BEHIND["individual"])))
     with pytest.raises(UnsupportedError, match="dropout with a pre_tokenizer Digits after ByteLevel"):
         tokenizer.encode("a1", randomness=fst.Dropout(0.5))

@@ -1,4 +1,4 @@
-"""Splitters compile from patterns, and cut like the references' engines."""
+"""Splitters that are compiled from patterns split like the regex engines of tokenizers and tiktoken."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fst.errors import TableError, UnsupportedError
 from fst.text.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
 
 DIALECT_NAMES: tuple[Dialect, ...] = ("oniguruma", "fancy-regex")
-# Constructs that the engines read differently, with a text and its matches in Oniguruma and in fancy-regex, or None if refused.
+# Constructs that the engines read differently, with a text and its matches in Oniguruma and fancy-regex; None means a refusal.
 DIALECTS: list[tuple[str, str, list[str] | None, list[str] | None]] = [
     (r"a$", "a\na\n", ["a", "a"], []),
     (r"\s+$", "b \n\nc \n", [" \n", " \n"], [" \n"]),
@@ -49,7 +49,7 @@ DIALECTS: list[tuple[str, str, list[str] | None, list[str] | None]] = [
     (r"\x41\x{42}C", "ABC", ["ABC"], ["ABC"]),
     (r"a{,2}b", "aab", ["aab"], ["aab"]),
 ]
-# Patterns that are refused, and the construct that the message names.
+# Patterns that are refused, and the construct that the message contains.
 REFUSED = {
     r"a*": "can match nothing",
     r"": "can match nothing",
@@ -89,7 +89,7 @@ REFUSED = {
     "(" * 101 + "a" + ")" * 101: "more than 100 groups",
     "|".join(f"{chr(code)}{chr(code + 99)}" for code in range(0x4E00, 0x4E50)): "classes of characters",
 }
-# The number of the Hub's patterns that are refused, by reason.
+# The number of refused patterns among those from the Hub, by reason.
 REFUSED_ROWS = {
     "(?<! at the beginning of a match": 26,
     "(?<= at the beginning of a match": 15,
@@ -106,7 +106,7 @@ REFUSED_ROWS = {
 
 
 def engine_of(dialect: Dialect) -> generate_properties.Engine:
-    """The engine of a dialect."""
+    """The regex engine of a dialect."""
     if dialect == "oniguruma":
         return generate_properties.Oniguruma()
     pytest.importorskip("tiktoken")
@@ -116,7 +116,7 @@ def engine_of(dialect: Dialect) -> generate_properties.Engine:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_matches_over_classes_are_those_of_oniguruma(name: str) -> None:
-    """A splitter finds the matches of tokenizers in all short texts over one character of each class."""
+    """In all short texts over one character of each class, a splitter finds the matches of tokenizers."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
     for text in texts_over(representatives(ours), 200_000 if LONG else 3_000):
         assert cut(text, ours.pieces(text)) == reference(text), text
@@ -125,7 +125,7 @@ def test_matches_over_classes_are_those_of_oniguruma(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
-    """A splitter finds the matches of tiktoken in all short texts over one character of each class."""
+    """In all short texts over one character of each class, a splitter finds the matches of tiktoken."""
     pytest.importorskip("tiktoken")
     ours = compiled(PATTERNS[name], "fancy-regex")
     characters = representatives(ours)
@@ -138,7 +138,7 @@ def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_members_of_a_class_are_alike(name: str) -> None:
-    """The reference cuts a text at the same positions if any character is replaced by another of its class."""
+    """Tokenizers splits a text at the same positions if a character is replaced by another of its class."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
     draw = np.random.default_rng(0)
     for number, char in enumerate(representatives(ours)):
@@ -150,7 +150,7 @@ def test_members_of_a_class_are_alike(name: str) -> None:
                 assert [*map(len, reference(changed))] == [*map(len, cut(text, ours.pieces(text)))], (text, changed)
 
 
-# Random patterns, over few characters so that they often match.
+# Random patterns, over few characters so that they often match
 
 CHARACTERS = "ab \n1A'"
 ATOMS = [*"aabb1A' ", r"\n", r"\s", r"\S", r"\w", r"\W", r"\d", ".", "[ab]", r"[^a\n]", r"\p{L}", r"[\s1]", r"[^\s\p{L}]", "[a-b&&[^a]]"]
@@ -160,7 +160,7 @@ QUANTIFIERS = ["*", "+", "?", "{2}", "{1,2}", "{,2}", "{2,}", "*?", "+?", "??", 
 
 
 def larger(patterns: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Patterns made of smaller ones."""
+    """Draw patterns that consist of smaller patterns."""
     return st.one_of(
         st.lists(patterns, min_size=2, max_size=3).map("".join),
         st.lists(patterns, min_size=2, max_size=3).map(lambda parts: f"(?:{'|'.join(parts)})"),
@@ -170,14 +170,14 @@ def larger(patterns: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-# An alternative begins with a character, so that it does not match the empty string.
+# An alternative begins with a character, so it does not match the empty string.
 small = st.one_of(st.sampled_from(ATOMS), st.sampled_from(ATOMS), st.sampled_from(ASSERTIONS))
 alternatives = st.builds("{}{}".format, st.sampled_from(ATOMS), st.recursive(small, larger, max_leaves=8))
 random_patterns = st.lists(alternatives, min_size=1, max_size=3).map("|".join)
 
 
 def compiled_or_not(pattern: str, dialect: Dialect) -> Splitter:
-    """The splitter of a random pattern; the example is discarded if the pattern is refused."""
+    """The splitter of a random pattern; if the pattern is refused, hypothesis skips the example."""
     try:
         return compiled(pattern, dialect)
     except UnsupportedError:
@@ -187,7 +187,7 @@ def compiled_or_not(pattern: str, dialect: Dialect) -> Splitter:
 @examples(3_000, deadline=None)
 @given(random_patterns, st.lists(st.text(CHARACTERS, max_size=9), min_size=10, max_size=10))
 def test_matches_of_random_patterns_are_those_of_oniguruma(pattern: str, texts: list[str]) -> None:
-    """A splitter of a random pattern finds the matches of tokenizers."""
+    """With a random pattern, a splitter finds the matches of tokenizers."""
     ours = compiled_or_not(pattern, "oniguruma")
     reference = oniguruma(pattern)
     for text in texts:
@@ -197,7 +197,7 @@ def test_matches_of_random_patterns_are_those_of_oniguruma(pattern: str, texts: 
 @examples(1_000, deadline=None)
 @given(random_patterns, st.lists(st.text(CHARACTERS, max_size=4), min_size=10, max_size=10))
 def test_matches_of_random_patterns_are_those_of_fancy_regex(pattern: str, texts: list[str]) -> None:
-    """A splitter of a random pattern finds the matches of tiktoken."""
+    """With a random pattern, a splitter finds the matches of tiktoken."""
     pytest.importorskip("tiktoken")
     ours = compiled_or_not(pattern, "fancy-regex")
     reference = fancy_regex(pattern, CHARACTERS, 4)
@@ -211,7 +211,7 @@ BRACKETED = [*"ab-]^&ſé", "a-c", r"\s", r"\W", r"\p{Lu}", r"\P{L}", r"\]", r"\
 @examples(1_500, deadline=None)
 @given(st.lists(st.sampled_from(BRACKETED), min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, ignore_case: bool) -> None:
-    """A set in brackets contains the characters that the engines find."""
+    """A set in brackets matches the characters that the engine of its dialect matches."""
     pattern = f"[{'^' if negated else ''}{''.join(items)}]"
     pattern = f"(?i:{pattern})" if ignore_case else pattern
     text = "abcdABC]^-&[:lph \n1éÉſsSß²!$Ǆ_"
@@ -229,7 +229,7 @@ def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, igno
 
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
-    """A backslash before an ASCII character means the same set as in the engine, or is refused."""
+    """A backslash before an ASCII character means the same set as in the engine of its dialect, or is refused."""
     engine, text = engine_of(dialect), "".join(map(chr, range(0x250)))
     for char in map(chr, range(0x21, 0x7F)):
         for pattern in (f"\\{char}", f"[\\{char}]", f"[^\\{char}a]"):
@@ -242,7 +242,7 @@ def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize(("pattern", "text", "onig", "fancy"), DIALECTS)
 def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy: list[str] | None) -> None:
-    """If the engines differ, each dialect follows its engine, or is refused."""
+    """Where the engines differ, each dialect follows its engine or is refused."""
     pytest.importorskip("tiktoken")
     for dialect, expected in zip(DIALECT_NAMES, (onig, fancy), strict=True):
         if expected is None:
@@ -255,14 +255,14 @@ def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy:
 
 @pytest.mark.parametrize(("pattern", "named"), REFUSED.items(), ids=lambda value: value[:20])
 def test_refusals_name_the_construct(pattern: str, named: str) -> None:
-    """A pattern that does not compile to a splitter is refused, and the message names the construct."""
+    """A pattern that cannot be compiled to a splitter is refused, and the message contains the construct."""
     with pytest.raises(UnsupportedError, match=named):
         splitter(pattern)
 
 
 @needs_shared
 def test_patterns_of_the_hub() -> None:
-    """Each pattern from the Hub gives the recorded pieces, or is one of the known number that are refused."""
+    """Each pattern from the Hub gives the recorded pre-tokens, except a fixed number of patterns that are refused for each reason."""
     refused: Counter[str] = Counter()
     for line in (SHARED / "oracles/bpe_unigram/split_regex.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -286,7 +286,7 @@ def splitter_or_refusal(pattern: str, behavior: str, invert: bool, dialect: Dial
 
 @needs_shared
 def test_patterns_of_vocabularies() -> None:
-    """The patterns of the shared vocabularies are among those above, or compile."""
+    """The patterns of the shared vocabularies compile, or are among the tested patterns."""
     for path in (SHARED / "vocab_bpe").glob("*/encoding.json"):
         assert splitter(json.loads(path.read_text(encoding="utf-8"))["pat_str"], dialect="fancy-regex").moves.size
     tekken = json.loads(gzip.decompress((SHARED / "vocab_bpe/tekken_240718/tekken.json.gz").read_bytes()))
@@ -297,7 +297,7 @@ def test_patterns_of_vocabularies() -> None:
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("pattern", [r"a+", r"[ab]", r"\s|b\S"])
 def test_behaviors_are_those_of_the_reference(pattern: str, behavior: Any, invert: bool) -> None:
-    """Each behavior gives the pieces of the reference."""
+    """Each behavior gives the pre-tokens of tokenizers."""
     from tokenizers import Regex, pre_tokenizers
 
     ours, reference = splitter(pattern, behavior, invert), pre_tokenizers.Split(Regex(pattern), behavior, invert)
@@ -307,7 +307,7 @@ def test_behaviors_are_those_of_the_reference(pattern: str, behavior: Any, inver
 
 @pytest.mark.parametrize("pattern", [" ", "a.b", "(", "aa", "\n", "[é]"])
 def test_plain_strings_match_themselves(pattern: str) -> None:
-    """A pattern that is a plain string matches only this string."""
+    """A literal string as the pattern matches only this string."""
     from tokenizers import pre_tokenizers
 
     ours, reference = splitter(pattern, literal=True), pre_tokenizers.Split(pattern, "isolated")
@@ -316,23 +316,23 @@ def test_plain_strings_match_themselves(pattern: str) -> None:
 
 
 def test_long_strings_are_refused() -> None:
-    """A plain string has the same maximum length as a pattern."""
+    """A literal string has the maximum length of a pattern."""
     with pytest.raises(UnsupportedError, match="the pattern has 16,385 characters; at most 16,384 are compiled"):
         splitter("a" * 16_385, literal=True)
 
 
 def test_behaviors_have_names() -> None:
-    """An unknown behavior is refused."""
+    """An unknown behavior is refused with its name."""
     with pytest.raises(UnsupportedError, match="'Removed'"):
         splitter("a", "Removed")
 
 
-# The automaton.
+# The automaton
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_automata_are_minimal(name: str) -> None:
-    """All states and classes are different, all states are reachable, and both are numbered in the order of their first occurrence."""
+    """All states and classes of an automaton differ, all states are reachable, and both are numbered in the order of first occurrence."""
     ours = compiled(PATTERNS[name])
     targets, ends = ours.moves >> 1, ours.moves & 1
     blocks = np.zeros(len(targets), np.int64)
@@ -373,28 +373,28 @@ def changed(array: Any, place: Any, value: int) -> Any:
     ],
 )
 def test_damaged_splitters_are_refused(damage: Callable[[Splitter], Any], fault: str) -> None:
-    """The proof refuses arrays that would let a search leave them, or never end."""
+    """The proof refuses arrays with which a search could read outside of them, or never end."""
     ours = compiled(PATTERNS["gpt2"])
     with pytest.raises(TableError, match=fault):
         prove_moves(damage(ours))
 
 
 def test_a_pattern_without_matches_has_a_first_state() -> None:
-    """A pattern without matches compiles, and leaves a text in one piece."""
+    """A pattern that never matches compiles, and gives each text as one pre-token."""
     ours = splitter(r"[^\s\S]")
     assert ours.moves.tolist() == [[0, 0], [0, 0]]
     assert ours.pieces("a b") == [(0, 3)]
 
 
 def test_compiling_is_deterministic() -> None:
-    """A pattern gives the same arrays each time."""
+    """A pattern compiles to the same arrays each time."""
     for pattern in PATTERNS.values():
         first, second = splitter(pattern), splitter(pattern)
         assert np.array_equal(first.classes, second.classes)
         assert np.array_equal(first.moves, second.moves)
 
 
-# Properties.
+# Properties of characters
 
 NAMES = [
     names.split()[-1]
@@ -417,7 +417,7 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", *thinned([r"\p{N}", r"\s", r"\w", *SETS[::3]], 80)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
-    """A set contains exactly the code points that it has in both engines."""
+    """A set contains exactly the characters that both engines match."""
     everything = generate_properties.everything()
     assert {*characters_of(pattern, "oniguruma")} == generate_properties.Oniguruma().matched(f"(?:{pattern})+", everything)
     pytest.importorskip("tiktoken")
@@ -428,7 +428,7 @@ def test_sets_are_those_of_the_engines(pattern: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
-    """With (?i), a character matches the same characters as in the engine."""
+    """With (?i), a character matches the same characters as in the engine of its dialect."""
     engine = engine_of(dialect)
     cased = sorted(generate_properties.cased())
     apart = "\n".join(cased)
@@ -439,13 +439,13 @@ def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
 
 
 def unfolding() -> set[int]:
-    """The characters that Oniguruma equates with several characters."""
+    """The characters that equal several characters in Oniguruma if case is ignored."""
     return set(code_points.members(properties.unfolding()).tolist())
 
 
 @pytest.mark.slow
 def test_no_other_characters_have_a_case() -> None:
-    """With (?i), a character without case matches only itself, and no other character matches it."""
+    """In Oniguruma with (?i), a character without case matches only itself, and no other character matches it."""
     engine, cased = generate_properties.Oniguruma(), generate_properties.cased()
     others = "".join(char for char in generate_properties.everything() if char not in cased)
     assert engine.matched(r"(?i:[\p{CWCM}\p{CWCF}])+", others) == set()
@@ -454,7 +454,7 @@ def test_no_other_characters_have_a_case() -> None:
 
 @pytest.mark.slow
 def test_properties_are_those_of_the_reference() -> None:
-    """``properties.tsv`` equals the output of its generator with the installed engines."""
+    """The file ``properties.tsv`` equals the output of its generator with the installed engines."""
     pytest.importorskip("tiktoken")
     from importlib.resources import files
 
@@ -462,7 +462,7 @@ def test_properties_are_those_of_the_reference() -> None:
     assert kept == list(generate_properties.lines())
 
 
-# Sets of code points.
+# Sets of code points
 
 sets = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)).map(lambda run: (run[0], run[0] + run[1])), max_size=6)
 OPERATIONS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
@@ -474,7 +474,7 @@ OPERATIONS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
 @examples(500)
 @given(sets, sets)
 def test_sets_combine(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
-    """Sets as edges combine like sets of numbers."""
+    """Sets of code points combine like sets of numbers."""
     edges = [code_points.of_runs(runs) for runs in (one, other)]
     numbers = [{code for first, last in runs for code in range(first, last + 1)} for runs in (one, other)]
     for ours, naive in OPERATIONS:
@@ -486,7 +486,7 @@ def test_sets_combine(one: list[tuple[int, int]], other: list[tuple[int, int]]) 
 @examples(500)
 @given(st.lists(sets, max_size=4))
 def test_classes_tell_sets_apart(runs: list[list[tuple[int, int]]]) -> None:
-    """Two code points share a class if the same sets contain them, and classes are numbered by their first code points."""
+    """Two code points share a class if they are in the same sets, and classes are numbered by their first code points."""
     edges = [code_points.of_runs(each) for each in runs]
     classes = code_points.Classes.of(edges)
     held = classes.held

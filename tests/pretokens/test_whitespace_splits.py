@@ -1,4 +1,4 @@
-"""Separators: whitespace that a splitter drops, so normalizers may replace it, and a space may mark the end of a piece."""
+"""Whitespace that a splitter drops separates pre-tokens, so normalizers may replace it, and spaces may be inserted as cuts."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Json = dict[str, Any]
 
 WORDS = byte_level_last({"type": "WhitespaceSplit"}, use_regex=True)
 CLIP = byte_level_last(split(CLIP_PATTERN, "Removed", True), use_regex=True)
-TOKENS = [token("<|endoftext|>"), token("<|startoftext|>"), token("<|pad|>")]  # the literals of the pattern
+TOKENS = [token("<|endoftext|>"), token("<|startoftext|>"), token("<|pad|>")]  # the literal strings in the pattern
 
 
 def pieces(split: Splitter, text: str) -> list[str]:
-    """The pieces of a text."""
+    """The pre-tokens of a text."""
     return [text[begin:end] for begin, end in split.pieces(text)]
 
 
 @given(splitters, some.sets(some.sampled_from("abcd"), min_size=1), small_texts)
 @examples(300)
 def test_runs_of_separators_are_all_alike(pattern: Splitter, chars: set[str], texts: list[str]) -> None:
-    """The pieces of a text stay the same if each run of separators is replaced by any other."""
+    """If characters are separators, replacing each run of them by another run does not change the pre-tokens."""
     try:
         whole = total(pattern)
     except UnsupportedError:
@@ -52,7 +52,7 @@ def test_runs_of_separators_are_all_alike(pattern: Splitter, chars: set[str], te
 
 @pytest.mark.parametrize(("pre_tokenizer", "are"), [(CLIP, True), (WORDS, True), (byte_level_last(use_regex=True), False)])
 def test_white_space_separates_where_it_is_dropped(pre_tokenizer: Json, are: bool) -> None:
-    """Whitespace that a splitter drops is a separator; no other character is one."""
+    """Whitespace is a separator exactly if the splitter drops it, and no other character is a separator."""
     parts = of_document(document(None, pre_tokenizer), Path("tokenizer.json")).text.pre_tokenizers
     whole = in_sequence(parts[:-1], ["<|"])
     assert are_separators(" \n\u3000", whole) is are
@@ -80,7 +80,7 @@ BITS = [*"aA!|'", " ", "  ", "\n", "\t", "\u3000", "\x85", "x", "e", "\u0301", "
 @pytest.mark.parametrize(("normalizer", "pre_tokenizer"), REPLACED)
 @pytest.mark.sampled
 def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenizer: Json) -> None:
-    """If whitespace is dropped, a `Replace` of whitespace by whitespace has no effect, as in the reference."""
+    """If whitespace is dropped, a `Replace` of whitespace by whitespace has no effect, as in tokenizers."""
     made = built(document(normalizer, pre_tokenizer, token("<t>", "lstrip", "rstrip"), token("late", "normalized"), *TOKENS))
     draw = random.Random(1)
     hold(made, ["".join(draw.choices(BITS, k=draw.randint(0, 9))) for _ in sample(range(3_000), 150)])
@@ -100,7 +100,7 @@ def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenize
     ],
 )
 def test_white_space_that_counts_is_replaced(normalizer: Json, pre_tokenizer: Json, added: list[Json]) -> None:
-    """If a later step distinguishes whitespace characters, a `Replace` is an edit."""
+    """If a later step distinguishes kinds of whitespace, a `Replace` of whitespace is an edit, and ids match tokenizers."""
     made = built(document(normalizer, pre_tokenizer, *added))
     by = made[0].metadata.text.rewriting
     assert by
@@ -112,7 +112,7 @@ REST = r"|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
 
 
 def test_spelled_token_is_cut_behind() -> None:
-    """A token that the pattern spells ends a piece, also if rewriting makes it from other text."""
+    """A token that the pattern contains ends a pre-token, also if a normalizer makes it from other text."""
     made = built(document(LOWER, byte_level_last(split("<s>" + REST, "Removed", True), use_regex=True), token("<s>")))
     hold(made, ["<S>!", "!<S>!", "<S><S>|", "a<S><s>!<S>!", " <S>.<S>.", "<S", "<S>"])
 
@@ -128,6 +128,8 @@ def test_spelled_token_is_cut_behind() -> None:
     ],
 )
 def test_spelled_tokens_that_are_not_cut_behind(first: Json) -> None:
-    """If a pattern spells a token in a way other than CLIP's, or spaces are kept, splits that need cuts are refused."""
+    """If the pattern contains a token otherwise than CLIP's, or spaces are kept, splits that would need a cut
+    after the token are refused.
+    """
     with pytest.raises(UnsupportedError, match=r"splits in sequence|Split that"):
         built(document(LOWER, byte_level_last(first, use_regex=True), token("<s>")))

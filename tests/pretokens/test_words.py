@@ -1,4 +1,4 @@
-"""The table of words contains the right words, with the same ids as the rest of the tables, and nothing else."""
+"""The table of words contains the most useful words with the ids of the automaton, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
 REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")
-MOST = 400  # maximum number of walked words of a real vocabulary
+MOST = 400  # maximum number of words of a real vocabulary that are checked
 
 Key = tuple[int, ...]
 
@@ -41,7 +41,7 @@ def real(name: str) -> WordPieceTable:
 
 
 def held(tables: WordPieceTable) -> dict[Key, list[int]]:
-    """Read the table of words: the classes of each word, and its ids."""
+    """The entries of a table of words: the classes of each word, and its ids."""
     slots = tables.words.reshape(-1, 4)
     keys = np.ascontiguousarray(slots[:, :3]).view(np.uint16)
     return {
@@ -51,7 +51,7 @@ def held(tables: WordPieceTable) -> dict[Key, list[int]]:
 
 
 def looked_up(tables: WordPieceTable, key: Key) -> list[int] | None:
-    """Look a word up in the kernel's way, with unbounded integers."""
+    """The ids of a word, looked up as in the kernel, with integers of any size."""
     padded = np.zeros(WORD_SYMBOLS, np.uint16)
     padded[: len(key)] = key
     first, second, third = padded.view(np.uint64).tolist()
@@ -63,7 +63,7 @@ def looked_up(tables: WordPieceTable, key: Key) -> list[int] | None:
 
 
 def walked(without: WordPieceTable, key: Key) -> list[int]:
-    """Pass the classes of a word through the transducer of tables without words."""
+    """The ids of a word by the transducer of a table without words."""
     walk = Walk(without)
     for number in key:
         walk._step_class(number)
@@ -84,7 +84,7 @@ class Spelling(Walk):
 
 
 def words_of(tables: WordPieceTable, most: int | None = None) -> Iterator[tuple[str, Key]]:
-    """Yield the tokens that are a word of up to twelve symbols, with their classes; for a large vocabulary, always the same sample."""
+    """Yield the tokens that are a word of up to twelve symbols, with their classes; of a large vocabulary, a fixed sample."""
     a = tables.classes[0::2]
     part = (ENTRY.labels_of(a) > 0) | (field_kind(a) == OTHER)
     tokens = list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
@@ -97,7 +97,7 @@ def words_of(tables: WordPieceTable, most: int | None = None) -> Iterator[tuple[
 
 
 def check_all(tables: WordPieceTable, most: int | None) -> None:
-    """Compare the words of a table, or a sample, with the walk."""
+    """Check that the words of a table, or a sample of them, have the walk's ids."""
     words = sorted(held(tables).items())
     if most is not None:
         words = random.Random(2).sample(words, min(most, len(words)))
@@ -107,34 +107,34 @@ def check_all(tables: WordPieceTable, most: int | None) -> None:
 
 
 def share_held(tables: WordPieceTable, most: int | None) -> float:
-    """Return the share of the words of one token that are in the table."""
+    """The fraction of the words of one token that the table contains."""
     found = [looked_up(tables, key) is not None for _, key in words_of(tables, most)]
     assert len(found) > 50
     return sum(found) / len(found)
 
 
 def test_words_have_the_ids_of_the_walk() -> None:
-    """Every word of the table is in its own slot, with the ids of the transducer."""
+    """Every word in the table is found, and has the ids of the transducer."""
     check_all(example(), None)
     check_all(compiled(), None)
 
 
 def test_words_of_one_token_are_held() -> None:
-    """Nearly all tokens that are a word of up to twelve symbols are in the table."""
+    """At least 97% of the tokens that are a word of up to twelve symbols are in the table."""
     assert share_held(example(), None) >= 0.97
 
 
 @needs_shared
 @pytest.mark.parametrize("name", thinned(REAL, 3))
 def test_words_of_real_vocabularies(name: str) -> None:
-    """In real vocabularies, words have the ids of the walk, and nearly all words of one token are in the table."""
+    """With real vocabularies, words have the walk's ids, and at least 97% of the words of one token are in the table."""
     tables = real(name)
     check_all(tables, MOST)
     assert share_held(tables, 3_000) >= 0.97
 
 
 def test_no_word_is_held_twice() -> None:
-    """Used slots contain different words, each with a different id, except the empty word."""
+    """The used slots contain different words with different ids, except the slot of the empty word."""
     tables = example()
     used = tables.words.reshape(-1, 4)[:, 3] > 0
     words = held(tables)
@@ -146,7 +146,7 @@ def test_no_word_is_held_twice() -> None:
 
 @pytest.mark.parametrize("layout", ["compact", "linked"])
 def test_words_do_not_depend_on_the_layout(layout: str) -> None:
-    """The same vocabulary gives the same table of words in every layout, each time."""
+    """Layouts do not change which words the table contains."""
     one, other = compiled(layout=layout), compiled()
     if one.about["layout"] == other.about["layout"]:
         assert one.words.tobytes() == other.words.tobytes()
@@ -155,7 +155,7 @@ def test_words_do_not_depend_on_the_layout(layout: str) -> None:
 
 
 def test_words_are_the_same_bytes_each_time() -> None:
-    """The same vocabulary gives the same bytes twice."""
+    """A vocabulary gives a table of words with the same bytes each time."""
     first, again = (compile_anew(EXAMPLE) for _ in range(2))
     assert first.words.tobytes() == again.words.tobytes()
     assert first.displacements.tobytes() == again.displacements.tobytes()
@@ -177,7 +177,7 @@ LONG = (
 
 
 def test_words_of_twelve_symbols_are_the_longest() -> None:
-    """A word of twelve symbols is in the table, and one of thirteen is not."""
+    """A word of twelve symbols is in the table, and a word of thirteen is not."""
     tables = wordpiece(LONG)
     keys = {len(key) for key in held(tables)}
     assert max(keys) == WORD_SYMBOLS == 12
@@ -186,7 +186,7 @@ def test_words_of_twelve_symbols_are_the_longest() -> None:
 
 @pytest.mark.parametrize("table", [wordpiece, lambda tokens: without_words(wordpiece(tokens))], ids=["words", "no words"])
 def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[WordPieceTable]) -> None:
-    """Words with the same first twelve letters, shorter ones and longer ones each have their own ids."""
+    """Words with the same first twelve letters, shorter words and longer words have their own ids."""
     tables = table(LONG)
     words = [LETTERS[:length] + end for length in range(15) for end in ("", "m", "n", "zz", "yy", "zzz", "\u0301", LETTERS[:12])]
     tok = fst.Tokenizer(tables)
@@ -196,7 +196,7 @@ def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[W
 
 @pytest.mark.parametrize("tokens", [TOKENS, LONG, ("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "##世")], ids=len)
 def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
-    """An empty word has no ids, whether or not the table contains any words."""
+    """The empty word has no ids, whether or not the table contains words."""
     tables = wordpiece(tokens)
     assert held(tables)[()] == []
     tok = fst.Tokenizer(tables)
@@ -224,7 +224,7 @@ def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("tokens", [("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "a" * 13)], ids=len)
 def test_vocabulary_without_words_has_a_table(tokens: tuple[str, ...]) -> None:
-    """A vocabulary without words for the table has a table of the empty word alone, and its file is loaded."""
+    """A vocabulary without words for the table has a table of only the empty word, and can be loaded."""
     tables = wordpiece(tokens, unk_token="[UNK]")
     assert {key for key in held(tables) if key} == set()
     assert len(tables.displacements) >= 2
@@ -236,7 +236,7 @@ def test_vocabulary_without_words_has_a_table(tokens: tuple[str, ...]) -> None:
 )
 @examples(1600)
 def test_words_say_nothing_else(words: list[str], between: str) -> None:
-    """With and without the table of words, any text has the same ids."""
+    """A text has the same ids with and without a table of words."""
     text = between.join(words)
     with_table, without = tokenizers()
     assert with_table.encode(text).tolist() == without.encode(text).tolist()
@@ -250,7 +250,7 @@ def tokenizers() -> tuple[fst.Tokenizer, fst.Tokenizer]:
 
 @needs_shared
 def test_words_of_real_text_say_nothing_else() -> None:
-    """With and without the table of words, pages of a book have the same ids."""
+    """Pages of a book have the same ids with and without a table of words."""
     tables = real("bert-base-uncased")
     with (SHARED / "corpora/en_books_20MB.txt").open(encoding="utf-8") as books:
         text = books.read(1 << 20)

@@ -1,4 +1,4 @@
-"""The examples for clusters, on clusters of one machine: real processes of Ray, Spark and Daft, which read and write real Parquet files."""
+"""The examples for clusters run in processes of Ray, Spark and Daft on one machine, with Parquet files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ import fst
 from fst.compile import wordpiece
 
 FILES, ROWS = 12, 100  # rows per file
-PATIENCE = 60  # seconds for the start of two actors
+PATIENCE = 60  # seconds until two actors must have started
 
-# Ray, Spark and Daft use deprecated functions, and leave files and sockets to the garbage collector.
+# Ray, Spark and Daft call deprecated functions, and leave files and sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _examples() -> Iterator[None]:
-    """Make the examples importable, for this process and for the processes of a cluster."""
+    """Make the examples importable in this process and in the processes of a cluster."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(EXAMPLES))
         patch.setenv("PYTHONPATH", str(EXAMPLES))
@@ -46,13 +46,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of 8,000 pieces."""
     path = tmp_path_factory.mktemp("tables") / "english.npz"
     wordpiece(EXAMPLES / "english-uncased-8000.txt").save(path)
-    fst.Tokenizer.load(path).encode("warm")  # so that the processes of a cluster find the kernels compiled
+    fst.Tokenizer.load(path).encode("warm")  # compiles the kernels for the processes of a cluster
     return path
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of Parquet files with the columns ``number`` and ``text``; some texts are null and some empty."""
+    """A folder of Parquet files with the columns ``number`` and ``text``; some texts are null, and some are empty."""
     folder = tmp_path_factory.mktemp("corpus")
     chance = random.Random(5)
     words = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").replace("##", "").split("\n")
@@ -65,14 +65,14 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_order(folder: Path) -> list[dict[str, Any]]:
-    """The rows of a folder of Parquet files in the order of their numbers."""
+    """The rows in a folder of Parquet files, sorted by their numbers."""
     rows: list[dict[str, Any]] = pa.concat_tables(map(pq.read_table, folder.glob("*.parquet"))).sort_by("number").to_pylist()
     return rows
 
 
 @pytest.fixture(scope="module")
 def expected(corpus: Path, table: Path) -> list[dict[str, Any]]:
-    """The rows of the corpus, with their ids computed in this process."""
+    """The rows of the corpus, with ids that are computed in this process."""
     tokenizer = fst.Tokenizer.load(table)
     rows = in_order(corpus)
     return [{**row, "input_ids": None if row["text"] is None else tokenizer.encode(row["text"]).tolist()} for row in rows]
@@ -80,12 +80,12 @@ def expected(corpus: Path, table: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    """A cluster with cores for two actors and for the writer."""
+    """A cluster with cores for two actors and the writer."""
     library = pytest.importorskip("ray", reason="the extra [ray] is not installed")
     pytest.importorskip("ray.data", reason="the extra [ray] is not installed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_DATA_PARQUET_BIN_PACKING_BYTES", "1")  # each file is a block, however small
+        patch.setenv("RAY_DATA_PARQUET_BIN_PACKING_BYTES", "1")  # makes each file a block, however small
         patch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         library.init(num_cpus=3, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False, logging_level=logging.ERROR)
         try:
@@ -95,11 +95,14 @@ def ray() -> Iterator[Any]:
 
 
 class Watched:
-    """A data set of a corpus that two actors encode, slowly, while a test observes them.
+    """A run in which two actors slowly encode a corpus while a test observes them.
 
-    Args: ray: the library. corpus, table, output: as in the example. notes: a folder in which each actor notes every block that it
-    receives, in a file named by the number of its process. meanwhile: the action in the middle, with the processes of both actors. started:
-    the number of processes with blocks at the end; until then, each actor waits before its fourth block.
+    Args:
+    ray: the library.
+    corpus, table, output: the arguments of the example.
+    notes: a folder in which each process lists the blocks that it gets, in a file with its process id as the name.
+    meanwhile: a function that is called in the middle with the process ids of both actors.
+    started: the number of processes that must have got blocks; until then, each actor waits before its fourth block.
     """
 
     def __init__(
@@ -126,7 +129,7 @@ class Watched:
         self.processes = list(self._counts())
 
     def _counts(self) -> dict[int, int]:
-        """The number of blocks of each process."""
+        """The number of blocks that each process has got."""
         return {int(file.name): len(file.read_text().splitlines()) for file in self._notes.iterdir()}
 
     def _watch(self) -> None:
@@ -140,7 +143,7 @@ class Watched:
 
 
 def mapped(process: int, file: Path) -> Counter[str]:
-    """The mapped memory of a file in a process, in KB, by Linux's counters: "Rss", "Shared_Clean", "Anonymous" and so on."""
+    """The mapped memory of a file in a process, in KB, by Linux's counters ("Rss", "Shared_Clean", "Anonymous" and so on)."""
     sizes, inside = Counter[str](), False
     for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
         if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
@@ -156,7 +159,7 @@ class TestRay:
 
     @pytest.fixture(scope="class")
     def undisturbed(self, ray: Any, corpus: Path, table: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-        """The output of two actors, their processes, and their mappings of the table."""
+        """The output of two actors, their process ids, and how each has mapped the table."""
         folder = tmp_path_factory.mktemp("undisturbed")
         (folder / "notes").mkdir()
         sizes: list[Counter[str]] = []
@@ -167,14 +170,14 @@ class TestRay:
         return in_order(folder / "output"), run.processes, sizes
 
     def test_two_actors(self, undisturbed: Any, expected: list[dict[str, Any]]) -> None:
-        """Two actors write the same rows, columns and ids as one process."""
+        """Two actors write the rows, columns and ids of one process."""
         rows, processes, _ = undisturbed
         assert len(processes) == 2
         assert rows == expected
 
     @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which memory is shared")
     def test_shared_memory(self, undisturbed: Any) -> None:
-        """Actors on one machine share one copy of the table in memory: all pages that they touch are shared, and none is written."""
+        """The actors of a machine share one copy of the table in memory, and write to none of its pages."""
         _, _, sizes = undisturbed
         assert len(sizes) == 2
         for one in sizes:
@@ -182,7 +185,7 @@ class TestRay:
             assert one["Anonymous"] == 0
 
     def test_killed_actor(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """If the process of an actor is killed in the middle, another one replaces it, and no row is missing or duplicated."""
+        """If the process of an actor is killed, another replaces it, and no row is missing or duplicated."""
         (tmp_path / "notes").mkdir()
         folders = tmp_path / "output", tmp_path / "notes"
         run = Watched(ray, corpus, table, *folders, lambda both: os.kill(both[0], signal.SIGKILL), started=3)
@@ -190,7 +193,7 @@ class TestRay:
         assert in_order(tmp_path / "output") == expected
 
     def test_missing_table(self, ray: Any, corpus: Path, tmp_path: Path) -> None:
-        """If a table is missing, no actor starts, and the driver gets the name of the file."""
+        """If the table is missing, the actor does not start, and the driver's error contains the file name."""
         from ray_data import encoded
 
         missing = tmp_path / "no such table.npz"
@@ -199,7 +202,7 @@ class TestRay:
             encoded(texts, str(missing), "text", actors=1).write_parquet(str(tmp_path / "output"))
 
     def test_row_that_is_not_text(self, ray: Any, table: Path, tmp_path: Path) -> None:
-        """A row that is not text ends the run, and the driver gets its position and its other columns."""
+        """A row that is not text ends the run, and the driver's error contains its position and its other columns."""
         from ray_data import encoded
 
         texts = pa.array([b"one", None, b"th\xffree", b"\xff"], pa.binary())
@@ -208,7 +211,7 @@ class TestRay:
             encoded(ray.data.read_parquet(str(tmp_path)), str(table), "text", actors=1).materialize()
 
     def test_program(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """The program writes the given folder, and does not add to an existing one."""
+        """The program writes the given folder, and refuses one that exists."""
         del ray
         from ray_data import main
 
@@ -219,7 +222,7 @@ class TestRay:
         assert in_order(tmp_path / "output") == expected
 
     def test_more_actors_than_cores(self, ray: Any, corpus: Path, table: Path, tmp_path: Path) -> None:
-        """A number of actors that would leave no core for the writer is refused, since Ray would wait for ever."""
+        """A number of actors that leaves no core for the writer is refused, because Ray would wait forever."""
         del ray
         from ray_data import main
 
@@ -243,7 +246,7 @@ class TestSpark:
             session.stop()
 
     def test_column(self, spark: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """Two workers of Spark write the same rows, columns and ids as one process."""
+        """Two workers of Spark write the rows, columns and ids of one process."""
         del spark
         from spark_arrow import main
 
@@ -252,7 +255,7 @@ class TestSpark:
         assert in_order(tmp_path / "output") == expected
 
     def test_table_is_loaded_once(self, spark: Any, corpus: Path, table: Path) -> None:
-        """A worker of Spark loads the table for its first task, and keeps it for later tasks."""
+        """A worker of Spark loads the table once, for its first task."""
         from pyspark.sql.functions import arrow_udf, col
         from spark_arrow import input_ids
 
@@ -270,7 +273,7 @@ class TestDaft:
     """`examples/daft_column.py`."""
 
     def test_column(self, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """Daft writes the same rows, columns and ids as one process."""
+        """Daft writes the rows, columns and ids of one process."""
         pytest.importorskip("daft", reason="the extra [daft] is not installed")
         from daft_column import main
 

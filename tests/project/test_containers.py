@@ -1,4 +1,4 @@
-"""The steps of docs/containers.md, as far as they run without containers."""
+"""The steps in docs/containers.md that need no container."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from fst.cli.commands.warmup.kernels import compile_all
 from fst.runtime.kernels.intrinsics import DISABLED
 
 PAGE = (REPOSITORY / "docs" / "containers.md").read_text(encoding="utf-8")
-PACKAGE = {"fst": "fst", "compile": "fst/compile", "runtime": "fst/runtime", "cli": "fst/cli"}  # folder → its place of installation
+PACKAGE = {"fst": "fst", "compile": "fst/compile", "runtime": "fst/runtime", "cli": "fst/cli"}  # source folder → installed folder
 
 pytestmark = [posix, bound, pytest.mark.skipif(DISABLED, reason="kernels are not compiled")]
 
 
 def read_only(folder: Path) -> None:
-    """Remove the write permission from everything in a folder."""
+    """Remove the write permission of everything in a folder."""
     for path in [folder, *folder.rglob("*")]:
         path.chmod(path.stat().st_mode & ~0o222)
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A plain install of this checkout of the package, with the kept kernels next to it."""
+    """A copy of the package as a normal installation, with compiled kernels next to it."""
     compile_all()
     for folder, name in PACKAGE.items():
         shutil.copytree(REPOSITORY / folder, tmp_path / "site" / name)
@@ -40,7 +40,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def shell(command: str, site: Path, prefix: list[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run a command of the page, with `fst` as the installed package, in an otherwise empty environment."""
+    """Run a command of the page with the installed package as `fst`, in an otherwise empty environment."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
     words = [*prefix, "sh", "-c", re.sub(r"^fst\b", f"'{sys.executable}' -m fst", command)]
     return subprocess.run(words, input=stdin, capture_output=True, check=True, env=environment, cwd=site, timeout=TIMEOUT)
@@ -48,7 +48,7 @@ def shell(command: str, site: Path, prefix: list[str], stdin: bytes = b"") -> su
 
 @pytest.mark.slow
 def test_image(site: Path, table: Path) -> None:
-    """An image built by the page's steps encodes as a user without write access, and compiles nothing."""
+    """An image that is built by the steps of the page encodes for a user without write permission, and compiles nothing."""
     (dockerfile,) = re.findall(r"^```dockerfile\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     (warmup,) = re.findall(r"^RUN (fst .*)$", dockerfile, re.MULTILINE)
     entry, words = (json.loads(line) for line in re.findall(r"^(?:ENTRYPOINT|CMD) (.*)$", dockerfile, re.MULTILINE))

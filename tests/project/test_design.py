@@ -1,4 +1,4 @@
-"""The house rules: imports between folders, late imports, and constants that must agree."""
+"""The rules of the project: imports between folders, late imports, and constants that depend on each other."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from fst.text import alphabet
 from fst.text import reading as reading_table
 
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
-# Each unit and the units directly below it. A unit imports itself and all units below it. A module belongs to the longest unit that its
-# name begins with; `fst` is the package's own `__init__` and `__main__`.
+# Each unit and the units directly below it. A unit may import itself and all units below it. A module belongs to the longest unit with
+# which its name begins; `fst` is the `__init__` and `__main__` of the package.
 BELOW = {
     "errors": (),
     "core": ("errors",),
@@ -79,7 +79,7 @@ BELOW = {
     "fst": ("runtime.public_class",),
     "cli": ("fst", "compile.train", "runtime.compat", "runtime.counting", "runtime.machines.keywords", "runtime.machines.segmentation"),
 }
-# Strings with dotted names are imports, too. The table of a machine may name the machine's own runtime, and the registry all tables.
+# A string that contains a dotted name is an import. A machine's table may name the machine's runtime, and the registry all tables.
 NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machines.")}
 NAMES["registry"] = {*NAMES}
 LARGE = {"runtime"}
@@ -101,12 +101,12 @@ TEST_FILES = sorted(TESTS.rglob("test_*.py"))
 
 @cache
 def parsed(name: str) -> ast.Module:
-    """The tree of a source."""
+    """The syntax tree of a source."""
     return ast.parse((REPOSITORY / name).read_text(encoding="utf-8"))
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
-    """Yield the modules that a source imports anywhere: for ``from a import b`` both ``a`` and ``a.b``."""
+    """Yield the modules that a source imports; for ``from a import b``, both ``a`` and ``a.b``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -117,13 +117,13 @@ def imports(tree: ast.AST) -> Iterator[str]:
 
 
 def module_of(name: str) -> str:
-    """Return the module name of a source."""
+    """The module name of a source."""
     folder, *parts = name.removesuffix(".py").split("/")
     return ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
 
 
 def source_of(module: str) -> str | None:
-    """Find the source of an imported name, or of the module that contains it; None if it belongs to another package."""
+    """The source of an imported name, or of the module that contains it; None for other packages."""
     while module.startswith("fst"):
         if module in SOURCE_OF:
             return SOURCE_OF[module]
@@ -139,13 +139,13 @@ def names_in(tree: ast.AST) -> Iterator[str]:
 
 
 def sources_of(modules: Iterable[str]) -> set[str]:
-    """Find the sources of imported names; a name belongs to the module that contains it."""
+    """The sources of imported names; a name belongs to the module that contains it."""
     return {source for source in map(source_of, modules) if source is not None}
 
 
 @cache
 def edges_of(name: str) -> set[str]:
-    """Find the sources that a source imports anywhere, also in functions and for type checkers."""
+    """The sources that a source imports, also in functions and for type checkers."""
     found = set[str]()
     for node in ast.walk(parsed(name)):
         if isinstance(node, ast.Import):
@@ -156,19 +156,19 @@ def edges_of(name: str) -> set[str]:
 
 
 def unit_of(name: str) -> str:
-    """Find the unit of a source: the longest one that its module's name begins with."""
+    """The unit of a source, which is the longest with which the name of its module begins."""
     module = module_of(name).removeprefix("fst.")
     return max((unit for unit in BELOW if f"{module}.".startswith(f"{unit}.")), key=len, default="fst")
 
 
 @cache
 def below(unit: str) -> set[str]:
-    """Find all units that a unit may import."""
+    """All units that a unit may import."""
     return {unit}.union(*map(below, BELOW[unit]))
 
 
 def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
-    """Find sources that import each other in a circle, or an empty result: repeatedly remove sources that import no remaining one."""
+    """A circle of sources that import each other, or an empty list; found by repeatedly removing sources that import none of the rest."""
     left = {name: set(targets) for name, targets in edges.items()}
     while leaves := [name for name, targets in left.items() if not targets & left.keys()]:
         for name in leaves:
@@ -182,7 +182,7 @@ def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
 
 
 def at_once(tree: ast.Module) -> ast.Module:
-    """Leave out the parts of a source that run only in functions, or never."""
+    """The syntax tree of a source without the parts that run only in functions, or never."""
 
     class Remove(ast.NodeTransformer):
         def visit_FunctionDef(self, _node: ast.FunctionDef) -> None:
@@ -205,7 +205,7 @@ MODULES = [
 
 
 def test_imports_point_down() -> None:
-    """A source imports its own unit and units below it, also in strings; `fst` and `fst.bridge` may be imported inside functions."""
+    """A source imports, also by names in strings, only its own unit and units below it; functions may import `fst` and `fst.bridge`."""
     faults = {name: faults_of(name) for name in SOURCES if not is_exempt(name)}
     assert {name: found for name, found in faults.items() if found} == {}
 
@@ -216,7 +216,7 @@ def is_exempt(name: str) -> bool:
 
 
 def faults_of(name: str) -> set[str]:
-    """Find the sources that a source imports or names against the rules."""
+    """The sources that a source imports or names against the rules."""
     unit = unit_of(name)
     late = {source for source in edges_of(name) - sources_of(imports(at_once(parsed(name)))) if is_exempt(source)}
     imported = {source for source in edges_of(name) - late if unit_of(source) not in below(unit)}
@@ -225,7 +225,7 @@ def faults_of(name: str) -> set[str]:
 
 
 def test_modules_import_each_other_in_no_circle() -> None:
-    """No module imports a module that imports it, directly or indirectly, also in functions and for type checkers."""
+    """No modules import each other in a circle, even in functions and for type checkers."""
     left = [name for name in SOURCES if not is_exempt(name)]
     assert not cycle_in({name: edges_of(name).intersection(left) - {name} for name in left})
 
@@ -239,18 +239,18 @@ def test_modules_import_each_other_in_no_circle() -> None:
     ],
 )
 def test_circles_are_found(edges: Mapping[str, set[str]], circle: Sequence[str]) -> None:
-    """The search for circles finds an existing one."""
+    """`cycle_in` finds a circle exactly if there is one."""
     assert cycle_in(edges) == circle
 
 
 def test_names_in_strings_are_found() -> None:
-    """A dotted name in a string is an import, with or without the name of a class."""
+    """`names_in` finds dotted names in strings, with or without the name of a class."""
     assert [*names_in(ast.parse("kernel = 'fst.a.b'; text = 'see fst.a'; other = 'fst.c:D'"))] == ["fst.a.b", "fst.c"]
 
 
 @pytest.mark.parametrize("folder", sorted({str(Path(name).parent) for name in SOURCES}))
 def test_folders_are_small_and_names_do_not_repeat_them(folder: str) -> None:
-    """A folder has at most 16 entries, and no name repeats the name of its folder."""
+    """A folder has at most 16 entries, and no name of an entry contains the name of the folder."""
     entries = [path for path in (REPOSITORY / folder).iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
     named = [path.stem for path in entries if path.stem != "__init__"]
     assert len(named) <= 16 or folder in LARGE
@@ -278,12 +278,12 @@ def test_wheel_has_every_module(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["numba", "tokenizers"])
 def test_libraries_have_one_place(library: str) -> None:
-    """Only the modules of `ONLY_IN` import numba and `tokenizers`."""
+    """Only the modules in `ONLY_IN` import numba and `tokenizers`."""
     assert {name for name in SOURCES if library in {module.split(".")[0] for module in imports(parsed(name))}} <= ONLY_IN[library]
 
 
 def test_only_the_command_line_imports_click() -> None:
-    """Only the command line imports click."""
+    """Only modules of the command line import click."""
     importing = [name for name in SOURCES if "click" in {module.split(".")[0] for module in imports(parsed(name))}]
     assert all(name.startswith("cli/") for name in importing)
     assert importing
@@ -291,7 +291,7 @@ def test_only_the_command_line_imports_click() -> None:
 
 @pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.tables.npz"])
 def test_imports_are_light(module: str) -> None:
-    """No import by a user loads numba, click or the reference."""
+    """No import by a user loads numba, click or `tokenizers`."""
     code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -304,14 +304,14 @@ def test_names_are_found() -> None:
 
 
 def test_encoding_imports_numba_alone() -> None:
-    """A loaded tokenizer needs numba and no compiler."""
+    """A loaded tokenizer needs numba, but not the compiler."""
     code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime.machines.wordpiece.kernels import encode; "
     code += "sys.exit('numba' not in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_constants_that_kernels_derive() -> None:
-    """The rare kinds have a common bit, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
+    """Constants that kernels derive from each other agree: kinds, ranks, classes and the size of a page."""
     kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(constants.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
     assert reading_table.MAX_RANK < 64
@@ -322,7 +322,7 @@ def test_constants_that_kernels_derive() -> None:
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith("runtime/kernels/")])
 def test_kernels_are_short_and_read_names(name: str) -> None:
-    """A file of kernels has at most 400 lines, and no number replaces the name of an array of a tuple or of a field of a row."""
+    """A file of kernels has at most 400 lines, and reads arrays by their names, not by numbers."""
     assert len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) <= 400
     positional = [
         ast.unparse(node)
@@ -334,25 +334,25 @@ def test_kernels_are_short_and_read_names(name: str) -> None:
 
 
 def test_multipliers_of_words_are_odd() -> None:
-    """The multipliers of the hash are odd and use all bits of a word, and there is one for every four symbols."""
+    """The multipliers of the hash are odd and use all bits, and there is one for every four symbols of a word."""
     assert all(number % 2 and number.bit_length() > 60 for number in rows.MULTIPLIERS)
     assert 4 * len(rows.MULTIPLIERS) == rows.WORD_SYMBOLS
 
 
 def test_masks_of_words_keep_their_symbols() -> None:
-    """The mask for a length keeps that number of symbols of a key, and the mask for longer words makes a key that no word has."""
+    """The mask for a length keeps this number of symbols of a key, and the mask for longer words gives a key that no word has."""
     masks = KEY_MASKS.reshape(-1, 4)
     assert len(masks) == rows.WORD_SYMBOLS + 2
     for length, mask in enumerate(masks[:-1]):
         assert mask[:3].view(np.uint16).tolist() == [0xFFFF] * length + [0] * (rows.WORD_SYMBOLS - length)
         assert mask[3] == 0
     assert masks[-1].tolist() == [0, 0, 0, 2**64 - 1]
-    assert rows.MAX_LABEL <= 0xFFFF  # so that there is no class 0xFFFF
+    assert rows.MAX_LABEL <= 0xFFFF  # no class is 0xFFFF
 
 
 @pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
 def test_chunks_have_room(longest: int) -> None:
-    """A chunk has room for the longest looked-up word, the symbols before it and the symbols that may be written past the limit."""
+    """A chunk has room for the longest word that is looked up, the symbols before it, and the symbols that exceed the limit."""
     work = kernel_call.work_of(longest)
     capacity = len(work.symbols)
     assert capacity - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
@@ -370,14 +370,14 @@ def test_symbols_are_told_apart() -> None:
 
 @pytest.mark.slow
 def test_characters_are_those_of_the_reference() -> None:
-    """The file of characters equals the data of the installed reference."""
+    """The file of characters equals the data of the installed tokenizers."""
     kept = files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines()
     assert kept == list(generate_characters.lines())
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every example in a docstring gives the shown output."""
+    """Every example in a docstring gives the output that is shown."""
     monkeypatch.chdir(tmp_path)
     failed, _ = doctest.testmod(importlib.import_module(module), verbose=False)
     assert failed == 0
@@ -393,7 +393,7 @@ def test_tests_state_their_rule(path: Path) -> None:
 
 
 def test_no_test_imports_another() -> None:
-    """Tests import the package and `support`, and never a file of tests; none has more than 500 lines."""
+    """A test file imports the package and `support`, but no other test file, and has at most 500 lines."""
     for path in TEST_FILES:
         text = path.read_text(encoding="utf-8")
         assert not [name for name in imports(ast.parse(text)) if name.rpartition(".")[2].startswith("test_")], path

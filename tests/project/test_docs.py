@@ -1,4 +1,4 @@
-"""The pages: README, CONTRIBUTING and docs. Links have targets, the API page has every public name, and excerpts are literal."""
+"""README, CONTRIBUTING and docs: links lead to something, the API page contains every public name, and excerpts are exact."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import fst.compile
 
 PAGES = [*(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 API = REPOSITORY / "docs" / "api.md"
-MAX_README = 600  # words
+MAX_README = 600  # number of words
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -23,12 +23,12 @@ EXCERPT = re.compile(r"^<!-- excerpt: (\S+) -->\n+```python\n(.*?)^```$", re.MUL
 
 
 def prose(page: Path) -> str:
-    """A page without its blocks of code."""
+    """A page without its code blocks."""
     return FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, in GitHub's form."""
+    """The anchors of a page's headings, in GitHub's format."""
     titles = (title.lower() for title in HEADING.findall(prose(page)))
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 
@@ -39,30 +39,30 @@ def links(page: Path) -> list[str]:
 
 
 def leads_somewhere(page: Path, link: str) -> bool:
-    """Whether a link's file exists, and has the heading that the link names."""
+    """Whether the file of a link exists, and contains the heading that the link names."""
     name, _, anchor = link.partition("#")
     target = (page.parent / name).resolve() if name else page
     return target.exists() and (not anchor or anchor in anchors(target))
 
 
 def excerpts() -> list[tuple[str, str, str]]:
-    """The page, the file of the excerpt, and the text, for each block of code that an excerpt comment introduces."""
+    """The page, the file and the text of each code block after an excerpt comment."""
     return [(page.name, *found) for page in PAGES for found in EXCERPT.findall(page.read_text(encoding="utf-8"))]
 
 
 def test_readme_is_short() -> None:
-    """README has at most 600 words, code and tables included."""
+    """README has at most 600 words, including code and tables."""
     assert len(PAGES[0].read_text(encoding="utf-8").split()) <= MAX_README
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link leads to an existing file, and to an existing heading of it."""
+    """Every relative link leads to an existing file, and to an existing heading in it."""
     assert [link for link in links(page) if not leads_somewhere(page, link)] == []
 
 
 def test_links_are_found() -> None:
-    """The pages have links to files and to headings, and a wrong one of either kind is detected."""
+    """`links` finds the links of the pages, and `leads_somewhere` is false for a missing file and for a missing heading."""
     found = [link for page in PAGES for link in links(page)]
     assert len(found) > 60
     assert sum("#" in link for link in found) > 10
@@ -71,7 +71,7 @@ def test_links_are_found() -> None:
 
 
 def test_every_page_is_linked() -> None:
-    """README, or a page that it links to, links every page in docs."""
+    """README, or a page that can be reached from it, links to every page in docs."""
     reached, waiting = set[Path](), [PAGES[0]]
     while waiting:
         page = waiting.pop()
@@ -82,7 +82,7 @@ def test_every_page_is_linked() -> None:
 
 
 def test_excerpts_are_literal() -> None:
-    """A block of code below a comment `excerpt: FILE` is in that file, character for character except for its indentation."""
+    """A code block after a comment `excerpt: FILE` occurs in this file, except for its indentation."""
     found = excerpts()
     assert found
     for page, name, block in found:
@@ -91,7 +91,7 @@ def test_excerpts_are_literal() -> None:
 
 
 def indented(block: str, depth: int) -> str:
-    """A block of code with all lines indented except empty ones."""
+    """A code block in which all lines except empty ones are indented."""
     return "".join(" " * depth + line if line.strip() else line for line in block.splitlines(keepends=True))
 
 
@@ -101,7 +101,7 @@ def documented() -> list[str]:
 
 
 def test_every_public_name_is_documented() -> None:
-    """The page of the API has every public name, and no name that does not exist."""
+    """The API page contains every public name, and no name that does not exist."""
     expected = {f"fst.{name}" for name in fst.__all__} | {f"fst.compile.{name}" for name in fst.compile.__all__ if name != "lattice"}
     assert not expected - set(documented())
     assert all(pydoc.locate(name) for name in documented())

@@ -1,4 +1,4 @@
-"""The examples that need no cluster and no model."""
+"""The examples that need neither a cluster nor a model."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TestStaticEmbedding:
     """`examples/static_embedding.py`."""
 
     def test_embeddings(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        """The embeddings are the same with both tokenizers, also for texts without tokens, and both times are shown."""
+        """Both tokenizers give the same embeddings, also for texts without tokens, and both times are printed."""
         static_embedding = importlib.import_module("static_embedding")
         models = importlib.import_module("tokenizers.models")
         made = importlib.import_module("tokenizers").Tokenizer(models.WordPiece({"[UNK]": 0, "un": 1, "##able": 2}, unk_token="[UNK]"))
@@ -73,7 +73,7 @@ class TestRedactNames:
 
     @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
     def test_names(self, kind: Any, tmp_path: Path) -> None:
-        """Names in any file are replaced, and everything else stays, types included."""
+        """Names are replaced in a column of any type, and everything else is unchanged, including types."""
         from redact_names import main
 
         texts = ["Zoë met Ann Lee.", None, "nobody", "Lee, Ann Lee, Leeds and 李"]
@@ -89,7 +89,7 @@ class TestRedactNames:
         assert found.to_pydict() == {"n": [0, 1, 2, 3], "text": expected, "last": list("abcd")}
 
     def test_missing_column(self, tmp_path: Path) -> None:
-        """A missing column is wrong usage, and nothing is written."""
+        """A missing column is wrong usage, and no file is written."""
         from redact_names import main
 
         pq.write_table(pa.table({"body": ["x"]}), tmp_path / "in.parquet")
@@ -102,13 +102,13 @@ class TestRedactNames:
 
 @pytest.fixture(scope="module")
 def english() -> fst.Tokenizer:
-    """The tokenizer of the vocabulary next to the examples."""
+    """The tokenizer of the vocabulary in the folder of the examples."""
     return fst.Tokenizer(tokenizer(ENGLISH))
 
 
 @pytest.fixture(scope="module")
 def gpt() -> fst.Tokenizer:
-    """Byte-level BPE whose tokens depend on preceding spaces, with several tokens for most characters."""
+    """A byte-level BPE whose tokens depend on the spaces before them, with several tokens for most characters."""
     tokens = [*(bytes([byte]) for byte in range(256)), b" t", b"he", b" the", b" b", b"the", b"in", b"\n\n", b"  "]
     ranks = {token: rank for rank, token in enumerate(tokens)}
     return fst.Tokenizer(bpe(tiktoken.Encoding("small", pat_str=r"\s?\w+|\s?[^\w\s]+|\s+", mergeable_ranks=ranks, special_tokens={})))
@@ -129,10 +129,10 @@ def printed(main: Any, *words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.filterwarnings("default")  # transformers emits warnings on import
+@pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
 @pytest.mark.parametrize(("page", "program", "words", "output"), RUNS, ids=[run[1] for run in RUNS])
 def test_pages(page: str, program: str, words: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page shows the output of its program."""
+    """The output of a program that a page shows is its real output."""
     if program == "replace_tokenizer":
         pytest.importorskip("transformers", minversion="5", reason="the extra [transformers] is not installed")
     shutil.copytree(EXAMPLES, tmp_path / "examples")
@@ -144,7 +144,7 @@ def test_pages(page: str, program: str, words: str, output: str, tmp_path: Path,
 
 
 def test_pages_are_found() -> None:
-    """Some pages show the output of a program."""
+    """At least four pages show the output of a program."""
     assert len(RUNS) >= 4
 
 
@@ -152,7 +152,7 @@ class TestTrainingData:
     """`examples/training_data.py`."""
 
     def test_files(self, english: fst.Tokenizer, lines: str, tmp_path: Path) -> None:
-        """The program writes ids and an index of the lines, and reports them."""
+        """The program writes the ids and an index of the lines, and prints their numbers."""
         from training_data import main, read_ids, read_index
 
         prefix = str(tmp_path / "train.v1")
@@ -166,7 +166,7 @@ class TestTrainingData:
 
     @pytest.mark.parametrize(("width", "code", "size"), [(2, 8, 2), (4, 4, 4)])
     def test_index(self, width: int, code: int, size: int, tmp_path: Path) -> None:
-        """An index has the same bytes as from megatron-core 0.16, in which a document without ids has no sequence."""
+        """An index has the bytes of one from megatron-core 0.16, in which a document without ids has no sequence."""
         from training_data import write_index
 
         write_index(str(tmp_path / "train.idx"), np.array([0, 3, 3, 5]), width)
@@ -174,7 +174,7 @@ class TestTrainingData:
         assert (tmp_path / "train.idx").read_bytes() == b"MMIDIDX\0\0" + numbers
 
     def test_window(self) -> None:
-        """An example is a run of ids from any position, and the run that begins one id later."""
+        """A training example is a run of ids from any position, and the run that begins one id later."""
         from training_data import window
 
         found = [window(np.arange(6, dtype=np.uint16), 4, np.random.default_rng(seed)) for seed in range(20)]
@@ -188,7 +188,7 @@ class TestCountWords:
     """`examples/count_words.py`."""
 
     def test_parts_make_the_words_of_one_machine(self, tmp_path: Path) -> None:
-        """Parts merged by DuckDB have the same words and vocabulary as on one machine, and the program reports this."""
+        """Words that are counted in parts and merged by DuckDB equal those of one machine, and so does the vocabulary."""
         pytest.importorskip("duckdb", reason="the example takes duckdb")
         count_words = importlib.import_module("count_words")
         names = [str(tmp_path / f"{number}.txt") for number in range(3)]
@@ -212,7 +212,7 @@ class TestChunks:
         text=text("thein ,\n日é😀\x00", max_size=60), limit=integers(7, 20), overlap=integers(0, 6), name=sampled_from(["english", "gpt"])
     )
     def test_spans(self, text: str, limit: int, overlap: int, name: str, english: fst.Tokenizer, gpt: fst.Tokenizer) -> None:
-        """Chunks cover a text in order, none has too many tokens, and each count is the one of the chunk's text."""
+        """Chunks cover a text in order, none exceeds the limit, and each count is the number of tokens of the chunk's text."""
         from chunks import chunks
 
         tok = {"english": english, "gpt": gpt}[name]
@@ -225,15 +225,15 @@ class TestChunks:
             assert "".join(text[chunk.start : chunk.end] for chunk in found) == text
 
     def test_white_space(self, english: fst.Tokenizer) -> None:
-        """A chunk ends at whitespace, if its second half has any, and the next one continues from there without overlap."""
+        """A chunk ends at whitespace if its second half contains any, and the next chunk continues there."""
         from chunks import chunks
 
-        text = "unaffable unaffable unaffable"  # three tokens each
+        text = "unaffable unaffable unaffable"  # three tokens per word
         assert [text[chunk.start : chunk.end] for chunk in chunks(english, text, 7)] == ["unaffable", " unaffable", " unaffable"]
         assert next(chunks(english, "unaffableness", 4)).end == len("unaff")
 
     def test_too_small(self, english: fst.Tokenizer) -> None:
-        """A limit that leaves no room for a token is refused, with the position in the text."""
+        """A limit that is too small for a character is refused with the position in the text."""
         from chunks import chunks
 
         with pytest.raises(ValueError, match="a chunk of 2 tokens is too small for the text at character 0"):
@@ -244,7 +244,7 @@ class TestLambdaHandler:
     """`examples/lambda_handler.py`."""
 
     def test_handler(self, english: fst.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A function with the table next to it answers an event with the counts of its texts."""
+        """The handler answers an event with the number of tokens of each text."""
         tokenizer(ENGLISH).save(tmp_path / "table.npz")
         shutil.copy(EXAMPLES / "lambda_handler.py", tmp_path)
         monkeypatch.syspath_prepend(str(tmp_path))
@@ -258,7 +258,7 @@ class TestLearnVocabulary:
 
     @needs_shared
     def test_the_vocabulary_beside_it(self) -> None:
-        """The program's text gives the vocabulary next to the program, in its order of continuing letters."""
+        """The program's text gives the vocabulary in the folder of the examples, given its order of continuing letters."""
         shipped = Path(ENGLISH).read_text(encoding="utf-8").splitlines()
         words = train.words([SHARED / "corpora" / "en_books_20MB.txt"], splitter="bert", normalizer="bert")
         letters = [token for token in shipped if token.startswith("##") and len(token) == len("##a")]

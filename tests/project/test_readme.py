@@ -1,4 +1,4 @@
-"""README and docs can be pasted: their Python gives the shown values, and their commands run."""
+"""The code in README and docs works: Python gives the results that are shown, and commands run."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from fst.compile import wordpiece
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- excerpt: .*? -->\n+)?^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MARK = "# needs "  # begins a block that cannot run without the named file or library
+MARK = "# needs "  # begins a block that needs the named file or library
 RESULT = re.compile(r"  # → (.*)$")
 ENGLISH = "examples/english-uncased-8000.txt"
 HUB = "BAAI/"  # a command with this word needs the network
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """The blocks of a page in a language, without excerpts of other files."""
+    """The blocks of a page in a language, without excerpts from other files."""
     return [found[3] for found in BLOCK.finditer(page.read_text(encoding="utf-8")) if found[2] == language and not found[1]]
 
 
 def named(page: Path) -> str:
-    """The name of a page, for the names of tests."""
+    """The name of a page, as the id of a test."""
     return page.name
 
 
@@ -45,13 +45,13 @@ WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
 
 
 def is_run(block: str) -> bool:
-    """Whether a block is not marked, and its imports are installed."""
+    """Whether a block is not marked with `MARK`, and its imports are installed."""
     modules = [name.name for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Import) for name in node.names]
     return not block.startswith(MARK) and all(find_spec(module) for module in modules)
 
 
 def run(block: str, names: dict[str, Any]) -> None:
-    """Run a block, and compare the values of its lines with the results next to them."""
+    """Run a block, and compare the values of its lines with the results that are shown next to them."""
     for statement in ast.parse(block).body:
         source = ast.unparse(statement)
         result = RESULT.search(block.splitlines()[statement.end_lineno - 1] if statement.end_lineno else "")
@@ -63,7 +63,7 @@ def run(block: str, names: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table that README's first command writes."""
+    """The table that the first command in README writes."""
     path = tmp_path_factory.mktemp("english") / "english.npz"
     wordpiece(REPOSITORY / ENGLISH).save(path)
     return path
@@ -72,7 +72,7 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.filterwarnings("default")  # other libraries emit warnings
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python blocks of a page run one after the other next to the examples, and their lines give the results next to them."""
+    """The Python blocks of a page run one after the other in the folder of the examples, with the results that are shown."""
     shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
     shutil.copy(english, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -83,20 +83,20 @@ def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeyp
 
 
 def test_few_blocks_are_marked() -> None:
-    """Only the two blocks that need a separate model are marked, and results next to lines are found."""
+    """Exactly two blocks are marked as not runnable, and at least eight lines show a result."""
     python = [block for page in PAGES for block in blocks(page, "python")]
     assert sum(block.startswith(MARK) for block in python) == 2
     assert sum(len(RESULT.findall(line)) for block in python for line in block.splitlines()) >= 8
 
 
 def commands(text: str) -> list[list[str]]:
-    """The words of each line with a command `fst`, without redirections."""
+    """The words of each command `fst` in a text, without redirections."""
     lines = [shlex.split(line.partition(" > ")[0], comments=True)[1:] for line in text.splitlines() if line.strip().startswith("fst ")]
     return [words for words in lines if "|" not in words]
 
 
 def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
-    """Write the files that the commands of the pages read."""
+    """Write the files that the commands on the pages read."""
     lines = ["unaffable", "hello!"]
     for model in ("bert-base-uncased", "bert-base-cased"):
         (folder / model).mkdir()
@@ -125,7 +125,7 @@ def test_commands_run(page: Path, reference: Callable[..., Tokenizer], tmp_path:
 
 
 def below(command: Command) -> Iterator[Command]:
-    """A command, and all commands of a group."""
+    """Yield a command and all commands of its group."""
     yield command
     if isinstance(command, Group):
         context = Context(command)
@@ -149,7 +149,7 @@ def test_examples_of_help_are_commands() -> None:
 
 
 def test_nothing_is_installed_by_a_name() -> None:
-    """No page, message or docstring installs the package by its name, since no registry has it."""
+    """No page, message or docstring installs the package by its name, because no registry has it."""
     folders = [REPOSITORY / name for name in ("fst", "compile", "runtime", "cli", "examples", "docs")]
     files = [*REPOSITORY.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.[mp][dy]"))]
     assert len(files) > 60

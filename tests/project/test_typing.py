@@ -23,9 +23,9 @@ TABLES: dict[str, Any] = {
 
 
 def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
-    """Strict mypy agrees with the types in a user's script."""
+    """Strict mypy infers the types that a user's script states."""
     pytest.importorskip("mypy", reason="checks the script")
-    package = tmp_path / "fst"  # as in a plain install: mypy does not follow editable ones
+    package = tmp_path / "fst"  # like a normal installation, because mypy does not follow editable ones
     package.mkdir()
     for path in Path(fst.__path__[0]).iterdir():
         (package / path.name).symlink_to(path)
@@ -39,7 +39,7 @@ def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_loading_states_the_class(name: str, tmp_path: Path) -> None:
-    """A public class loads the file of its tables, and refuses other files and other tables with a message that names them."""
+    """Each public class loads its own tables, and refuses those of other classes with their kind."""
     table = TABLES[name]()
     table.save(tmp_path / "table.npz")
     for other in TABLES:
@@ -55,7 +55,7 @@ def test_loading_states_the_class(name: str, tmp_path: Path) -> None:
 
 
 def test_any_file_is_loaded_as_its_class(tmp_path: Path) -> None:
-    """`fst.load` returns an object of the public class of the file's kind."""
+    """`fst.load` returns an object of the public class for the kind of the file."""
     for name, compiled in TABLES.items():
         compiled().save(tmp_path / "table.npz")
         assert isinstance(fst.load(tmp_path / "table.npz"), getattr(fst, name))

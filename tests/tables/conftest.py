@@ -1,4 +1,4 @@
-"""Fixtures of several files."""
+"""Fixtures for the tests of table files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from fst.machines.wordpiece.table import WordPieceTable
 
 @pytest.fixture(scope="module")
 def good() -> Mapping[str, WordPieceTable]:
-    """Sound tables of each layout."""
+    """A valid table of each layout."""
     return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("compact", "linked")}
 
 
 @pytest.fixture(scope="module")
 def data(good: Mapping[str, WordPieceTable], tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A sound file."""
+    """The bytes of a valid file."""
     path = tmp_path_factory.mktemp("good") / "good.npz"
     good["compact"].save(path)
     return path.read_bytes()

@@ -1,4 +1,4 @@
-"""Tables whose arrays are forged to mislead kernels: each is refused, and the message names the fault."""
+"""Tables with forged arrays that would mislead kernels are refused, and the message describes the fault."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ ROWS: dict[str, Corruption] = {
 
 
 def class_where(condition: Callable[[Array, Array], Array], last: bool = False) -> Callable[[WordPieceTable], int]:
-    """Find record A of the first or last class of some kinds and labels, except class 0."""
+    """A function that finds record A of the first or last class with given kinds and labels, except class 0."""
 
     def find(tables: WordPieceTable) -> int:
         records = tables.classes[2::2]
@@ -157,7 +157,7 @@ FIRST_END = class_where(lambda kind, label: (label == 0) & (kind != OTHER))
 
 
 def second(first: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
-    """Find the record B of a class."""
+    """A function that finds record B of a class."""
     return lambda tables: first(tables) + 1
 
 
@@ -167,7 +167,7 @@ def record(find: Callable[[WordPieceTable], int], next_state: Any = 0, label: An
 
 
 def list_of(*symbols: Any) -> Corruption:
-    """Set the list of a LIST class to these classes, with their ranks."""
+    """Replace the list of a LIST class by given classes, with their ranks."""
     return both(
         record(LISTED, next_state=size("symbols"), kind=LIST),
         array("symbols", lambda old: np.append(old, [len(symbols), *symbols])),
@@ -175,7 +175,7 @@ def list_of(*symbols: Any) -> Corruption:
 
 
 def number_of(find: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
-    """Find the number of the class with the given record A."""
+    """A function that returns the number of the class whose record A is found."""
     return lambda tables: find(tables) // 2
 
 
@@ -192,12 +192,12 @@ def swapped(first: Callable[[WordPieceTable], int], other: Callable[[WordPieceTa
 
 
 def flagged(flags: int) -> Corruption:
-    """Set additional flags of a LIST class."""
+    """Set more flags of a LIST class."""
     return put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, flags, NONE))
 
 
 def class_of(char: str) -> Callable[[WordPieceTable], int]:
-    """Find the record A of a character's class."""
+    """A function that finds record A of a character's class."""
     return lambda tables: 2 * tables.class_of(ord(char))
 
 
@@ -265,13 +265,13 @@ CLASSES: dict[str, Corruption] = {
     "block less": array("blocks", lambda blocks: blocks[:-128]),
     "no blocks": array("blocks", lambda blocks: blocks[:0]),
 }
-# A list of a class that is a list itself: its number follows only from the tables.
+# A list that contains its own class, whose number depends on the table.
 CLASSES["list of lists"] = both(list_of(0), put("symbols", -1, lambda tables: LISTED(tables) // 2))
 LETTER, CHILD, SIBLING, NUMBER = range(4)
 
 
 def younger(tables: WordPieceTable) -> int:
-    """Find a node that has a sibling."""
+    """A node with a sibling."""
     return int(np.flatnonzero(tables.specials[:, SIBLING] >= 0)[0])
 
 
@@ -281,12 +281,12 @@ def node(find: Any, field: int, value: Any) -> Corruption:
 
 
 def renamed(content: str, other: str) -> Corruption:
-    """Change the spelling of a special token in `about`."""
+    """Change the spelling of a special token in the metadata."""
     return about("specials", lambda tables: {name.replace(content, other): number for name, number in tables.about["specials"].items()})
 
 
 def lone_end(tables: WordPieceTable) -> int:
-    """Find the last node of a special token."""
+    """The last node of a special token."""
     return int(np.flatnonzero(tables.specials[:, NUMBER] >= 0)[0])
 
 
@@ -331,11 +331,11 @@ SPECIALS: dict[str, Corruption] = {
 
 
 def value_of(word: bool) -> Callable[[WordPieceTable], int]:
-    """Find the position of the value of a word, or of the empty word."""
+    """A function that finds the value of a word, or of the empty word."""
     return lambda tables: 4 * int(np.flatnonzero((tables.words[0::4] > 0) == word)[0]) + 3
 
 
-# Changed or moved words, and displacements of any size, do no harm: the words are not found, or have known ids.
+# Words that are changed or moved, and wrong displacements, do no harm: words are then not found, or have ids of tokens.
 WORDS: dict[str, Corruption] = {
     "word of an unknown id": put("words", value_of(True), lambda tables: (1 << 32) + int(tables.token_ids.max()) + 1),
     "word of an id that is huge": put("words", value_of(True), (1 << 32) + (1 << 31)),
@@ -432,7 +432,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
 
 @pytest.mark.parametrize("layout", ["compact", "linked"])
 def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """The original tables are sound, and use every part that the corruptions change."""
+    """The valid tables are loaded, and give the walk's ids for texts that use every part the tests change."""
     path = tmp_path / "good.npz"
     good[layout].save(path)
     tokenizer = fst.Tokenizer.load(path)
@@ -441,7 +441,7 @@ def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable
 
 
 def test_trie_without_its_root_is_refused(data: bytes, tmp_path: Path) -> None:
-    """Special tokens without a root are refused, as is every array that is almost empty."""
+    """A trie of special tokens without a root is refused."""
     specials = with_header(data, "specials", shaped(b"(0, 4)"))
     parts = members(specials)
     refused(tmp_path / "rootless.npz", forged({**parts, "specials": parts["specials"][:128]}), "the trie of special tokens has 0 nodes")

@@ -1,4 +1,4 @@
-"""Tables whose header is forged, or whose arrays contradict it: each is refused, or harmless."""
+"""Tables with forged metadata, or with arrays that contradict it, are refused or harmless."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ NO_MAPPINGS: tuple[Any, ...] = ([], 1, "none", True, {})
 
 
 def spoilt(mapping: Mapping[str, Any], **wrong: Sequence[Any]) -> list[dict[str, Any]]:
-    """Corrupt each value of a mapping in several ways."""
+    """Mappings in each of which one value is replaced by a wrong one."""
     return [{**mapping, name: value} for name, values in wrong.items() for value in values]
 
 
@@ -156,7 +156,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     [pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values],
 )
 def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Metadata with wrong types, or ids out of range, is refused."""
+    """Metadata with values of wrong types, or ids out of range, is refused."""
     path = tmp_path / "wrong.npz"
     wrong = about(name, value)(good["compact"])
     wrong.save(path)
@@ -165,7 +165,7 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Wo
 
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
 def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTable], data: bytes, tmp_path: Path) -> None:
-    """Metadata without one of its keys is refused: an absent value is null."""
+    """Metadata without one of its keys is refused, even though the value may be null."""
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_about(data, json.dumps({"format": npz.FORMAT, **said}).encode()))
@@ -174,7 +174,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTab
 
 @pytest.fixture(scope="module")
 def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, WordPieceTable]:
-    """Sound tables with a second reading: one with late tokens and marks that are ordered in steps, one with letters that are composed."""
+    """Valid tables that read some texts twice: one has contextual tokens and puts marks in order in steps, the other composes letters."""
     steps = [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]
     late = [
         {"id": 26, "content": "ab", "normalized": True, "single_word": True},
@@ -185,7 +185,7 @@ def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, WordPie
 
 
 def with_normalizers(folder: Path, parts: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> WordPieceTable:
-    """Compile the tokens with some normalizers and added tokens."""
+    """Compile the tokens with given normalizers and added tokens."""
     source = {
         "model": {"type": "WordPiece", "unk_token": UNKNOWN, "vocab": {token: number for number, token in enumerate(TOKENS)}},
         "normalizer": {"type": "Sequence", "normalizers": parts},
@@ -216,7 +216,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("what", [*NO_ADDED])
 def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Metadata on added tokens that contradicts the classes or the trie is refused."""
+    """Metadata of added tokens that contradicts the classes or the trie is refused."""
     path = tmp_path / "wrong.npz"
     read_twice["late"].save(path)
     assert fst.Tokenizer.load(path).about["late"].keys() == {"ab", "<b>"}
@@ -227,14 +227,14 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPi
 
 @pytest.mark.parametrize("parts", [[{}], [{"type": "Strip"}], [{"type": ["Strip"]}, {"strip_left": 1}]], ids=str)
 def test_components_that_are_none(parts: Any, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table whose normalizer is not one that the compiler writes is refused, or its added tokens are found anyway."""
+    """A table with normalizers that the compiler never writes is refused, or still finds its added tokens."""
     about("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
     with suppress(fst.TableError):
         assert len(fst.Tokenizer.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
 
 
 def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """The table of words contains no late token and no id outside of the transducer: a kernel looks for late tokens in all other words."""
+    """A table of words that contains a contextual token, or an id that the transducer does not give, is refused."""
     tables = read_twice["late"]
     used = 4 * np.flatnonzero(tables.words[3::4])
     words = tables.words.copy()
@@ -255,7 +255,7 @@ def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable
 
 
 def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A changed id in the table of words is the same for walk and kernel, and represents all characters of the word."""
+    """If ids of words are changed, walk and kernel give the same ids, and each covers all characters of its word."""
     tables = good["compact"]
     used = 4 * np.flatnonzero(tables.words[3::4])
     words = tables.words.copy()
@@ -285,7 +285,7 @@ def test_unknown_statement_is_refused(good: Mapping[str, WordPieceTable], tmp_pa
 
 
 def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Tables with late tokens without a class for spaces are refused: spaces replace the rest of a token."""
+    """A table with contextual tokens but without a class for spaces is refused, because spaces replace the rest of a token."""
     classes = read_twice["late"].classes.copy()
     a = classes[0::2]
     a[1:][a[1:] == 0] = pack(ROOT, 0, 0, ONE)
@@ -298,7 +298,7 @@ def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPie
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
 def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table with changed metadata about the second reading is refused, or texts have its ids and positions."""
+    """A table with changed metadata for the second reading is refused, or gives the same ids and positions on every path."""
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
     loaded = 0
@@ -322,7 +322,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
 
 
 def values_like(array: Array) -> st.SearchStrategy[int]:
-    """Draw values for an element: any that fit, values near its own, and values of other elements."""
+    """Draw values for an element: any that fit, changed bits of its own, and values of other elements."""
     info = np.iinfo(array.dtype)
     bits = st.integers(0, 8 * array.itemsize - 1)
     return st.one_of(
@@ -338,11 +338,11 @@ def values_like(array: Array) -> st.SearchStrategy[int]:
 def test_what_is_loaded_keeps_its_bound(
     draw: st.DataObject, layout: str, name: str, good: Mapping[str, WordPieceTable], tmp_path: Path
 ) -> None:
-    """Tables with randomly changed elements are refused; or no text has more ids than bytes, and the kernel agrees with the walk."""
+    """A table with changed elements is refused, or no text has more ids than bytes, and kernel and walk agree."""
     array = getattr(good[layout], name).copy()
     flat = array.reshape(-1)
     for _ in range(draw.draw(st.integers(1, 2))):
-        # Prefer the entries of the first characters: the texts below contain few others.
+        # prefers the entries of the first characters, because most texts contain only these
         last = 127 if name in ("pages", "blocks") and draw.draw(st.booleans()) else len(flat) - 1
         flat[draw.draw(st.integers(0, last))] = draw.draw(values_like(array))
     path = tmp_path / "fuzzed.npz"
@@ -363,7 +363,7 @@ def test_what_is_loaded_keeps_its_bound(
 
 
 def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[int, int]], list[int]] | None:
-    """Ids, offsets and words of a text, unless tokens of different lengths have one id."""
+    """The ids, offsets and words of a text, or None if tokens of different lengths share an id."""
     try:
         found = tokenizer.encode_batch([text], add_special_tokens=False, offsets=True)
     except fst.UnsupportedError:
@@ -384,7 +384,7 @@ def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[
 def test_places_are_safe_whatever_length_tokens_have(
     layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, WordPieceTable]
 ) -> None:
-    """Positions stay within their words, even if ids belong to tokens of other lengths."""
+    """Positions of tokens are inside their words, even if ids belong to tokens of other lengths."""
     tables, chance = good[layout], np.random.default_rng(seed)
     size, count = len(tables.token_bytes), len(tables.token_ids)
     ends = {
@@ -409,14 +409,14 @@ def test_places_are_safe_whatever_length_tokens_have(
 
 
 def without_words(tables: WordPieceTable) -> WordPieceTable:
-    """Empty the table of words, so that all words go through the transducer."""
+    """Empty the table of words, so the transducer reads all words."""
     return replace(tables, words=np.zeros(4, np.uint64), displacements=np.zeros(2, np.uint16))
 
 
 @examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data(), layout=st.sampled_from(["compact", "linked"]))
 def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Tables with many randomly changed words are refused, or no text has more ids than bytes, and all ids are known."""
+    """A table with many changed words is refused, or no text has more ids than bytes, and all ids are those of tokens."""
     words, displacements = good[layout].words.copy(), good[layout].displacements.copy()
     for array in (words, displacements):
         for _ in range(draw.draw(st.integers(0, 6))):
@@ -438,7 +438,7 @@ def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapp
 
 @pytest.mark.parametrize("equal", [(), (0, 1), (7, 199_999)])
 def test_equal_tokens_among_many_are_refused(equal: tuple[int, ...]) -> None:
-    """Two equal tokens, among tokens with equal hashes, are refused, and the message names them; different tokens are not."""
+    """Two equal tokens are refused with their numbers, and different tokens with equal hashes are not."""
     names = [f"w{number:x}".encode() for number in range(200_000)]
     for number in equal:
         names[number] = b"the same, and longer than sixteen bytes"

@@ -1,6 +1,6 @@
 """Files that are not tables, damaged files, and forged files.
 
-For any file, `fst.load` gives a tokenizer that is safe to use, or raises an error: `OSError` if nothing can be read, otherwise
+For any file, `fst.load` returns a tokenizer that is safe to use, or raises an error: `OSError` if the file cannot be read, otherwise
 `TableError`.
 """
 
@@ -34,16 +34,16 @@ from support.tiers import examples, sample
 
 import fst
 
-# Damaged files, and files of other kinds.
+# Damaged files, and files that are not tables
 
 
 def test_forgers_tools_are_sharp(data: bytes) -> None:
-    """Members that are unpacked and packed again give the same file, so that later tests change only one thing."""
+    """A file that is unpacked to its members and packed again is the same, so each forged file has only the intended change."""
     assert forged(members(data)) == data
 
 
 def lengths(data: bytes) -> Iterator[int]:
-    """Yield lengths at which a truncation may be overlooked: the edges of each header, array and directory entry."""
+    """Yield lengths at which a missing end might be overlooked: the ends of each header, array and directory entry."""
     yield from (0, 1, 10, 29, 30, 52, 100, len(data) // 2, len(data) - 22, len(data) - 1)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
@@ -53,7 +53,7 @@ def lengths(data: bytes) -> Iterator[int]:
 
 
 def test_file_cut_short_is_refused(data: bytes, tmp_path: Path) -> None:
-    """A truncated file of any length is refused."""
+    """A file that is cut short at the end of a header, an array or a directory entry is refused."""
     for length in {length for length in lengths(data) if 0 <= length < len(data)}:
         refused(tmp_path / "short.npz", data[:length])
 
@@ -61,14 +61,14 @@ def test_file_cut_short_is_refused(data: bytes, tmp_path: Path) -> None:
 @given(share=st.floats(0, 1, exclude_max=True))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_file_cut_anywhere_is_refused(share: float, data: bytes, tmp_path: Path) -> None:
-    """A beginning of a file is never a valid file, at any length."""
+    """A file that is cut short at any length is refused."""
     refused(tmp_path / "short.npz", data[: int(share * len(data))])
 
 
 @pytest.mark.parametrize("extra", [b"\0", b"\n", b"PK\x05\x06" + bytes(18), bytes(4096)])
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
 def test_file_with_more_bytes_is_refused(extra: bytes, before: bool, data: bytes, tmp_path: Path) -> None:
-    """Bytes before or after the archive are refused, although zip allows them."""
+    """Bytes before or after the archive are refused, although the zip format allows them."""
     refused(tmp_path / "long.npz", extra + data if before else data + extra)
 
 
@@ -81,7 +81,7 @@ def test_any_flipped_bit_is_noticed(bit: int, data: bytes, tmp_path: Path) -> No
 
 @pytest.mark.sampled
 def test_any_flipped_bit_of_headers_and_directory_is_noticed(data: bytes, tmp_path: Path) -> None:
-    """A flipped bit in any byte of the first headers and of the directory is detected, although no checksum covers them."""
+    """A flipped bit in the first headers or the directory is detected, although no checksum covers them."""
     for position in sample([*range(256), *range(len(data) - 1024, len(data))], 7):
         refused(tmp_path / "flipped.npz", flipped(data, 8 * position + position % 8))
 
@@ -94,7 +94,7 @@ def flipped(data: bytes, bit: int) -> bytes:
 
 
 def zipped(parts: Mapping[str, bytes] | list[tuple[str, bytes]], comment: bytes = b"", zip64: bool = False, **options: Any) -> bytes:
-    """Write members as other programs do."""
+    """An archive of members in the form that other programs write."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", **options) as archive:
         archive.comment = comment
@@ -105,7 +105,7 @@ def zipped(parts: Mapping[str, bytes] | list[tuple[str, bytes]], comment: bytes 
 
 
 def resaved(data: bytes, save: Callable[..., None]) -> bytes:
-    """Load a file with numpy, and save it with numpy."""
+    """Load a file with numpy, and save it with a function of numpy."""
     stream = io.BytesIO()
     with np.load(io.BytesIO(data)) as arrays:
         save(stream, **arrays)
@@ -113,7 +113,7 @@ def resaved(data: bytes, save: Callable[..., None]) -> bytes:
 
 
 def shuffled(parts: dict[str, bytes]) -> dict[str, bytes]:
-    """Put members into a different order."""
+    """The members in another order."""
     names = list(parts)
     random.Random(0).shuffle(names)
     return {name: parts[name] for name in names}
@@ -140,7 +140,7 @@ REZIPPED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("rezip", REZIPPED.values(), ids=REZIPPED.keys())
 def test_rezipped_file_is_refused(rezip: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
-    """A file has exactly one valid form: the same arrays in another archive are refused."""
+    """The same arrays in another form of archive are refused."""
     refused(tmp_path / "rezipped.npz", rezip(data))
 
 
@@ -170,12 +170,12 @@ HEADERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 @pytest.mark.parametrize(("name", "change"), HEADERS.values(), ids=HEADERS.keys())
 def test_array_of_another_kind_is_refused(name: str, change: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
-    """The header of an array must equal, byte for byte, the one for its name and its true shape."""
+    """The header of an array is refused unless it is, byte for byte, the header for its name and its shape."""
     refused(tmp_path / "header.npz", with_header(data, name, change))
 
 
 class Bomb:
-    """An object that leaves a trace when it is unpickled."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace
@@ -185,7 +185,7 @@ class Bomb:
 
 
 def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
-    """An array of objects is refused without unpickling its objects."""
+    """An array of Python objects is refused before they are unpickled."""
     objects = np.array([Bomb(tmp_path / "trace")], object)
     for content in (saved(objects), pickle.dumps(objects)):
         refused(tmp_path / "pickled.npz", forged({**members(data), "pool": content}))
@@ -193,14 +193,14 @@ def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
 
 
 def test_promise_of_terabytes_takes_no_memory(data: bytes, tmp_path: Path) -> None:
-    """The size in a header is compared with the file before memory is allocated."""
+    """A size in a header is compared with the size of the file before memory is allocated."""
     path = tmp_path / "promise.npz"
     refused(path, with_header(data, *HEADERS["terabytes"]))
     assert memory_to_refuse(path) < 10 << 20
 
 
 def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: Path) -> None:
-    """A file that is too large is refused because of its size, before it is mapped or read."""
+    """A file that is too large is refused before it is mapped or read."""
     path = tmp_path / "huge.npz"
     path.write_bytes(data)
     with path.open("r+b") as stream:
@@ -211,14 +211,14 @@ def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: P
 
 
 def test_lengthy_about_is_refused_unread(data: bytes, tmp_path: Path) -> None:
-    """JSON above the size limit is refused unread: in memory it takes many times its size."""
+    """Metadata that is too large is refused before it is parsed, because it would take a multiple of its size in memory."""
     path = tmp_path / "lengthy.npz"
     path.write_bytes(with_about(data, b"[" + b"[]," * (6 << 20) + b"[]]"))
     assert memory_to_refuse(path) < 1 << 20
 
 
 def memory_to_refuse(path: Path) -> int:
-    """Return the peak memory while a file is refused."""
+    """The peak memory while a file is refused."""
     tracemalloc.start()
     try:
         with pytest.raises(fst.TableError):
@@ -252,12 +252,12 @@ def memory_to_refuse(path: Path) -> int:
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
-    """A file of another version or kind is refused, and the message names it; so is metadata that is not JSON."""
+    """A file of another version or kind is refused with its version or kind, and so is metadata that is not JSON."""
     refused(tmp_path / "about.npz", with_about(data, about), message)
 
 
 def array_file() -> bytes:
-    """Make a plain `.npz`."""
+    """An ordinary `.npz` file."""
     stream = io.BytesIO()
     np.savez(stream, entries=np.arange(1000), pool=np.arange(3))
     return stream.getvalue()
@@ -279,16 +279,13 @@ def array_file() -> bytes:
     ids=["nothing", "a letter", "magic", "magic and zeros", "a vocabulary", "a document", "zeros", "another npz", "npy"],
 )
 def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
-    """A file of another kind is a `TableError`."""
+    """A file that is not a table raises a `TableError`."""
     refused(tmp_path / "other.npz", content)
 
 
 def test_no_file_is_an_os_error(tmp_path: Path) -> None:
-    """A missing path or a folder is an `OSError`."""
+    """A missing file, and a folder, raise an `OSError`."""
     with pytest.raises(FileNotFoundError):
         fst.load(tmp_path / "missing.npz")
     with pytest.raises(IsADirectoryError):
         fst.load(tmp_path)
-
-
-# Well-formed files with one harmful element each, with the right checksums.

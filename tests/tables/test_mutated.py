@@ -1,8 +1,8 @@
-"""Tables with random changes, and the right checksums: each is refused, or gives the same results on every path.
+"""Tables with random changes and valid checksums are refused, or give the same results on every path.
 
-A table of byte-level BPE contains some facts twice, in a short form for its kernel: windows, and pieces of one token. The kernel relies on
-this form. If it is changed, the kernel's ids may differ from those of the walk, but they are safe on every path. A WordPiece table whose
-texts may be normalized first contains its alphabet twice: for raw and for normalized text.
+A table of byte-level BPE contains some data twice, the second time in a short form for its kernel: windows, and pre-tokens of one token. If
+this form is changed, the kernel's ids may differ from the walk's, but they are safe on every path. A WordPiece table with a second reading
+contains its alphabet twice: for raw and for normalized text.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ TEXTS = (
 )
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 MERGES = [(b"a", b"b"), (b"c", b"d"), (b"ab", b"cd"), (b"u", b"n"), (b"t", b"t"), (b"tt", b"t"), (b" ", b"t"), (b"\xc3", b"\xa9")]
-TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # the second copies of facts in a table
-BEHIND = ("pages", "blocks", "moves", "entries", "merges", "trie", "scores", "token_bytes", "token_ends", "token_ids")  # its source
+TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # the second copies of data in a table
+BEHIND = ("pages", "blocks", "moves", "entries", "merges", "trie", "scores", "token_bytes", "token_ends", "token_ids")  # the first copies
 WRONG: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 4, 31, 97, 1 << 22, 1 << 64, 1.0, float("nan"), [], [[]], [1], ["a"], {}, {"a": 1}),
     *("", "a", "[UNK]", "[MASK]", "##", "\ud800", "ab", "other", "bert", "none", "tt", "A", "#" * 5000),
@@ -65,7 +65,7 @@ WRONG: tuple[Any, ...] = (
 
 
 def of_source(folder: Path, **parts: Any) -> WordPieceTable:
-    """Compile the tokens with some parts of a tokenizer.json."""
+    """Compile the tokens with given parts of a tokenizer.json."""
     specials = [{"id": number, "content": token, "special": True} for number, token in enumerate(TOKENS[:5])]
     around = [[{"SpecialToken": {"id": token, "type_id": 0}}] for token in ("[CLS]", "[SEP]")]
     text, other = ([{"Sequence": {"id": name, "type_id": number}}] for number, name in enumerate("AB"))
@@ -90,7 +90,7 @@ def of_source(folder: Path, **parts: Any) -> WordPieceTable:
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """Sound tables of several kinds."""
+    """Valid tables of several kinds."""
     folder = tmp_path_factory.mktemp("sound")
     steps = [{"type": name} for name in ("Lowercase", "NFD", "StripAccents")]
     return {
@@ -116,7 +116,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def rewritten() -> BpeTable:
-    """Byte-level BPE of normalized texts, with added tokens that include adjacent spaces."""
+    """Byte-level BPE with normalizers, and with added tokens that include the spaces next to them."""
     parts = byte_level(GPT2, MERGES)
     flags = {"<b>": ["lstrip"], "tt": ["normalized", "rstrip"], "é": ["single_word"]}
     first = len(parts["model"]["vocab"])
@@ -128,7 +128,7 @@ def rewritten() -> BpeTable:
 
 
 def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, has_words: bool = False) -> UnigramTable:
-    """Compile Unigram; on request with sums that continue, or of whole words."""
+    """Compile Unigram; optionally with sums over entire texts, or with entire words."""
     names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
     vocabulary = [[name, -1.5 * len(name)] for name in names]
     model = {"type": "Unigram", "unk_id": 1, "byte_fallback": fallback, "vocab": vocabulary}
@@ -166,14 +166,14 @@ def with_array(tables: Any, name: str, array: Any) -> Any:
 
 
 def mutant(tables: Any, rng: random.Random) -> Any:
-    """Change one thing, or two."""
+    """Make one random change, or two."""
     for _ in range(rng.choice((1, 1, 2))):
         tables = rng.choice((said_otherwise, other_elements, other_elements))(tables, rng)
     return tables
 
 
 def said_otherwise(tables: Any, rng: random.Random) -> Any:
-    """Change a key of `about`: remove it, set another key's value or an invalid one, or change something in its value."""
+    """Change the metadata at random: remove a key, copy another key's value, set an invalid value, or change a part of a value."""
     about = dict(tables.about)
     key = rng.choice([*about])
     kind = rng.randrange(8)
@@ -185,7 +185,7 @@ def said_otherwise(tables: Any, rng: random.Random) -> Any:
 
 
 def changed(value: Any, rng: random.Random) -> Any:
-    """Change something in JSON."""
+    """Replace a random part of a JSON value."""
     wrong = rng.choice(WRONG)
     if isinstance(value, dict) and value:
         key = rng.choice([*value])
@@ -201,7 +201,7 @@ def changed(value: Any, rng: random.Random) -> Any:
 
 
 def other_elements(tables: Any, rng: random.Random) -> Any:
-    """Change elements of an array, its length, or their order."""
+    """Change elements of an array, its length, or the order of its elements."""
     name = rng.choice((*tables.schema(), "words", "token_ids", "token_ends", "token_bytes"))
     array = getattr(tables, name).copy()
     flat = array.reshape(-1)
@@ -211,16 +211,16 @@ def other_elements(tables: Any, rng: random.Random) -> Any:
     kind = rng.randrange(10)
     if kind == 0:
         return with_array(tables, name, array[:-1])
-    if kind == 1 and name == "words":  # the values of words in two slots
+    if kind == 1 and name == "words":  # swaps the values of two words
         slots = array[: len(array) // 4 * 4].reshape(-1, 4)
         first, other = (4 * rng.choice(np.flatnonzero(slots[:, 3]).tolist()) + 3 for _ in range(2))
     if kind <= 2:
         flat[first], flat[other] = flat[other], flat[first]
         return with_array(tables, name, array)
-    if name == "entries":  # few elements of them are transitions
+    if name == "entries":  # transitions, which are few among the entries
         rows = ENTRY if flat.dtype == np.uint64 else BPE_ENTRY
         first = rng.choice(np.flatnonzero(rows.labels_of(flat) < rows.labels).tolist())
-    if name in ("pages", "blocks"):  # few characters are in the texts
+    if name in ("pages", "blocks"):  # characters that the texts contain
         first %= 1 if name == "pages" else 512
     if array.dtype == np.float64:
         flat[first] = rng.choice((0, -1e308, 1e308, np.nan, np.inf, flat[other]))
@@ -235,7 +235,7 @@ Found = list[tuple[list[int], list[tuple[int, int]], list[int]]]
 
 
 def located(tokenizer: fst.Tokenizer, texts: Sequence[str], **options: Any) -> Found:
-    """Ids, offsets and words of texts."""
+    """The ids, offsets and words of texts."""
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, **{"offsets": True, **options})
     assert batch.offsets is not None
     assert batch.words is not None
@@ -255,7 +255,7 @@ def streamed(tokenizer: fst.Tokenizer, text: str, size: int) -> list[int]:
 
 
 def check(tables: Any, texts: Sequence[str], original: Any) -> None:
-    """Use loaded tables in every way, and compare the results."""
+    """Use a loaded table by every method, and compare the results."""
     tokenizer = fst.Tokenizer(tables)
     ids = [tokenizer.encode(text, add_special_tokens=False).tolist() for text in texts]
     named = set(tables.token_ids.tolist())
@@ -283,7 +283,7 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
 
 
 def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
-    """Check that dropout gives the same results on every path."""
+    """Check that dropout gives the same ids on every path."""
     tables = tokenizer._table
     options: dict[str, Any] = {"randomness": Dropout(0.4, seed=3), "add_special_tokens": False}
     ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
@@ -293,7 +293,7 @@ def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any)
 
 
 def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
-    """Check that sampling refuses scores that are too large for weights; otherwise results are the same on every path."""
+    """Check that sampling refuses scores that are too large for weights, and otherwise gives the same ids on every path."""
     tables = tokenizer._table
     is_large = 0.3 * max(abs(tables.unknown), np.abs(scores_of(tables)).max()) > MOST
     if is_large:
@@ -309,7 +309,7 @@ def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any
 
 
 def says_otherwise(tables: Any, original: Any) -> bool:
-    """Whether a table may contain two different versions of a fact."""
+    """Whether two copies of the same data in a table may differ."""
     if isinstance(tables, WordPieceTable):
         return fst.Tokenizer(tables)._spans_runner.fallback is not None and not same(tables, original, ("pages", "blocks", "symbols"))
     names = {*TWICE, *BEHIND}.intersection(tables.schema())
@@ -317,7 +317,7 @@ def says_otherwise(tables: Any, original: Any) -> bool:
 
 
 def same(tables: Any, original: Any, names: Iterable[str]) -> bool:
-    """Whether two tables have equal arrays of some names."""
+    """Whether the arrays with given names are equal in two tables."""
     return all(np.array_equal(getattr(tables, name), getattr(original, name)) for name in names)
 
 
@@ -327,10 +327,10 @@ def texts_column(texts: Sequence[str]) -> Any:
 
 
 def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[Sequence[int]], original: Any) -> None:
-    """Compare offsets with the texts, the walk and the results of calls."""
+    """Check offsets by the texts, the walk and the results of calls."""
     try:
         found = located(tokenizer, texts)
-    except UnsupportedError:  # tokens of different lengths have one id
+    except UnsupportedError:  # tokens of different lengths share an id
         return
     is_one_alphabet = not (isinstance(original, WordPieceTable) and says_otherwise(tokenizer._table, original))
     for text, own, (numbers, offsets, words) in zip(texts, ids, found, strict=True):
@@ -350,7 +350,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 
 
 def check_what_is_told(tables: WordPieceTable) -> None:
-    """Check that the tables can be described, and compiled again from the description."""
+    """Check that a table can be described, and that the description can be compiled again."""
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:
@@ -361,7 +361,7 @@ def check_what_is_told(tables: WordPieceTable) -> None:
 
 
 def accepted(tables: Any) -> Any:
-    """Load the tables from their file; None if they are refused."""
+    """Load the table from its bytes; None if it is refused."""
     try:
         return type(tables).loads(tables.dumps())
     except fst.TableError:
@@ -374,7 +374,7 @@ def texts_of(tables: Any) -> list[str]:
 
 
 def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:
-    """Check mutants; return the number of accepted ones."""
+    """Check tables with random changes, and return how many were accepted."""
     count = 0
     for seed in seeds:
         rng = random.Random(seed)
@@ -400,7 +400,7 @@ TOLD_WRONG: dict[str, tuple[str, str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", TOLD_WRONG)
 def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[str, Any]) -> None:
-    """A fault that only some paths through the package would detect is refused on loading."""
+    """A fault that only some paths through the package would detect is refused when the table is loaded."""
     kind, member, place, value, message = TOLD_WRONG[name]
     array = getattr(sound[kind], member).copy()
     array[place] = value
@@ -410,7 +410,7 @@ def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[s
 
 @pytest.mark.slow
 def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """The original tables pass all checks for mutants."""
+    """The unchanged tables pass all checks for changed ones."""
     for tables in sound.values():
         loaded = accepted(tables)
         assert loaded is not None
@@ -418,11 +418,11 @@ def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> No
 
 
 def test_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """A wrong value in a file is refused, or gives the same ids, positions and names on every path."""
+    """A table with random changes is refused, or gives the same ids, positions and names on every path."""
     assert 2 < sweep(sound, range(20)) < 10
 
 
 @pytest.mark.slow
 def test_many_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """Many more mutants are refused, or give the same ids, positions and names on every path."""
+    """Many more tables with random changes are refused, or give the same results on every path."""
     assert sweep(sound, range(1000, 1400)) > 40

@@ -1,4 +1,4 @@
-"""Tokenizers as objects: pickled, copied, shared by threads, and passed to other processes."""
+"""Tokenizers as objects that are pickled, copied, shared by threads, and passed to other processes."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method i
 
 @functools.cache
 def tables() -> WordPieceTable:
-    """Compile the tokens that all tests share."""
+    """Compile the vocabulary that the tests share."""
     return compiled()
 
 
 @functools.cache
 def tokenizer() -> fst.Tokenizer:
-    """Make the tokenizer that all tests share."""
+    """Make the tokenizer that the tests share."""
     return fst.Tokenizer(tables())
 
 
 def rows(seed: int, count: int = 40) -> list[str]:
-    """Make texts of all kinds, each of a few words."""
+    """Texts of a few words of all kinds."""
     chance = random.Random(seed)
     return [" ".join(chance.choices((*PIECES, *ADDED, "un b", "e a b !", "世"), k=chance.randrange(12))) for _ in range(count)]
 
@@ -57,7 +57,7 @@ def rows(seed: int, count: int = 40) -> list[str]:
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> None:
-    """A tokenizer's pickle equals that of any tokenizer with equal tables: compiled again, loaded, unpickled, or used."""
+    """Equal tables have equal pickles, whether they are compiled again, loaded, unpickled, or used before."""
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "one.npz", tmp_path / "folder" / "two.npz"):
         tables().save(path)
@@ -70,14 +70,14 @@ def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> No
 
 
 def test_unequal_tables_pickle_to_unequal_bytes() -> None:
-    """Pickles differ if tables differ, even in a setting that affects no id."""
+    """Different tables have different pickles, even if only a setting differs that affects no id."""
     others = [compiled(added=()), compiled(layout="linked"), compiled(max_input_chars_per_word=99)]
     others.append(replace(tables(), about={**tables().about, "padding_side": "left"}))
     assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
 
 
 def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
-    """Other processes, with different hashes of strings, pickle a table to the same bytes."""
+    """A table has the same pickle in other processes, in which strings have other hashes."""
     tables().save(tmp_path / "table.npz")
     script = "import fst, hashlib, pickle, sys; print(hashlib.sha256(pickle.dumps(fst.load(sys.argv[1]))).hexdigest())"
     expected = hashlib.sha256(pickle.dumps(tokenizer())).hexdigest()
@@ -88,7 +88,7 @@ def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
 
 
 def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
-    """A tokenizer from a pickle gives the same ids, tokens, offsets and texts."""
+    """An unpickled tokenizer gives the same ids, tokens, offsets and texts."""
     found = pickle.loads(pickle.dumps(tokenizer()))
     texts = rows(1)
     batches = [one.encode_batch(texts, offsets=True).__dict__ for one in (tokenizer(), found)]
@@ -100,7 +100,7 @@ def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
 
 
 def test_unpickled_tables_cannot_be_written() -> None:
-    """Unpickled arrays are permanently read-only, and have the same alignment as those of a file."""
+    """Unpickled arrays are read-only, and have the alignment of arrays in a file."""
     found = pickle.loads(pickle.dumps(tables()))
     for name in WordPieceTable.schema():
         array = getattr(found, name)
@@ -110,7 +110,7 @@ def test_unpickled_tables_cannot_be_written() -> None:
 
 
 def test_pickled_tables_are_proven() -> None:
-    """Tables that are damaged, truncated or unsafe for a kernel cannot be unpickled."""
+    """A pickled table that is damaged, cut short or unsafe for a kernel is refused."""
     entries = tables().entries.copy()
     entries[0] |= np.uint64((1 << 24) - 1)
     data = tables().dumps()
@@ -124,7 +124,7 @@ def test_pickled_tables_are_proven() -> None:
 
 
 class _Forged:
-    """An object that pickles like a tokenizer, with any bytes as its table."""
+    """An object whose pickle is that of a tokenizer, with any bytes as its table."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -134,20 +134,20 @@ class _Forged:
 
 
 class _ForgedTables(_Forged):
-    """The tables of the forged object."""
+    """The table of the forged object."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WordPieceTable.loads, (self.data,)
 
 
 def test_copies_are_the_tokenizer_itself() -> None:
-    """A copy of a tokenizer is the tokenizer itself, since it never changes; this also holds inside of a copied object."""
+    """A copy of a tokenizer, also inside a copied object, is the tokenizer itself, because it never changes."""
     assert copy.copy(tokenizer()) is tokenizer()
     assert copy.deepcopy({"tokenizer": [tokenizer()]})["tokenizer"][0] is tokenizer()
 
 
 def test_batches_pickle() -> None:
-    """An unpickled batch equals the original, with its offsets if any, and without unused capacity."""
+    """An unpickled batch has the same ids and offsets, and its pickle contains no unused capacity."""
     for offsets in (False, True):
         batch = tokenizer().encode_batch(rows(2), offsets=offsets)
         data = pickle.dumps(batch)
@@ -161,7 +161,7 @@ def test_batches_pickle() -> None:
 
 @pytest.mark.parametrize("kind", [None, "np"])
 def test_results_of_calls_pickle(kind: str | None) -> None:
-    """The unpickled result of a call has the same members; the pickle contains neither texts nor tokenizer."""
+    """The pickled result of a call contains its members, but neither texts nor the tokenizer."""
     texts = ["un b"] * 3 + ["e" * 90_000]
     encoding = tokenizer()(texts, return_tensors=kind, padding=True, truncation=True, max_length=8, return_length=True)
     data = pickle.dumps(encoding)
@@ -199,7 +199,7 @@ def restless() -> Any:
 
 
 def together(count: int, work: Callable[[int], Any]) -> list[Any]:
-    """Run a function in a number of threads, which all start at the same time."""
+    """Run a function in some threads that all start at the same time."""
     barrier = Barrier(count)
 
     def begin(number: int) -> Any:
@@ -212,7 +212,7 @@ def together(count: int, work: Callable[[int], Any]) -> list[Any]:
 
 @pytest.mark.usefixtures("restless")
 def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
-    """64 threads that share a tokenizer, each with a different length, padding and truncation, get the same results as each one alone."""
+    """Threads that call one tokenizer with different lengths, padding and truncation get the results of separate calls."""
     texts = rows(3)
     alone = [dict(fst.Tokenizer(tables())(texts, **call)) for call in CALLS]
 
@@ -224,7 +224,7 @@ def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
 
 @pytest.mark.usefixtures("restless")
 def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
-    """Threads that use a new tokenizer at the same time all get the results of a single thread."""
+    """Threads that use a new tokenizer at the same time get the results of one thread."""
     texts = rows(4, 5)
 
     def everything(one: fst.Tokenizer, _turn: int = 0) -> list[Any]:
@@ -239,7 +239,7 @@ def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
 
 
 def test_what_is_computed_once_holds_no_lock() -> None:
-    """While one thread computes a property, another thread can read it, and computes it, too."""
+    """`Lazy` holds no lock: while one thread computes a value, another can compute it, too."""
     meeting = Barrier(2)
 
     class Slow:
@@ -258,13 +258,13 @@ def test_what_is_computed_once_holds_no_lock() -> None:
 
 
 def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> list[list[int]]:
-    """Encode texts, for other processes."""
+    """Encode texts; a function that other processes can import."""
     return [row.tolist() for row in one.encode_batch(texts, threads=threads)]
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
-    """A tokenizer is an argument for forked and spawned processes, while the parent process encodes in threads."""
+    """A tokenizer can be passed to forked and spawned processes while the parent encodes in threads."""
     texts = [rows(seed) for seed in range(6)]
     expected = [ids_of(tokenizer(), some) for some in texts]
     with ThreadPoolExecutor(2) as threads, multiprocessing.get_context(method).Pool(2) as pool:
@@ -294,7 +294,7 @@ stream.close(), tokenizer.decode(ids), tokenizer.tokenize("un b"), tokenizer.cou
 
 
 def test_first_use_imports_under_a_lock(tmp_path: Path) -> None:
-    """A loaded tokenizer does its late imports with the first kernel, while forks wait: no child has a half-imported module."""
+    """The first use of a loaded tokenizer does its late imports under a lock, so a forked child has no half-imported module."""
     tables().save(tmp_path / "table.npz")
     command = [sys.executable, "-c", IMPORT_AFTER_LOAD, str(tmp_path / "table.npz")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
@@ -328,15 +328,15 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 @needs_fork
 @pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
-    """A process forked while a thread imports numba, compiles kernels, or computes a cached value can do the same."""
+    """A process that is forked while a thread imports numba, compiles a kernel or computes a lazy value can encode."""
     tables().save(tmp_path / "table.npz")
-    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # kernels are compiled, and are on disk
+    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # compiles kernels to disk
     command = [sys.executable, "-c", FORK_WHILE_FIRST, str(tmp_path / "table.npz"), str(delay)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Data sets, which distinguish functions by their pickled bytes
+# Data sets, which identify functions by their pickles
 
 
 MAP = """
@@ -354,7 +354,7 @@ for name, function in functions(fst.load(sys.argv[2])).items():
 
 
 def test_mapped_data_sets_come_from_the_cache(tmp_path: Path) -> None:
-    """Two processes, with the table in two places, get one fingerprint for a mapped tokenizer, and the second computes nothing."""
+    """Two processes that map a data set with equal tables in two files share one fingerprint, so the second computes nothing."""
     library = pytest.importorskip("datasets", reason="datasets is not installed: nothing maps and caches")
     texts = rows(5)
     library.disable_progress_bars()

@@ -1,4 +1,4 @@
-"""A strict user's script with a known type for each expression. `tests/project/test_typing.py` checks it with mypy, and it is never run."""
+"""A user's script that states the type of each expression. `tests/project/test_typing.py` checks it with strict mypy; it is never run."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from fst.tables.table import Table
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
-# Tables.
+# Tables
 assert_type(wordpiece("vocab.txt"), WordPieceTable)
 assert_type(bpe("gpt2"), BpeTable)
 assert_type(unigram("t5"), UnigramTable)
@@ -31,7 +31,7 @@ assert_type(maxmatch(["un"]), MaxMatchTable)
 assert_type(lattice.jieba("dict.txt"), JiebaTable)
 assert_type(lattice.mecab("ipadic"), MecabTable)
 
-# Objects of tables and of files.
+# Objects from tables and files
 assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter)
 assert_type(fst.Tokenizer.load("t.npz"), fst.Tokenizer)
 assert_type(fst.UnigramTokenizer.load("t.npz"), fst.UnigramTokenizer)
@@ -44,13 +44,13 @@ assert_type(fst.BpeTokenizer(bpe("gpt2")), fst.BpeTokenizer)
 tok = fst.Tokenizer(wordpiece("vocab.txt"))
 assert_type(tok, fst.Tokenizer)
 
-# Ids and tokens.
+# Ids and tokens
 assert_type(tok.encode("a"), Ids)
 assert_type(tok.encode_batch(["a"]).row_splits, Ints)
 assert_type(tok.tokenize("a"), list[str])
 assert_type(tok.decode([1]), str)
 
-# Inputs of models.
+# Inputs of models
 assert_type(tok("a")["input_ids"], list[int])
 assert_type(tok("a", padding="max_length", max_length=8).attention_mask, list[int])
 assert_type(tok(["a", "b"])["input_ids"], list[list[int]])
@@ -59,11 +59,11 @@ assert_type(tok("a", return_overflowing_tokens=True, return_tensors="np").input_
 assert_type(tok(["a"])[0], Encoding)
 assert_type(tok(["a", "b"], is_split_into_words=True)["input_ids"], Any)
 
-# Stand-ins.
+# Stand-ins
 assert_type(fst.hf(tok).fst, fst.Tokenizer)
 assert_type(fst.hf(tok).get_vocab(), dict[str, int])
 assert_type(fst.tokenizers(tok).encode("a").ids, list[int])
 
-# Search and segmentation.
+# Search and segmentation
 assert_type(fst.Searcher(keywords(["he"])).find("ushers"), fst.Match | None)
 assert_type(fst.Segmenter(maxmatch(["un"])).segment("un"), list[str])
