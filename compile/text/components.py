@@ -85,7 +85,7 @@ def flat(component: Component | None, role: str, inside: str, known: Fields) -> 
     """The components of a sequence in order, with nested sequences flattened; empty for None.
 
     Args:
-        component: from the file.
+        component: the component in the file, or None.
         role: the name of the component in messages.
         inside: the field with the components of a sequence.
         known: the supported types and their fields.

@@ -36,8 +36,8 @@ from fst.text.composition import (
 def composition(normal: Normalization) -> tuple[Composition, Map]:
     """The composition step of normalizers, and the map of characters that replaces it in texts without suspects.
 
-    In a text without suspects, no image composes with the character before it, so each character can be composed alone. Only the order of
-    marks remains.
+    In a text without suspects, no image composes with the character before it, so each character can be composed alone. Then only the marks
+    must be ordered.
 
     Raises:
         UnsupportedError: normalizing a normalized text would change it; a table normalizes twice.
@@ -149,7 +149,7 @@ def _suspects(first: Map) -> frozenset[int]:
 
 
 def step_of(before: Map, name: str) -> Composition:
-    """A normalizer's decomposition, ordering and composition, after a map."""
+    """The composition step of a normalizer that follows a map: decomposition, ordering and composition."""
     pairs = _pairs() if name.endswith("C") else {}
     return Composition(images_of(before), _lists(_without_syllables(decomposition(name))), _orders(), pairs, frozenset())
 

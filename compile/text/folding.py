@@ -5,8 +5,8 @@ the marks after each letter. Decomposition is a map followed by canonical orderi
 
 - An ordering has no effect if another ordering follows, and the maps between them keep the position of each mark in canonical ordering: a
   stable sort of sorted parts sorts the whole.
-- Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering sorts
-  its marks in again.)
+- Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering puts
+  the marks of the parts back in order.)
 - Offsets depend on every ordering, even without an effect on text, so `fst.text.normalizer.NormalizerSteps` applies all orderings in
   sequence.
 - Strip has no effect if words are split at whitespace.
@@ -51,7 +51,7 @@ def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict
     """The normalizers of a ``tokenizer.json``, in order.
 
     Args:
-        component: from the file.
+        component: the component in the file, or None.
         known: the supported types and their fields.
 
     Raises:

@@ -76,7 +76,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
 
 
 def _need_findable(own: Sequence[str]) -> None:
-    """Refuse user-defined pieces if too many begin with one another: sentencepiece would find one at random."""
+    """Refuse user-defined pieces if too many of them are prefixes of each other: sentencepiece would find one at random."""
     begun: list[str] = []
     for piece in sorted(own):
         begun = [*takewhile(piece.startswith, begun), piece]
@@ -98,7 +98,7 @@ def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Ch
     """Return a charsmap that does not change user-defined pieces, or None if none is needed.
 
     Most user-defined pieces overlap no string of the charsmap, and the model finds them again in normalized text: these pieces are left
-    out. A piece of one character has the same span in any case.
+    out. A piece of one character has the same span with and without the charsmap.
     """
     chars, longer = {*"".join(own)}, [piece for piece in own if len(piece) > 1]
     firsts = {chr(code) for code in given.strings.characters.codes.tolist()} if given else set[str]()

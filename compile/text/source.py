@@ -61,7 +61,7 @@ class Trimming:
     add_prefix_space: bool
 
 
-# The settings of a source that has none.
+# The settings of a source without settings.
 NO_SETTINGS = Settings(
     decoder=None,
     truncation=None,

@@ -20,8 +20,8 @@ from fst.core.jit import Deferred
 from fst.tables.words import used
 
 LOAD = 0.75  # the maximum share of slots in use
-MAX_WORDS = int(LOAD * (1 << 18))  # only the most frequent words; 8 MB, larger than caches
-WORDS_PER_BUCKET = 4  # the maximum average; slots and buckets are powers of two
+MAX_WORDS = int(LOAD * (1 << 18))  # maximum number of words, the most frequent ones; 8 MB, more than caches have
+WORDS_PER_BUCKET = 4  # maximum average of words per bucket; slots and buckets are powers of two
 displace = Deferred("fst.compile.layout.displacement", "displace")
 
 

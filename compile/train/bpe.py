@@ -49,7 +49,7 @@ def bpe(
         pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. A pipeline without a
             decoder gets a decoder that turns the suffix into spaces.
         control: progress, deadline and checkpoint.
-        order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point.
+        order: symbols with a prefix or a suffix that get their ids first, in this order; all other symbols follow by code point.
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.

@@ -39,7 +39,7 @@ class Round(NamedTuple):
 
     Attributes:
         state: a NamedTuple of arrays, the complete input of the next round.
-        done: the part of the total done so far, for the progress.
+        done: the part of the total that is done, for the progress callback.
         finished: whether this was the last round.
     """
 
@@ -180,7 +180,7 @@ def _read(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as stored:
             return {name: _owned(stored[name]) for name in stored.files}
     except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, OSError, zipfile.BadZipFile) as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a position before the begin of the file gives EINVAL
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a seek to before the start of the file gives EINVAL
             raise
         raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
 

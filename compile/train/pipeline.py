@@ -100,7 +100,7 @@ class Pipeline:
         """
         are_bytes = self.are_bytes
         names = LETTERS.values() if are_bytes else "a"
-        # With `ignore_merges`, the compiler keeps a pre-token of characters whole, although no merge makes it.
+        # With `ignore_merges`, the compiler does not cut pre-tokens of characters, although there are no merges.
         model = {"type": "BPE", "vocab": {name: at for at, name in enumerate(names)}, "merges": [], "ignore_merges": not are_bytes}
         document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
         try:

@@ -61,8 +61,8 @@ class Trained:
         reference: "huggingface", "sentencepiece" or "exact".
         min_count: rarer words were left out of training; 1: all words were used.
         flags: special token → its flags that differ from the default, such as ``{"<mask>": {"lstrip": True}}``.
-        further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. The ids in them are replaced
-            by those of `vocabulary`.
+        further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. Their ids are replaced by
+            the ids of `vocabulary`.
         settings: settings of the table outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
         outside: the tokens of `special_tokens` that are only added tokens, not tokens of the model.
     """
@@ -125,7 +125,7 @@ class Trained:
         return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
     def _all_merges(self) -> Sequence[tuple[str, str]]:
-        """The merges. With the reference "sentencepiece", whose model has only scores, the pairs that make a piece."""
+        """The merges; with the reference "sentencepiece", whose model has only scores, all pairs that make a piece."""
         if self.reference != "sentencepiece":
             return self.merges
         pieces = self.vocabulary.keys() - {*self.special_tokens}

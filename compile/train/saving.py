@@ -74,7 +74,7 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
 
 @contextmanager
 def _made_folder(path: Path) -> Iterator[None]:
-    """Create a folder for files. If an error occurs, folders that were missing are removed again."""
+    """Create a folder for files. If an error occurs, the created folders are removed again."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
     try:

@@ -15,7 +15,7 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError, quoted
 
 FREQUENCY, SCORE = "frequency", "score"
-MAX_CHARACTERS = 100  # longer words are unknown
+MAX_CHARACTERS = 100  # longer words become the unknown token
 
 
 def wordpiece(
@@ -44,8 +44,8 @@ def wordpiece(
         pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. A pipeline without a
             decoder gets the decoder of WordPiece.
         control: progress, deadline and checkpoint.
-        order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point. By score,
-            symbols are sorted, and this argument has no effect.
+        order: symbols with a prefix or a suffix that get their ids first, in this order; all other symbols follow by code point. By
+            score, symbols are sorted, and this argument has no effect.
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.

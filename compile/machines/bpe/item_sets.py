@@ -18,8 +18,8 @@ rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses pre t fi
 
 This is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813), unfolded into states.
 
-So ``T(u) = C(u) ∪ P(u)`` with ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Of two tokens that BPE can make at the same position, one
-contains the other. The last token is the longest of them, or the last byte if there is none.
+So ``T(u) = C(u) ∪ P(u)`` with ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that BPE makes at the end of the same
+string are nested. The last token is the longest of them, or the last byte if there is none.
 
 An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Equal nodes, with equal tokens
 and equal nodes below them, are one item. A *state* consists of F, the last token, and the current items, the oldest first. On a byte, each

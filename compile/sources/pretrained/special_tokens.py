@@ -63,9 +63,7 @@ class SpecialTokens:
         return self.named[name].content
 
     def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
-        """All added tokens with their ids: first the tokens of a tokenizer.json, then the tokens of this object, which may repeat earlier
-        ones.
-        """
+        """All added tokens with their ids: the tokens of a tokenizer.json, then the tokens of this object, including repeated tokens."""
         there = [added_token(part) for part in present]
         tokens = [*there, *self._additions({token.content: token.listed() for token in there})]
         ids = dict(vocabulary)

@@ -41,7 +41,7 @@ def of_bytes(data: bytes, manner: str) -> Charsmap:
 
 @cache
 def _classes() -> Runs:
-    """The reference's classes of characters."""
+    """The classes of characters in grapheme clusters, as in the reference."""
     numbers = {name: number for number, name in enumerate(NAMES)} | {"syllable": SYLLABLE}
     found = [(first, last, numbers[name]) for first, last, name in reference.properties()["cluster"]]
     return tuple(sorted([*found, (ord("\r"), ord("\r"), RETURN), (ord("\n"), ord("\n"), FEED)]))

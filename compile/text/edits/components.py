@@ -45,7 +45,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
 
 
 def _replacement(part: Component) -> Edit:
-    """The edit that replaces a string, or runs of characters of a set."""
+    """Convert a Replace to an edit that replaces a string, or runs of characters of a set."""
     pattern, content = part["pattern"], part["content"]
     ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
     if form == "String" and isinstance(spelling, str) and spelling:

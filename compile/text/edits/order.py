@@ -82,7 +82,7 @@ def _taken(edit: Edit) -> NDArray[np.bool_]:
 
 
 def _leaves(by: Map, taken: NDArray[np.bool_], *, is_string: bool) -> bool:
-    """Whether a map keeps taken characters and other characters separate.
+    """Whether a map keeps `taken` characters, which an edit may replace, separate from all other characters.
 
     It must map each taken character to one taken character (for a string: to itself), and each other character to one or more characters
     that are not taken.

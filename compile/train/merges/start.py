@@ -64,7 +64,7 @@ def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
 
 @inlined
 def is_short(left, right, state):
-    """Whether a pair is shorter than the limit; a pair of single symbols always is shorter."""
+    """Whether a pair is shorter than the limit, or consists of two single symbols, which are always allowed."""
     size = np.int64(state.lengths[left]) + state.lengths[right]
     return size < state.numbers[LONGEST] or size == 2
 

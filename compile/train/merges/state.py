@@ -2,18 +2,18 @@
 
 All words are in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. Its first and last
 cells contain its symbol, so the next token begins at ``cell + length``, and the cell before a token contains the previous token. When two
-tokens merge, the first cell of the right one becomes `INSIDE`, or the last cell of the merged token. A recorded position is stale if its
-cell or the token after it has changed.
+tokens merge, the first cell of the right token becomes `INSIDE` or, if it is the last cell of the merged token, contains its symbol. A
+recorded position is stale if its cell or the token after it has changed.
 
-**Symbols and ids.** A symbol is an index into `lengths`. In nearly all corpora, it equals the id of its token. One string can be made in
-several ways and lengths only if the words themselves contain the prefix of continuing tokens or the suffix of words. The state is then
-*careful*: an id is a string, and each length of an id has its own symbol (`ids`, `heads`, `others`).
+**Symbols and ids.** A symbol is an index into `lengths`. In nearly all corpora, the symbol equals the id of its token. One string can be
+made in several ways and lengths only if the words themselves contain the prefix of continuing tokens or the suffix of words. The state is
+then *careful*: an id is a string, and each length of an id has its own symbol (`ids`, `heads`, `others`).
 
 **Rare pairs.** Most pairs are too rare to be merged at any time. In a run that is not careful, pairs rarer than `LEAST` have no record.
 When no other pairs remain, all pairs are counted again with a lower `LEAST`; the lowest value of `LEAST` is `FLOOR`.
 
 **Records.** Each pair of ids that a merge creates gets a record: its positions are one ascending block of `pool`. The count of each pair is
-in the hash table `pairs`. The heap has one entry for each record not merged yet, with its count at the time of the push.
+in the hash table `pairs`. The heap has one entry for each record that is not merged yet, with its count at the time of the push.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fst.machines.bpe.merge_list import EMPTY, pairs_for
 
 RARE = 4  # the first `LEAST` is cells / (RARE × ids)
 LOWER = 3  # `LEAST` is divided by this at each recount
-WORD_END, INSIDE = -1, -2  # in place of symbols
+WORD_END, INSIDE = -1, -2  # values of cells that are not symbols
 NONE = -1
 FACTOR = np.uint64(MULTIPLIERS[1])  # factor of hashes
 ASK = -2  # a value of `KNOWN`: the caller has not yet looked up the string of the next merge
@@ -62,7 +62,7 @@ class Merging(NamedTuple):
         counts: int64[words].
         ids: int32[symbols], the id of each symbol.
         lengths: int32[symbols], in cells.
-        heads: int32[ids], a symbol of each id; `NONE`: the id has none yet.
+        heads: int32[ids], a symbol of each id; `NONE`: the id has no symbol yet.
         others: int32[symbols], a further symbol of the same id, or `NONE`.
         firsts: int32[symbols], the id of the first single symbol of the string.
         kinds: int32[symbols], only with `BY_TEXT`: two tokens merge if their kinds are equal, or if one kind is 0.
@@ -72,7 +72,7 @@ class Merging(NamedTuple):
         records: int64[2 * n], the bounds of the block of each record in `pool`.
         keys: uint64[n], the pair of each record, see `fst.machines.bpe.pairs.key_of`.
         pairs: uint64[2 * slots], the count of each pair, see `fst.machines.bpe.pairs`.
-        heap_counts, heap_records: int64[n], int32[n].
+        heap_counts, heap_records: int64[n], int32[n], the count and the record of each entry of the heap.
         left, right: int64[2 * ids], two numbers for each neighbour in the current merge: its count; and its occurrences, or later the index
             in `pool` of its next position. All 0 between merges.
         touched: int32[2 * ids], the ids of left neighbours, from the front, and of right neighbours, from the middle.
@@ -87,7 +87,7 @@ class Merging(NamedTuple):
             - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged now. `LONGEST`: new pairs are shorter.
             - `CAREFUL`: one string may be made in several ways. `BY_TEXT`: the rules of SentencePiece apply, and the symbol `SPACE` is only
               at the left end of tokens.
-            - `KNOWN`: the id of the next merge's string; `NONE`: it is new; or `ASK`.
+            - `KNOWN`: the id of the next merge's string; `NONE`: the string is new; or `ASK`.
             - `STEPS`: the steps left in this round. `REASON`: why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
             - `NEED_…`: the additional entries needed after `OUT_OF_CAPACITY`.
     """

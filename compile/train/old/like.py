@@ -61,7 +61,7 @@ class Recipe:
 
         Args:
             trained: the result.
-            options: the names of arguments that replaced arguments of the recipe; their values stay.
+            options: the names of arguments that replaced arguments of the recipe; the trained model keeps their values.
 
         Raises:
             VocabularyError: the post-processor contains a token that is not a special token.

@@ -157,7 +157,7 @@ class _Parts:
         return pairs[0] if len(pairs) == 1 else self._merged(token) if pairs else ()
 
     def _merged(self, token: str) -> Iterable[str]:
-        """The last two parts of a token, from running BPE on it."""
+        """Run BPE on a token, and return the two parts of its last merge."""
         old, parts = self.old, self._letters(token)
         while len(parts) > 2:
             found = [(self.ranks[pair], place) for place, pair in enumerate(pairwise(parts)) if pair in self.ranks]

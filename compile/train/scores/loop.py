@@ -206,7 +206,7 @@ def best_pair(cells, index):
 
 @part
 def join(cells, index, row, new):
-    """Write the new token over the valid cells of a pair, from left to right, and keep only these cells in the row.
+    """Write the new token over the cells of a pair that are not stale, from left to right, and keep only these cells in the row.
 
     Returns:
         The occurrences of the new token.

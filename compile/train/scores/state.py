@@ -14,7 +14,7 @@ from fst.compile.train.scores.numbers import DONE, FREE, GAP, LEAST, NEIGHBOURS,
 from fst.core.jit import Deferred
 from fst.errors import VocabularyError
 
-FIRST_ROWS = 1 << 14  # rows of pairs at the start
+FIRST_ROWS = 1 << 14  # initial number of rows of pairs
 BUDGET = 4_000_000  # cells and rows to visit in a round: about 0.1 s
 
 index_pairs = Deferred("fst.compile.train.scores.loop", "index_pairs")

@@ -51,7 +51,7 @@ def by_score(
         vocab_size: the number of tokens.
         min_frequency: rarer pairs are not merged.
         model: fields of the model.
-        pipeline: the pipeline that split texts into the words; None: unknown, words are text.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text.
         control: progress, deadline and checkpoint.
 
     Raises:

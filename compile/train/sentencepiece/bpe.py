@@ -54,11 +54,11 @@ def by_sentencepiece(
         words: the words with their counts; a word begins with ▁ if a space comes before it in SentencePiece.
         vocab_size: the number of pieces.
         special_tokens: the first pieces; words are cut where one of them occurs. Empty: the default of SentencePiece.
-        limit_alphabet: the maximum number of characters; rarer ones end a word. None: no limit.
+        limit_alphabet: the maximum number of characters; rarer characters end a word. None: no limit.
         max_token_length: the maximum number of characters in a piece; None: 16.
         byte_fallback: add the pieces ``<0x00>`` to ``<0xFF>`` after the special tokens.
         unk_token: the piece of unknown characters; None: ``<unk>``.
-        pipeline: the pipeline that split texts into the words; None: unknown.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown.
         control: progress, deadline and checkpoint.
 
     Raises:

@@ -23,6 +23,6 @@ A8FE-A8FF AB66-AB69 FBC2 FD40-FD4F FDCF FDFE-FDFF 1032D-1032F 10780-10785 10787-
 
 
 def edges() -> NDArray[np.int64]:
-    """int64[2 * runs], the first character of each run, and the first one after it."""
+    """int64[2 * runs], the first character of each run, and the first character after it."""
     ends = ([int(end, 16) for end in run.split("-")] for run in RUNS.split())
     return np.array([edge for run in ends for edge in (run[0], run[-1] + 1)], np.int64)

@@ -70,7 +70,7 @@ class Letters(NamedTuple):
         return np.flatnonzero(occurs)
 
     def spelled(self, places: NDArray[np.int64], lengths: NDArray[np.int32]) -> list[str]:
-        """The strings with given lengths and first places."""
+        """The strings that begin at `places` and have `lengths` letters."""
         whole = self.alphabet[self.letters].astype(np.uint32).tobytes().decode("utf-32-le")
         return [whole[place : place + length] for place, length in zip(places.tolist(), lengths.tolist(), strict=True)]
 
@@ -285,7 +285,7 @@ def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
 
 
 def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> NDArray[np.int64]:
-    """The places of all letters except 0, sorted by the letters from there to the end of the word, at most `width`.
+    """The places of all letters except 0, sorted by the suffixes of words that begin there, cut to `width` letters.
 
     The first sort compares the letters that fit in one number; each further sort doubles the number of letters. A suffix that ends within
     the compared letters keeps its position.
@@ -324,7 +324,7 @@ def _ranked_nodes(first: NDArray[np.int32], depth: NDArray[np.int32], count: NDA
 
 
 def _occurrences(text: Letters) -> NDArray[np.int64]:
-    """One place of each letter."""
+    """For each letter, a place where it occurs."""
     places = np.zeros(len(text.alphabet), np.int64)
     places[text.letters] = np.arange(len(text.letters))
     return places

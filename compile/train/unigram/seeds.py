@@ -1,6 +1,6 @@
 """Kernels of the seeds of Unigram: the substrings of the words with at least two different continuations, and their occurrences.
 
-In the sorted list of the suffixes of all words, suffixes with a common prefix are neighbours. The common prefixes form a tree, whose inner
+In the sorted list of the suffixes of all words, suffixes with a common prefix are adjacent. The common prefixes form a tree, whose inner
 nodes are the substrings. The substrings that begin at a place are on the path from its leaf to the root.
 `fst.compile.train.unigram.lattices` sorts the suffixes by prefix doubling; these kernels contain the loops over letters and nodes.
 """
@@ -31,7 +31,7 @@ def pack_letters(letters, bits, width, keys):
 
 @kernel
 def measure_prefixes(letters, order, most, shared):
-    """Measure the common prefix of each suffix and the previous suffix in the order. Two equal suffixes get `most`.
+    """Measure the common prefix of each suffix and the previous suffix in sorted order. Two equal suffixes get `most`.
 
     Args:
         letters: int32[n], 0 after each word.

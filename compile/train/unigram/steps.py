@@ -17,7 +17,7 @@ import numpy as np
 from fst.compile.train.unigram.ties import SPLITS, find_path, fits, list_nodes, rank_paths
 from fst.core.jit import kernel, part
 
-MARGIN = 1e-9  # relative to 1 + the sum; the rounding error of a sum is below 1e-12 of it
+MARGIN = 1e-9  # relative to 1 + the sum; the rounding error is below 1e-12 of the sum
 FAR = 50.0  # `log_sum` leaves out a summand whose logarithm is smaller by more than this
 LEAST = 0.5  # minimum of expected occurrences of a piece
 DROPPED, KEPT, WEIGHED = 0, 1, 2
@@ -238,7 +238,7 @@ def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, su
         pieces: int32[n], the seeds that are pieces; the first one is seed 0, the unknown piece.
         begin: the index of the first piece to decide on.
         counts: float64[seeds], from `count_best`.
-        is_right: whether the total count without a piece uses the number of pieces in its replacement. False: it uses the number of all
+        is_right: True: the total count without a piece is computed with the number of pieces in its replacement. False: with the number of all
             pieces, as in the reference.
         verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
 

@@ -77,7 +77,7 @@ def list_nodes(lattices, scores, begin, size, nodes):
 
 @part
 def find_path(nodes, last, path):
-    """Read the best path from the end.
+    """Read the best path of a string, from the end of the string to its start.
 
     Args:
         nodes, last: from `list_nodes`.

@@ -272,7 +272,7 @@ class _Run:
             self._enlarge(begin < len(state.pieces))
         kept, weighed = np.flatnonzero(verdicts == KEPT), np.flatnonzero(verdicts == WEIGHED)
         capacity = max(self.most, int(len(state.pieces) * self.factor)) - len(kept)
-        if capacity >= 0 or self.is_exact:  # if the capacity is negative, the reference keeps all
+        if capacity >= 0 or self.is_exact:  # if the capacity is negative, the reference keeps all pieces
             weighed = weighed[np.argsort(-losses[weighed], kind="stable")][: max(capacity, 0)]
         stay = np.concatenate([kept, weighed])
         return state.pieces[stay], state.scores[stay]
