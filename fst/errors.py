@@ -83,7 +83,7 @@ def listed(names: Collection[object]) -> str:
 
 
 def not_one_of(name: str, value: object, choices: Iterable[object]) -> str:
-    """The message for an argument with a value outside of `choices`.
+    """The message for an argument whose value is not one of `choices`.
 
     Examples:
         >>> not_one_of("mode", "x", ("default", "search", "all"))

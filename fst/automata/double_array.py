@@ -23,8 +23,8 @@ from fst.core.lazy import Lazy
 
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
 MAX_OFFSET = (1 << 21) - 1  # the highest ``node ^ base`` without `IS_SHIFTED`
-SHIFT = 8  # bits by which an offset with the flag `IS_SHIFTED` is shifted
-BLOCK = 256  # units; labels are bytes, so a node's children are in one block
+SHIFT = 8  # number of bits by which an offset with the flag `IS_SHIFTED` is shifted
+BLOCK = 256  # number of units in a block; labels are bytes, so a node's children are in one block
 MAX_STRING = 256  # maximum number of bytes of a string
 MAX_NODES = 1 << 22  # maximum number of nodes that the proof visits; a node counts once per depth at which it occurs
 LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of 1, 2, 3 and 4 bytes
@@ -38,7 +38,7 @@ class Level(NamedTuple):
     """The nodes of one depth.
 
     Attributes:
-        nodes: int64[n], the unit of each node; left: int64[n], the number of missing bytes of its last character.
+        nodes: int64[n], the unit of each node; left: int64[n], the number of bytes that its last character lacks.
         values: int64[n], the value of the string that ends at each node; -1 if no string ends there.
     """
 
@@ -66,9 +66,9 @@ class DoubleArray:
 
     Attributes:
         units: uint32[n]; n is a multiple of `BLOCK`.
-        texts: the texts in UTF-8, with a NUL after each text.
+        texts: the replacement texts in UTF-8, with a NUL after each text.
         longest: the maximum number of bytes of a string.
-        expansion_bound: the maximum number of bytes of a text per byte of its string.
+        expansion_bound: the maximum number of bytes of a replacement text per byte of its string.
     """
 
     units: Units
@@ -229,7 +229,7 @@ class _Edges:
 
 
 def _left(left: Ints, found: NDArray[Any]) -> Ints:
-    """The number of missing bytes of a character after the bytes `found`; `left` is this number before them."""
+    """The number of bytes that a character lacks after the bytes `found`; `left` is this number before these bytes."""
     sizes = np.select([found < 0x80, found < 0xC2, found < 0xE0, found < 0xF0, found < 0xF5], [0, -1, 1, 2, 3], -1)
     after = np.where(left > 0, np.where(found & 0xC0 == 0x80, left - 1, -1), sizes)
     if np.any(after < 0):

@@ -1,15 +1,15 @@
 """Failure links of a trie, and the tokens that are certain at each link.
 
 Suppose that the string of a node v = δ(u, c) has been read, and v has no edge for the next symbol. The walk continues at the node f(v), the
-failure link of v, and reads no symbol again. The pops F(v) are the tokens that are then certain. There are three policies:
+failure link of v, and reads no symbol again. The pops F(v) are the tokens that are certain at this time. There are three policies:
 
 - `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). There are no pops: all tokens that end at v are
   found along its links.
 - `longest`: the longest token wins (Song et al. 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from z =
-  f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) never exists, c is
-  in no token, and f(v) is the root. A node without edges is not a state: no link leads to it, and its token is popped, too.
+  f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) exists for no z, c
+  is in no token, and f(v) is the root. A node without edges is not a state: no link leads to it, and its token is popped, too.
 - `link`, for words: like `longest`, but one level of the trie at a time, and for tries with a suffix root (Algorithm 2). If v ∈ V, f(v) =
-  r♯; if δ(z, c) never exists, f(v) = null: the word has no segmentation.
+  r♯; if δ(z, c) exists for no z, f(v) = null: the word has no segmentation.
 
 All outputs of `link` are prefixes of P(v), the pops of all links from v on; the last link leads to r♯ or null. P(v) = F(v) + P(f(v)). If
 the links end in r♯, P(v) is the segmentation of the string of v; if they end in null, there is no segmentation. F(v) is P(u) without P(z)
@@ -34,7 +34,7 @@ from fst.errors import UnsupportedError
 link_suffixes, link_longest = (Deferred("fst.automata.kernels.links", name) for name in ("link_suffixes", "link_longest"))
 TOKEN, END, NUMBER, BEFORE = POP = range(4)  # columns of pops
 LABELS = 1 << 16
-UNSEEN = 0  # the token of symbols that begin no other token
+UNSEEN = 0  # the token for symbols that begin no other token
 
 
 class Nodes(NamedTuple):
@@ -111,7 +111,7 @@ class Rules(NamedTuple):
     """Tokens that represent lists of other tokens.
 
     Attributes:
-        first: the first of these tokens.
+        first: the first of the tokens that represent lists; all later tokens represent lists, too.
         lasts: int64[n], the row of the last token of each list.
         pops: int64[n, 4], the lists, as in `Longest`.
     """
@@ -232,8 +232,8 @@ def link(trie: Trie) -> Failure:
     size = len(trie)
     links = np.full(size, NULL, np.int64)
     whole = np.zeros(size, bool)
-    length = np.zeros(size, np.int64)  # of P
-    start = np.zeros(size, np.int64)  # of P in `pops`
+    length = np.zeros(size, np.int64)  # the length of P
+    start = np.zeros(size, np.int64)  # the start of P in `pops`
     pops = np.empty(max(size, 1024), np.int64)
     used = 0
     for v in _levels(trie):

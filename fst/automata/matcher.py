@@ -23,7 +23,7 @@ FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions
 FEW_NODES = 1 << 9  # maximum number of nodes that Python links without a kernel
 FEW_STRINGS = 1 << 9  # maximum number of strings that are searched for one by one; more strings are compared with a set of substrings
 NO_STRING = -1
-PARENT_SHIFT = 21  # bits of a label, which is at most a code point
+PARENT_SHIFT = 21  # number of bits of a label; the highest label is a code point
 
 link_nodes = Deferred("fst.automata.kernels.matcher", "link_nodes")
 
@@ -108,7 +108,7 @@ def link(
 def _start(
     children: Mapping[tuple[int, int], int], linked: Sequence[Sequence[int]], depths: Sequence[int], parent: int, label: int, depth: int
 ) -> tuple[int, int]:
-    """The `SKIP` and `REST` of a node, from its parent, label and depth."""
+    """Compute `SKIP` and `REST` of a node from its parent, label and depth."""
     skip, rest = linked[parent][SKIP], linked[parent][REST]
     while rest or skip == depths[parent]:
         child = children.get((rest, label), 0)
@@ -158,7 +158,9 @@ def _depths(parents: Array, sizes: Array) -> Array:
 
 
 def hashed_edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
-    """The hash table of edges, with linear probing. The root has no edge to it. At most half of the slots are filled."""
+    """The hash table of edges, with linear probing. Element 0 of the arguments is the root, to which no edge leads. At most half of the
+    slots are filled.
+    """
     size = 2 << len(parents).bit_length()
     hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(MULTIPLIERS[0])
     slots = (hashed >> np.uint64(32)).astype(np.int64) & size - 1

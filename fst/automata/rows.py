@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 BYTES = 256
-BYTE_ROW = 1 + BYTES  # slots that look-ups in a row of bytes can reach, including the slot of the state
+BYTE_ROW = 1 + BYTES  # number of slots that look-ups in a row of bytes can reach, including the slot of the state
 
 
 class Entry(NamedTuple):
@@ -107,7 +107,7 @@ class RowFormat:
         return found
 
     def step(self, entries: Array, state: int, label: int) -> Entry | None:
-        """The transition of a state on a label, in slow and plain Python; None if there is no transition."""
+        """The transition of a state on a label, for slow walks; None if there is no transition."""
         entry = self.unpack(entries[state + self.first + label])
         return entry if entry.label == label else None
 
@@ -121,7 +121,7 @@ def _signed(numbers: Array) -> Ints:
 KIND_BITS, OUTPUT_BITS, LABEL_BITS = 2, 22, 16
 MAX_LABEL, MAX_OUTPUT = (1 << LABEL_BITS) - 1, (1 << OUTPUT_BITS) - 1
 FINISH = MAX_LABEL  # the label of finish entries
-HOLE = np.uint64(2**64 - 1)  # an unused slot of a compact table; its label is FINISH, so that it never matches
+HOLE = np.uint64(2**64 - 1)  # the entry of an unused slot; its label is FINISH, which no symbol has
 ENTRY = RowFormat(
     label_bits=LABEL_BITS,
     target_bits=24,
@@ -143,8 +143,9 @@ NONE, ONE, MANY, FAIL = 0, 1, 2, 3
 # fences, adjacent characters of this kind form one word, and the words next to it end there.
 OTHER, LIST = 2, 3
 BLANK = np.uint64(0)  # record A of a blank, which also represents the end of a text
+
 # Flags in the output of a LIST class.
-STARTS_SPECIAL = 1  # a special token may begin here
+STARTS_SPECIAL = 1  # a special token may begin with the character
 HAS_MARKS = 2  # the list contains marks: symbols of rank > 0, which canonical ordering may move
 CONTINUES_RUN = 4  # a run of marks continues through the character: it has no symbols, or all of them are marks
 

@@ -4,7 +4,7 @@ When Algorithm 1 reads c in state v, it reaches the node δ′(v, c) and emits t
 
 - *Explicit*: v or some node z ≠ r♯ on its links has a child on c. δ′ = δ(z, c), σ′ = P(v) without P(z) at its end.
 - *Default*: the links lead to r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of the symbols read so far.
-- *Dead*: the links end in null. The word has no segmentation, for any following symbols.
+- *Dead*: the links end in null. The word has no segmentation, whatever symbols follow.
 
 The default target is the same for all v, so only explicit transitions are stored.
 """
@@ -61,8 +61,8 @@ class Transducer:
 
     @cached_property
     def is_entered(self) -> NDArray[np.bool_]:
-        """bool[nodes], whether some transition leads to each state: True for all states but the roots; True for r♯ if it is the node of the
-        word ♯.
+        """bool[nodes], whether some transition leads to each state: True for all states except the roots, and for r♯ only if r♯ is also the
+        node of a string below r.
         """
         entered = np.zeros(len(self.trie), bool)
         entered[self.trie.edge_children] = True
@@ -101,7 +101,9 @@ class Transducer:
 
 
 def inherits(failure: Failure) -> NDArray[np.bool_]:
-    """Whether each state inherits the explicit transitions of its failure link, except on labels for which it has an edge."""
+    """Whether each state inherits the explicit transitions of its failure link. A state never inherits a transition on a label for which it
+    has an edge.
+    """
     found: NDArray[np.bool_] = (failure.link != NULL) & (failure.link != failure.trie.suffix_root)
     return found
 

@@ -219,7 +219,7 @@ def _joined(trie: Trie, joint: Sequence[int]) -> Trie:
 
 
 def spread(starts: Ints, lengths: Ints) -> Ints:
-    """The indices of all elements of slices: ``start, start + 1, …`` for each slice."""
+    """The indices of all elements of several slices, concatenated: ``start, start + 1, …`` for each slice."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
 

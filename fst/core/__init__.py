@@ -1,1 +1,1 @@
-"""The base of all layers: the compiler of kernels, threads, files and JSON."""
+"""Code that all layers use: compilation of kernels, numbers of threads, files and JSON."""

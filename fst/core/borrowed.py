@@ -1,4 +1,4 @@
-"""A numba array type with only a data pointer and a shape. The caller keeps the array alive.
+"""A numba array type with only a data pointer and a shape. The caller must keep a reference to the array during the call.
 
 For an ordinary array, numba reads at least seven fields in every call, and passes them from kernel to kernel. That takes longer than
 encoding a short text. The type of a borrowed array is not checked against the type for which the kernel was compiled, see

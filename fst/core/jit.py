@@ -36,10 +36,11 @@ from typing import Any, NamedTuple, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Kernels allocate nothing, so they need no reference counts, which halve the speed (English: 110 MB/s without, 55 MB/s with them). C code
-# never calls kernels: skip the wrapper for C, which takes 0.03 s to compile.
+# Kernels allocate nothing, so they need no reference counts. Reference counts would halve the speed (55 MB/s instead of 110 MB/s for
+# English). C code never calls kernels, so numba must not compile a wrapper for C, which takes 0.03 s.
 SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
-# Only kernels call these functions: also skip the wrapper for Python, which takes longer to compile than most functions.
+# Only kernels call these functions, so numba must not compile a wrapper for Python either, which takes longer to compile than most
+# functions.
 PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True}
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
 
@@ -81,7 +82,7 @@ PRIVATE: dict[str, list[str]] = {
 
 OF_DISPATCHERS = ["_cache", "targetctx"]
 
-_first_call = RLock()  # held during the first call of a kernel: the call imports numba and compiles the kernel
+_first_call = RLock()  # locked during the first call of a kernel, which imports numba and compiles the kernel
 _held: list[Any] = []
 
 
@@ -161,9 +162,8 @@ class Steps:
     """The progress of compilation: the kernels that the first call of a machine compiles, one after another.
 
     Attributes:
-        machine: the kind of the machine.
-        count: the number of kernels.
-        compiled: the kernels that this process has compiled.
+        machine: the kind of the machine. count: the number of its kernels.
+        compiled: the number of kernels that this process has compiled.
         seconds: the total time of their compilation.
     """
 
@@ -193,12 +193,12 @@ class Step(NamedTuple):
 
 
 def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
-    """Number the kernels of a machine, in the order of their calls, for the log of compilation.
+    """Number the kernels of a machine in the order of their calls. The log of compilation contains these numbers.
 
     Args:
         machine: the kind of the machine.
-        kernels: lists of kernels; a call uses one kernel of each list. If several machines share a kernel, its number is from the last call
-            of this function.
+        kernels: lists of kernels; a call uses one kernel of each list. If several machines share a kernel, the last call of this function
+            sets the kernel's number.
     """
     steps = Steps(machine, len(kernels))
     for number, alternatives in enumerate(kernels, 1):
@@ -211,7 +211,7 @@ class Deferred:
 
     The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types, which are not
     checked. Arrays are borrowed (`fst.core.borrowed`). Checks of types, or numba's own arrays, would take longer than encoding a short
-    text. For other types, use a separate `Deferred`.
+    text. To call a kernel with arguments of different types, make one `Deferred` for each set of types.
 
     Args:
         module, name: the module and the name of the kernel.
@@ -260,7 +260,7 @@ def destination(function: Any) -> tuple[bool, str]:
     if hasattr(kept_by, "destination"):
         kept, told = kept_by.destination()
         return kept, told
-    folder = getattr(getattr(function, "stats", None), "cache_path", None)  # of numba's own cache; its compiler may be switched off
+    folder = getattr(getattr(function, "stats", None), "cache_path", None)  # numba's own; its compiler may be switched off
     return bool(folder), f"kept in {folder}" if folder else "not kept"
 
 
@@ -295,7 +295,9 @@ def _compiled_once(function: Any, kinds: tuple[Any, ...], step: Step | None) -> 
 
 
 def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """Compile a kernel, and return its machine code. First log a warning; without handlers, logging writes to standard error."""
+    """Compile a kernel, and return its machine code. A warning is logged first; if logging has no handlers, it writes warnings to standard
+    error.
+    """
     log, begun = logging.getLogger("fst"), monotonic()
     name = f"{step} ({function.__name__})" if step else function.__name__
     try:
@@ -311,10 +313,10 @@ def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) ->
 
 
 def _before_fork() -> None:
-    """Wait until no thread imports or compiles kernels: a child process forked meanwhile would inherit a lock that is never released.
+    """Wait until no thread imports or compiles kernels. Otherwise, a forked child process would inherit a lock that is never released.
 
     Fork handlers run in reverse order of registration. The handler of `logging` takes a lock that the import of numba needs, too. So
-    `logging` must register its handler first: it then takes the lock only after this handler has finished waiting.
+    `logging` must register its handler first: its handler then runs last, after the import of numba has finished.
     """
     _hold(_first_call)
     compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)

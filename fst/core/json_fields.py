@@ -20,11 +20,11 @@ def _same(value: Any) -> Any:
 
 
 class Rule(NamedTuple):
-    """The JSON that a field accepts, and its conversion in both directions.
+    """The rule of a field: the accepted JSON values, and the conversions from and to JSON.
 
     Attributes:
         holds: returns whether a value is accepted.
-        expected: the accepted values, in words, for messages.
+        expected: a description of the accepted values, for messages.
         read: converts from JSON; raises ValueError with the fault if a condition beyond `holds` fails.
         write: converts to JSON.
     """

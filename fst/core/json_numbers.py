@@ -11,7 +11,7 @@ from math import inf, isinf, nextafter
 
 MAX_DIGITS = (1 << 64) - 1
 MAX_POWER = 308
-_NEIGHBOURS = 8  # floats tried on each side
+_NEIGHBOURS = 8  # number of neighbouring floats that are tried on each side
 _NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 
 

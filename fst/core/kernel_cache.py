@@ -2,8 +2,8 @@
 
 Numba's own cache reads only from writable folders, so a process in a read-only image compiles all kernels again. This cache reads from
 every folder that other users cannot write to, and writes to the first writable folder. A file contains the machine code of one function for
-one processor and one set of argument types, and a digest of the code and of all its sources, constants included. A stale or damaged file is
-ignored. If several processes need a kernel at the same time, one compiles it, and the others wait for its file.
+one processor and one set of argument types, and a digest of this code and of all source files from which it is compiled. A stale or damaged
+file is ignored. If several processes need a kernel at the same time, one process compiles it, and all others wait for its file.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class KernelCache:
         return f"{self._name}-{sha256(key).hexdigest()[:16]}.kernel", key
 
     def _digest(self, key: bytes, code: bytes) -> bytes:
-        """The digest of machine code, of its key and of its sources."""
+        """The digest of machine code, its key and its source files."""
         return sha256(key + digest_of_sources(str(self._source)) + code).digest()
 
 
@@ -176,7 +176,7 @@ def _source(path: str) -> tuple[bytes, set[str]]:
 
 
 def _imports(text: str) -> set[str]:
-    """The names in this package that a source imports at its top level; some of them are not modules."""
+    """The names in this package that a source imports at its top level; some of these names are not modules."""
     found: set[str] = set()
     for module, names, alone in IMPORT.findall("\n" + text):
         found |= {alone or module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))}

@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 class Lazy(Generic[Value]):
-    """A property that is computed at its first access and then kept, like ``functools.cached_property`` of Python 3.12.
+    """A property that is computed at its first access and then stored, like ``functools.cached_property`` of Python 3.12.
 
     Before 3.12, ``cached_property`` holds one lock for all instances of a class during the computation, and a process forked at this time
     waits for the lock forever. Here, two threads may both compute the value, which does no harm.

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = 30, 27, 31
 WORD = (1 << 64) - 1
-SHARE_BITS = 53  # random bits in a float of [0, 1), the precision of a float
+SHARE_BITS = 53  # number of random bits that become a float in [0, 1): the precision of a float
 SEED_BYTES = 8
 Kind = TypeVar("Kind", bound="Seeded")
 
@@ -46,15 +46,15 @@ class Seeded:
         return False
 
     def seeded(self: Kind) -> Kind:
-        """The same randomness with a fixed seed: a new random seed if there is none yet."""
+        """Return this randomness with a seed. If `seed` is None, a random seed is chosen."""
         return self if self.seed is not None else replace(self, seed=int.from_bytes(os.urandom(SEED_BYTES), "little"))
 
     def after(self: Kind, rows: int) -> Kind:
-        """The same randomness for the rows after the first `rows` rows."""
+        """Return this randomness for the rows that follow the first `rows` rows."""
         return replace(self, first_row=self.first_row + rows)
 
     def key(self, row: int) -> int:
-        """The seed of a row. The row is counted from `first_row`."""
+        """The seed for row `row`, counted from `first_row`."""
         assert self.seed is not None
         return key(self.seed, self.first_row + row)
 

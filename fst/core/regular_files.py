@@ -26,12 +26,12 @@ def need_regular(path: Path, error: type[FstError]) -> None:
 
 
 def contents(path: Path, most: int, error: type[FstError]) -> bytes:
-    """The bytes of a regular file; an error is raised if it has more than `most`.
+    """Read a regular file; raise an error if it has more than `most` bytes.
 
     Args:
         path: the file.
-        most: the maximum number of bytes. It is checked during reading, too: a file of a virtual file system may have more bytes than its
-            stated size.
+        most: the maximum number of bytes. The number of bytes read is checked, too, because a file of a virtual file system may have more
+            bytes than its stated size.
         error: the class of the error.
 
     Raises:

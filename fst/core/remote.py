@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from fst.errors import FstError, UnsupportedError
 
-URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # a scheme of one letter would be a Windows drive
+URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # one letter is a Windows drive, not a scheme
 OF_THIS_MACHINE = ("file://", "local://")
 
 
@@ -45,8 +45,8 @@ def canonical(url: str) -> str:
 
 @contextmanager
 def opened(url: str) -> Iterator[Any]:
-    """Open a file to read. The object of its file system lives until the file is closed, since some of these objects close their files when
-    they are deleted.
+    """Open a file to read. The file system object is deleted only after the file is closed, because some file system objects close their
+    files when they are deleted.
 
     Raises:
         UnsupportedError: the package that reads the URL is not installed.

@@ -91,7 +91,7 @@ def _granted(folder: Path) -> float:
     files = [folder / "cpu.max"] if (folder / "cpu.max").exists() else [folder / "cpu.cfs_quota_us", folder / "cpu.cfs_period_us"]
     try:
         quota, period = (float(number) for file in files for number in file.read_text().split())
-    except (OSError, ValueError):  # the top group has no such file, and "max" is not a number
+    except (OSError, ValueError):  # the top group has no file with a quota, and "max" is not a number
         return float("inf")
     return quota / period if quota > 0 else float("inf")
 

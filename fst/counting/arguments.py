@@ -14,7 +14,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.pretokens.arguments import KEY_MASKS, KEY_PARTS
 
-SLOT = KEY_PARTS + 1  # numbers in a slot
+SLOT = KEY_PARTS + 1  # number of 64-bit numbers in a slot
 INLINE = 8 * KEY_PARTS  # maximum number of bytes of a word in a slot
 LONG = INLINE + 1
 TAG_SHIFT = 56  # counts are below 2^56
@@ -23,6 +23,7 @@ MOST_FILLED = 5, 8  # at most 5/8 of the slots are used
 SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # reasons why counting stops
+
 # Indices into `Counts.state`.
 WORDS, BYTES, POOL, ROW, AT, DOCUMENT, PLACE, NEEDED = range(8)
 
@@ -35,9 +36,10 @@ class Counts(NamedTuple):
         places: int64[PLACES * n], the first occurrence of each slot's word: the number of the document, and the number of the word in this
             document.
         pool: uint8[m], the long words, concatenated.
-        state: uint64[8]. `WORDS`: the number of distinct words. `BYTES`: their total length. `POOL`: the bytes used in `pool`. `ROW`, `AT`:
-            the row, and the position in it, where counting resumes. `DOCUMENT`: the number of this row's document. `PLACE`: the number of
-            words counted in this document so far. `NEEDED`: after `NO_POOL`, the minimum number of free bytes in the pool.
+        state: uint64[8]. `WORDS`: the number of distinct words. `BYTES`: the total length of these words. `POOL`: the number of bytes used
+            in `pool`. `ROW`, `AT`: the row, and the position in it, where counting resumes. `DOCUMENT`: the number of this row's document.
+            `PLACE`: the number of words counted in this document so far. `NEEDED`: after `NO_POOL`, the minimum number of free bytes in the
+            pool.
         masks: uint64[4 * (INLINE + 1)], see `fst.pretokens.arguments.KEY_MASKS`.
     """
 
@@ -56,5 +58,5 @@ def counts(slots: int = SLOTS_AT_FIRST, pool: int = POOL_AT_FIRST) -> Counts:
 
 
 def fits(words: int, slots: int) -> bool:
-    """Whether `words` words may be in a table of `slots` slots, so that look-ups stay fast."""
+    """Whether a table with `slots` slots may contain `words` words. Fuller tables are slow."""
     return words * MOST_FILLED[1] <= slots * MOST_FILLED[0]

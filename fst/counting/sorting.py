@@ -11,7 +11,7 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 
-KEYS, LENGTH = np.uint64(4), np.uint64(3)  # numbers in a key; the index of the word's length among them. The others are its bytes
+KEYS, LENGTH = np.uint64(4), np.uint64(3)  # number of 64-bit numbers in a key; the index of the word's length among these numbers
 KEY_BYTES = np.uint64(24)
 U0, U1, U2, U8, U56 = (np.uint64(number) for number in (0, 1, 2, 8, 56))
 

@@ -21,7 +21,7 @@ from fst.tables.npz import replacing
 Ints = NDArray[np.int64]
 
 MAX_COUNT = (1 << 63) - 1  # maximum sum of the counts of all words
-UNKNOWN_SPLIT = ""  # the digest of words of unknown origin
+UNKNOWN_SPLIT = ""  # the digest if the splitter of the words is unknown
 WORD, COUNT, FIRST, SPLIT = "word", "count", "first", "split"
 WIDTHS = (8, 12, 12)  # hexadecimal digits of the partition, of the document, and of the word in the document
 DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
@@ -29,7 +29,7 @@ MIN_COUNT = b"fst.min_count"  # key in the schema's metadata; missing if the val
 
 
 class Columns(NamedTuple):
-    """The columns of a table of words, in any order; the fields are those of `fst.counting.words.Words`."""
+    """The columns of a table of words, whose rows have any order. The fields have the same meaning as in `fst.counting.words.Words`."""
 
     text: NDArray[np.uint8]
     ends: Ints
@@ -77,7 +77,7 @@ def save(words: Columns, path: Any) -> None:
 
 
 def load(paths: Sequence[Any], split: str | None = None) -> Columns:
-    """The concatenated columns of Parquet files."""
+    """Read Parquet files, and concatenate their columns."""
     pa = pyarrow()
     import pyarrow.parquet as pq
 
@@ -95,7 +95,7 @@ def is_file(path: str) -> bool:
 
 
 def columns_of(table: Any, split: str | None = None) -> Columns:
-    """The columns of a table.
+    """Read the columns of a table.
 
     Args:
         table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns to sequences. Its columns
@@ -126,7 +126,7 @@ def imported(table: Any) -> Any:
         return table
     if isinstance(table, pa.RecordBatch):
         return pa.Table.from_batches([table])
-    if hasattr(table, "to_arrow_table"):  # a relation of DuckDB
+    if hasattr(table, "to_arrow_table"):  # `table` is a relation of DuckDB
         return table.to_arrow_table()
     try:
         if hasattr(table, "__arrow_c_stream__"):

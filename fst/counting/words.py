@@ -18,8 +18,8 @@ from fst.errors import VocabularyError, quoted
 
 MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
 PLACE = 3  # numbers that give a first occurrence: partition, document, number of the word in the document
-PART = 1 << 17  # bytes copied at a time
-RANGE = 1 << 16  # words of the largest part merged at a time
+PART = 1 << 17  # number of bytes that are copied at a time
+RANGE = 1 << 16  # number of words of the largest part that are merged at a time
 
 make_keys, sort_words = (Deferred("fst.counting.sorting", name) for name in ("make_keys", "sort_words"))
 Ints = NDArray[np.int64]
@@ -53,7 +53,7 @@ class Words:
         """Make `Words` from pairs of a word and its count, in any order. The counts of a repeated word are added.
 
         Args:
-            pairs: each word, as a str or as bytes, and its count.
+            pairs: pairs of a word, as str or bytes, and its count.
             split: the digest of the normalizer and the splitter.
 
         Raises:
@@ -272,7 +272,7 @@ def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.uint8
 
 
 def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-    """The bytes of the chosen words, in the chosen order, and the end of each word."""
+    """The bytes of the words with the indices `chosen`, in this order, and the end of each word."""
     begins, lengths = ends[chosen] - np.diff(ends, prepend=0)[chosen], np.diff(ends, prepend=0)[chosen]
     after = np.cumsum(lengths)
     taken, first = np.empty(int(after[-1]) if len(after) else 0, np.uint8), 0

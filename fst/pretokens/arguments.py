@@ -21,11 +21,11 @@ from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
 
 # Indices into `Arguments.params`:
 WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(COLUMNS + 1, COLUMNS + 8)
-NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
+NOT_PLAIN = 0xFF  # in `ascii_symbols`: the symbol does not only depend on this byte
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
-KEY_PARTS = 3  # the number of 64-bit words of a key
+KEY_PARTS = 3  # the number of 64-bit numbers in a key
 LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in a group with other pre-tokens
-PIECES = 2 * CHUNK + MARGIN  # capacity for the pre-tokens and the bytes of a round, which ends when it has `CHUNK` of one of the two
+PIECES = 2 * CHUNK + MARGIN  # capacity for the pre-tokens and bytes of a round, which ends at `CHUNK` pre-tokens or `CHUNK` bytes
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -56,7 +56,7 @@ class Arguments(NamedTuple):
         key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. In the 32 bytes from the start of a word, they clear
             the bytes after the word.
         specials: the special tokens in UTF-8; the value of each token is its id.
-        long_pieces: the pre-tokens that are one token and too long for the table of words; the value of each is its id.
+        long_pieces: the pre-tokens that are one token and too long for the table of words; the value of a pre-token is its id.
     """
 
     params: Array

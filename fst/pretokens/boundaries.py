@@ -5,8 +5,8 @@ A context, or *window*, is the symbols around a position; it decides whether a p
 The full table of decisions has up to a million entries, and a look-up decides only one position. It is factored as follows. A left half is
 the two symbols before a position; a right half is the position's own symbol and the next one. Many halves have the same effect, so there
 are only a few kinds of halves. The decision about a position is an entry of a small matrix, in the row of its left half and the column of
-its right half. A window can contain more symbols on the left. If the decision depends on them, the entry is `UNDECIDED`, and the kernel
-looks up the window in the full table. In English and in code, this happens at one position in a hundred.
+its right half. A window can contain further symbols, left of the left half. If the decision depends on these symbols, the entry is
+`UNDECIDED`, and the kernel looks up the window in the full table. In English and in code, this happens at one position in a hundred.
 
 The look-ups for 64 positions are a few permutations of bytes in registers, with AVX-512 or AVX2.
 """
@@ -20,7 +20,7 @@ INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit is set if a pre
 AROUND = 2  # number of symbols without a class: one after the end of a text, one before its start
 MAX_WINDOW = 20  # maximum number of bits of a window: all decisions take 1 MiB, but the few that a text uses fit into a core's own cache
 
-HALVES, WIDEST = 4, 6  # number of symbols of both halves, and maximum number of symbols of a window
+HALVES, WIDEST = 4, 6  # number of symbols of both halves together, and maximum number of symbols of a window
 SYMBOL_BITS = 4  # maximum number of bits of a symbol: two symbols make a byte
 ROWS, COLUMNS = 32, 16
 # The starts of the parts after the symbols of ASCII characters: kinds of left halves by two symbols, kinds of right halves, the matrix; and

@@ -11,7 +11,7 @@ from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
 
 ABSENT = -1  # no token
-NOT_FUSED = -2  # no token represents runs; different from `ABSENT` and from every id
+NOT_FUSED = -2  # the value of `fused` if no token represents a run of characters or bytes
 PLACES, UNKNOWN, FUSES, FALLS_BACK = range(4)  # indices into `Alphabet.rules`
 
 

@@ -19,10 +19,10 @@ class PretokenText:
 
     Attributes:
         normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
-        rewriting: the rewriting of texts before they are split; None if only special tokens are cut out.
+        rewriting: the rewriting of texts before they are split; None if texts are not rewritten.
         trimming: None: offsets include the spaces at the ends of tokens. False: offsets exclude these spaces. True: offsets exclude these
             spaces, but include the first space of a text.
-        reference: the library with the same ids, and its version.
+        reference: the library that gives the same ids, and its version.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")

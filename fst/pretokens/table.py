@@ -49,8 +49,8 @@ class PretokenTable(Table):
         moves: uint16[states, classes + 1], see `fst.text.splitter.Splitter`.
         drops: uint8[classes], 1 if pre-tokens that begin with a character of the class are dropped, else 0.
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the position before a text.
-        decisions: uint8[2^n], by window: `INSIDE` if no pre-token begins there, `BEGINS` if one begins there, `UNDECIDED` if the window
-            does not decide.
+        decisions: uint8[2^n], by window: `INSIDE` if no pre-token begins there, `BEGINS` if a pre-token begins there, `UNDECIDED` if the
+            window does not decide.
         words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
         token_bytes: uint8[n], the bytes of all tokens, concatenated: first the model's tokens, then all other names as UTF-8.
         token_ends: int64[tokens], the end of each token in `token_bytes`.
@@ -73,7 +73,7 @@ class PretokenTable(Table):
 
     @property
     def joins_words(self) -> bool:
-        """Whether the pre-tokens of a stretch are one word. They are if the compiler, not a pre-tokenizer, has defined the cuts."""
+        """Whether the pre-tokens of a stretch are one word: True if the compiler, not a pre-tokenizer, defines where words are cut."""
         return False
 
     @property
@@ -83,7 +83,7 @@ class PretokenTable(Table):
 
     @property
     def byte_kinds(self) -> Array:
-        """uint8[256], the kind of each byte for cuts between bytes, see `fst.pretokens.digit_cuts`; empty without these cuts."""
+        """uint8[256], the kind of each byte for cuts between bytes, see `fst.pretokens.digit_cuts`; empty if there are no such cuts."""
         return np.empty(0, np.uint8)
 
     @property
@@ -109,7 +109,7 @@ class PretokenTable(Table):
 
     @abstractmethod
     def run_piece(self, piece: bytes) -> Sequence[int]:
-        """Return the token ids of a pre-token. This is part of the slow walk."""
+        """Return the token ids of a pre-token, by the slow walk."""
 
     @abstractmethod
     def _arguments(self, specials: Mapping[bytes, int]) -> Any:

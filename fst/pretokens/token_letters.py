@@ -1,8 +1,8 @@
 r"""The conversion between the names of tokens and bytes.
 
 Names in byte-level vocabularies consist of GPT-2's letters for bytes (`fst.pretokens.byte_letters`). Names in other vocabularies are text,
-in which a symbol, mostly ▁, may mean a space, as in SentencePiece. In this case, a name with a real space matches nothing, because the
-model's texts contain no real spaces.
+in which a symbol, mostly ▁, may mean a space, as in SentencePiece. If there is a symbol, a name with a real space matches nothing, because
+texts contain the symbol instead of spaces.
 
 A token such as ``<0xC3>`` is a *fallback*: it represents a byte of a character that has no token.
 """

@@ -1,1 +1,1 @@
-"""Tables as files: arrays with a header, and proofs that kernels may use them."""
+"""Tables: their file format, their metadata, and proofs that kernels may use them."""

@@ -79,7 +79,7 @@ def is_step(value: Any) -> bool:
 
 
 def are_steps(value: Any) -> bool:
-    """Whether a value is a valid list of steps: at most `MAX_STEPS`; and a step ``SentencePiece`` is the only step."""
+    """Whether a value is a valid list of steps: at most `MAX_STEPS` steps, and a step ``SentencePiece`` only if it is the only step."""
     is_list = isinstance(value, list | tuple) and len(value) <= MAX_STEPS and all(map(is_step, value))
     return is_list and (len(value) == 1 or all(step["type"] != PIECES for step in value))
 
@@ -98,7 +98,7 @@ def joined(steps: Steps, tokens: Sequence[str]) -> str:
 
 
 def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
-    """Apply a step to tokens."""
+    """Apply a step to all tokens of a text."""
     if step["type"] == PIECES:
         return [_of_pieces(step, tokens)]
     if step["type"] == FUSE:
@@ -110,7 +110,7 @@ def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
-    """Apply a step to one token; the step changes each token independently."""
+    """Apply a step, which changes each token independently, to one token."""
     kind = step["type"]
     if kind == REPLACE:
         return token.replace(step["pattern"]["String"], step["content"])
@@ -201,7 +201,7 @@ class Plan(NamedTuple):
         return token if byte is None else byte
 
     def content(self, token: str, *, is_first: bool = False, is_last: bool = False) -> bytes:
-        """The result of `changed`, in bytes."""
+        """The result of `changed`, as bytes."""
         found = self.changed(token, is_first=is_first, is_last=is_last)
         return found.encode() if isinstance(found, str) else bytes([found])
 

@@ -38,7 +38,7 @@ FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # 
 CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # the flags of a contextual added token, named as in tokenizer.json
 FIRST, SECOND = "A", "B"  # the texts of a template
 MAX_TYPE_ID = (1 << 31) - 1
-MAX_MODEL_LENGTH = 10**9  # larger numbers mean "no limit" in other programs
+MAX_MODEL_LENGTH = 10**9  # a larger `model_max_length` means "no limit" in transformers
 MAX_DEPTH = 32  # maximum depth of nested lists and mappings in a component
 MAX_TEMPLATES = 1 << 20  # maximum total number of characters in the chat templates of a vocabulary
 MAX_SIZE, MAX_NUMBER = (1 << 64) - 1, (1 << 32) - 1  # the highest sizes and ids for truncation and padding in the reference
@@ -55,7 +55,7 @@ class Automaton:
         layout: "compact" or "linked".
         states: the number of states.
         columns: 1 more than the highest label of a class.
-        dead: the dead state: a word that reaches it has no segmentation.
+        dead: the dead state. A word that reaches this state has no segmentation.
     """
 
     kind: str = stored_as(TEXT)
@@ -73,7 +73,7 @@ class Model:
         unk_id, unk_token: the token for a word without a segmentation.
         model_tokens: the number of tokens of the model; the other tokens of the table are added tokens.
         continuing_subword_prefix: the first characters of a token that continues a word.
-        max_input_chars_per_word: a longer word is one unknown token.
+        max_input_chars_per_word: the maximum number of characters of a word; a longer word becomes one unknown token.
         trims_offsets: whether offsets exclude whitespace at the ends of tokens. If so, no token of the model begins or ends with
             whitespace.
     """
@@ -128,7 +128,7 @@ class ContextualToken:
         id: the token's id.
         single_word: the token counts only if no letter, digit, mark or underscore is next to it.
         lstrip, rstrip: the token includes the whitespace before it (lstrip) or after it (rstrip).
-        normalized: the token is found in normalized text; False: in raw text.
+        normalized: whether the token is found in normalized text, not in raw text.
         decoded: the spelling of the token in decoded text.
     """
 
@@ -165,7 +165,7 @@ RUNS = Rule(_is_ascending, "first and last code points of runs, ascending")
 @dataclass(frozen=True)
 class Context:
     """The sets of characters that decide whether a contextual token next to them counts. A set is stored as runs: the first and the last
-    code point of each.
+    code point of each run.
 
     Attributes:
         word: the characters that are parts of words, for `single_word`.
@@ -197,7 +197,7 @@ class AddedTokens:
         contextual: all other added tokens.
         context: the context of the contextual tokens; None if there are no contextual tokens.
         skipped: the ids that decoding leaves out.
-        normalized: the ids of `specials` with the flag normalized in the source; no normalizer changes these tokens.
+        normalized: the ids of special tokens with the flag ``normalized`` in the source. No normalizer changes these tokens.
     """
 
     specials: Mapping[str, int] = stored_as(Rule(_is_token_ids, "a mapping of non-empty tokens to ids"))
@@ -227,7 +227,7 @@ class AddedTokens:
         return [{"id": number, **flags[content], "content": content, "special": number in skipped} for content, number in by_id]
 
 
-Piece = tuple[tuple[int, ...] | str, int]  # ids of special tokens, or a text, FIRST or SECOND; and their type id
+Piece = tuple[tuple[int, ...] | str, int]  # special ids, or a text (`FIRST` or `SECOND`); and the type id of these ids
 Template = tuple[Piece, ...]
 
 
@@ -355,8 +355,8 @@ def _are_templates(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a vocabulary's source besides its ids. A table stores and shows all of them. By default, calls use only the decoder
-    and the two sides.
+    """The settings of a vocabulary's source that do not affect ids. A table stores all of them. By default, calls use only `decoder`,
+    `padding_side` and `truncation_side`.
 
     Attributes:
         decoder: the decoder; None: tokens are joined with spaces.

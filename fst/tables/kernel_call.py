@@ -12,10 +12,10 @@ import numpy as np
 
 from fst.automata.rows import Array
 
-CHUNK = 4096  # new symbols per round of a kernel's loops; 2048 to 16384 are equally fast
-MARGIN = 128  # spare symbols after a chunk: for the last character's symbols, and for vector loads past the last symbol
+CHUNK = 4096  # number of new symbols per round of a kernel's loops; 2048 to 16384 are equally fast
+MARGIN = 128  # number of spare symbols after a chunk: for the last character's symbols, and for vector loads past the last symbol
 MOST_UNITS = (1 << 29) - 1  # maximum number of code units in one call: some kernels store positions in 29 bits
-SLACK = 16  # ids that a kernel may write after the last counted id
+SLACK = 16  # number of ids that a kernel may write after the last counted id
 IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # the number of fields of `IdsOutput`, for which numba compiles no code for spans
 
 # Indices into `Work.state`.
@@ -30,7 +30,7 @@ class IdsOutput(NamedTuple):
     Attributes:
         prefix, suffix: int32[n], the frame: the ids before and after each text.
         ids: int32[n], filled from index ``state[COUNT]``.
-        ends: int64[rows], filled: the end of the ids of each text. An unfinished text has no row yet.
+        ends: int64[rows], filled: the end of the ids of each text. An unfinished text is not counted as a row.
     """
 
     prefix: Array
@@ -71,12 +71,13 @@ class Work(NamedTuple):
             written so far. `ROW`: the current row of this call. `OPEN`: 1 if the last call had ``more``, so that its last text is
             unfinished. `BEFORE`, `WORD`: with spans, the number of characters and of words read in the unfinished text. `BESIDE`: the class
             of the symbol before the kept symbols, which ended the last word.
-        reading: uint64[8], the state from which `fst.runtime.text.kernels.reading.read` resumes. `AT`: the position in the text.
-            `READ_ROW`: the row of the text. For a run of marks: `RANKS`, a bit for each rank still to be read; `RUN_BEGIN`, `RUN_STOP`,
-            `RUN_AT`, the begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span is searched;
-            `RUN_SPAN`, the last span returned.
+        reading: uint64[8], the state from which `fst.runtime.text.kernels.reading.read` resumes. `AT`: the position in the current text.
+            `READ_ROW`: the row of this text. For a run of marks: `RANKS`, a bit for each rank that has not been read yet; `RUN_BEGIN`,
+            `RUN_STOP`, `RUN_AT`, the begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span
+            is searched; `RUN_SPAN`, the last span returned.
         symbols: uint16[capacity], classes; the first `KEPT` classes are kept between calls.
-        spans: uint64[capacity], the span of each symbol, ``first character | one past the last << 32``; kept like `symbols`.
+        spans: uint64[capacity], the span of each symbol, ``first character | one past the last << 32``; the first `KEPT` spans are kept,
+            too.
         masks: uint64[capacity // 32], bit masks of symbols; begins, stops: uint32[capacity], the bounds of words.
         slots, results: uint64[capacity]; scratch: int32[2 * capacity], ids with gaps.
         pending, active: uint64[2 * capacity], pending words.

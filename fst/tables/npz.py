@@ -95,14 +95,14 @@ def _parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema:
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file to write. The file gets its name when the context ends without an error; otherwise it is removed.
 
-    For a link, the target is replaced. A device or a folder is refused.
+    If `path` is a link, the file that it points to is replaced. A device or a folder is refused.
     """
     path = Path(path).resolve()
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "not a regular file: it would be replaced by one", str(path))
     remove_leftovers(path.parent)
     temporary, file = _begun(path)
-    lock = os.dup(file.fileno()) if fcntl else None  # the lock lasts until the file has its name
+    lock = os.dup(file.fileno()) if fcntl else None  # a second descriptor, so that the lock lasts until the file is renamed
     try:
         with file:
             yield file
@@ -213,7 +213,7 @@ class Stored:
         return places
 
     def arrays(self, places: list[_Place]) -> dict[str, NDArray[Any]]:
-        """The arrays of a schema, without a copy."""
+        """The arrays by name, without copies."""
         return {place.name: self._array(place) for place in places[1:]}
 
     def verify(self, places: list[_Place]) -> None:
@@ -238,7 +238,7 @@ class Stored:
         return _Place(name, dtype, position, begin, start, end, shape)
 
     def _crc(self, place: _Place) -> int:
-        """The checksum of a member, after a proof of its headers."""
+        """Compute the checksum of a member, and prove its headers."""
         name, dtype, position, begin, start, end, shape = place
         crc = zlib.crc32(self._data[begin:end])
         if bytes(self._data[position:start]) != _local(name, end - begin, crc, position) + _npy_header(dtype, shape):

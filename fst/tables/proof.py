@@ -3,8 +3,8 @@
 Kernels check no bounds. Before they run, all values that they read from a table are proven to be in range, in a few passes over the arrays.
 
 **Depths.** A table contains a *depth* for each state, a lower bound on the number of symbols on each path from the root to the state. The
-root has depth 0, and a transition leads at most one level deeper, so the bound holds by induction. Tokens that end in a state are proven to
-have at most this number of symbols.
+root has depth 0, and a transition leads at most one level deeper, so the bound holds by induction. A further proof compares this bound with
+the length of each token that ends in the state.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from fst.automata.rows import MAX_OUTPUT, MULTIPLIERS, ROOT, Array, RowFormat
 from fst.errors import TableError, quoted
 from fst.tables.header import AddedTokens, Templates
 
-CHUNK = 1 << 16  # entries proven at a time; intermediate results fit into a cache
-SHARE = 8  # chunks per task of a thread; waiting for another thread takes as long as a tenth of a chunk
+CHUNK = 1 << 16  # number of entries that are proven at a time, so that intermediate results fit into a cache
+SHARE = 8  # number of chunks per task of a thread; handing over a task takes as long as a tenth of a chunk
 HASH_FACTORS = np.array(MULTIPLIERS, np.uint64)
 
 Each = Callable[..., Iterable[Any]]
@@ -74,7 +74,7 @@ class Tokens:
     """The proven tokens of a table: they consist of whole characters, are distinct, and have ids.
 
     Args:
-        data: uint8[n], their UTF-8 bytes.
+        data: uint8[n], the UTF-8 bytes of all tokens, concatenated.
         ends: int64[tokens], the end of each token in `data`.
         ids: int32[tokens], the id of each token.
 
@@ -108,7 +108,9 @@ class Tokens:
         return self._data[begin : int(self._ends[token])].tobytes().decode()
 
     def of_id(self, number: int, name: str) -> int:
-        """Prove that a token with this id has this name, and return the index of the token. Other tokens may have the same id."""
+        """Prove that a token has the id `number` and the name `name`, and return the index of this token. Other tokens may have the same
+        id.
+        """
         token = int(self._token_of[number])
         if self.name(token) == name:
             return token
@@ -166,7 +168,7 @@ class Transitions(NamedTuple):
     after: Array
 
     def need_none(self, wrong: Array, fault: Callable[[int], str]) -> None:
-        """Refuse the table if any transition is wrong, like the function `need_none`."""
+        """Like the function `need_none`, but only for entries that are transitions."""
         need_none(wrong & self.are_held, fault)
 
 
@@ -221,7 +223,7 @@ def prove_transitions(
         before = marks.take(np.arange(first + 1 - rows.first, first + 1 - rows.first + len(chunk)) - labels, mode="clip")
         after = marks[1:].take(rows.targets_of(chunk), mode="clip")
         held = Transitions(first, chunk, labels < rows.labels, before, after)
-        wrong = (before == 0) | (after - one > before)  # an `after` of 0 wraps around
+        wrong = (before == 0) | (after - one > before)  # if `after` is 0, ``after - one`` wraps around
         if (wrong & held.are_held).any():
             held.need_none(before == 0, lambda at: f"the transition at slot {first + at} of {name} belongs to no state")
             held.need_none(after == 0, lambda at: f"the transition at slot {first + at} of {name} leads to no state")
@@ -233,7 +235,7 @@ def prove_transitions(
 
 
 def by_chunks(each: Each, of_chunk: Callable[[slice], Any], length: int) -> list[Any]:
-    """Apply a function to all chunks of entries, and return the results. A task of a thread is several chunks."""
+    """Apply a function to all chunks of entries, and return the results. Each task of a thread consists of several chunks."""
     chunks = [slice(first, first + CHUNK) for first in range(0, length, CHUNK)]
     shares = [chunks[first : first + SHARE] for first in range(0, len(chunks), SHARE)]
     return [result for results in each(lambda share: [of_chunk(some) for some in share], shares) for result in results]

@@ -19,7 +19,7 @@ from fst.errors import TableError, quoted
 from fst.tables import npz
 
 MAX_THREADS = 4  # with more threads, loading would wait for memory, not for processors
-MEMBER = "member"  # the key in a field's metadata
+MEMBER = "member"  # the key under which the metadata of a field contains its `npz.Member`
 
 Each = Callable[..., Iterable[Any]]  # `map`, or the `map` of an executor
 Loaded = TypeVar("Loaded", bound="Table")
@@ -48,7 +48,7 @@ class Table(ABC):
         unit: the code units that the kernels read.
         kernel: the dotted name of the module of the kernels, which is not imported here.
         public_class: the dotted name of the public class, whose argument is the table; the class is not imported here.
-        has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, the kernels count the ids that do not fit into the
+        has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, kernels report the number of ids that do not fit into the
             output.
         has_tokens: whether the machine encodes texts as ids of tokens; its public class is then a `fst.Tokenizer`.
     """
@@ -77,7 +77,7 @@ class Table(ABC):
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """The size and the options of a table without tokens, as JSON."""
+        """A summary for users of a table without tokens: its size and its options, as JSON."""
         return self.about
 
     @property
@@ -146,7 +146,7 @@ class Table(ABC):
 
     @classmethod
     def proven(cls: type[Loaded], stored: npz.Stored) -> Loaded:
-        """The table of a file, proven safe.
+        """Make the table of a file, and prove that it is safe.
 
         The proof and the checksums run at the same time: both release Python's lock, and they are independent. If both fail, the error is
         about the checksum, because damage also causes faults in the proof.

@@ -29,7 +29,7 @@ def id_of_word(words: Array, displacements: Array, classes: Sequence[int]) -> in
 
 
 def used(words: Array) -> tuple[Array, Array]:
-    """The words in the table: their classes, uint16[n, 12], and their ids, int64[n]."""
+    """The used slots of the table: the classes of each word, uint16[n, 12], and its id, int64[n]."""
     slots = words.reshape(-1, 4)
     slots = slots[slots[:, 3] > 0]
     return slots[:, :3].copy().view(np.uint16), (slots[:, 3] & np.uint64(MAX_OUTPUT)).astype(np.int64)
@@ -39,7 +39,7 @@ def prove(words: Array, displacements: Array, named: Array, longest: int) -> Non
     """Prove that every hash leads to a slot, and that each word has exactly one id, which is the id of a token.
 
     Args:
-        words, displacements: of the table.
+        words, displacements: the arrays of the table.
         named: whether each number is an id.
         longest: the number of symbols of the longest word that is looked up.
     """

@@ -93,7 +93,7 @@ def link_longest(parents, labels, levels, tokens, firsts, of_root, unseen, with_
                 count = put(pops, count, 0, token, levels[node])
             continue
         read, link, last = levels[above], links[above], lasts[above]
-        is_covered = pops[last, END] > read  # by a token UNSEEN of several symbols
+        is_covered = pops[last, END] > read  # the symbol is part of a token `UNSEEN` of several symbols
         target = NULL if above == ROOT or is_covered else child(link, label, firsts, labels, of_root)
         while target == NULL and link != ROOT and not is_covered:
             count = put_list(pops, count, last, lasts[link], read - levels[link])
