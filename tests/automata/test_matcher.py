@@ -1,4 +1,4 @@
-"""The kernel finds the longest of many strings at each position of a text, in time that does not depend on how the strings overlap."""
+"""The kernel that finds the longest of many strings at each position of a text, in linear time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OVERLAPPING = ["[" * 300, "ab" * 100 + "c", "ab" * 50 + "d", "aab"]
 
 
 def longest(strings: Sequence[str], text: str, at: int, end: int) -> int:
-    """The expected result of the kernel: the length of the longest string at a position, or 0."""
+    """The length of the longest string at a position, or 0, by definition."""
     return max((len(string) for string in strings if text.startswith(string, at, end)), default=0)
 
 
@@ -33,7 +33,7 @@ def is_open(strings: Sequence[str], text: str, at: int) -> bool:
 
 
 def plain(name: str, **parts: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the kernels in plain Python, with replacements for other functions that it calls."""
+    """A function of the kernels in plain Python, in which some functions that it calls are replaced."""
     function = getattr(tries, name)
     function = getattr(function, "py_func", function)
     return FunctionType(function.__code__, {**function.__globals__, **parts})
@@ -55,7 +55,7 @@ def found(
 
 
 def leftmost(strings: Sequence[str], text: str) -> list[int]:
-    """The positions of a text that are not inside a string found before."""
+    """The positions of a text that are not inside a string that begins earlier."""
     places, at = [], 0
     while at < len(text):
         places.append(at)
@@ -65,9 +65,7 @@ def leftmost(strings: Sequence[str], text: str) -> list[int]:
 
 @given(STRINGS, TEXTS, st.booleans(), st.data())
 def test_longest_string_at_each_place(strings: list[str], text: str, overlapping: bool, data: st.DataObject) -> None:
-    """At ascending positions, a walk finds the longest string and whether a longer one may follow; inside a found string, only if the trie
-    allows overlaps.
-    """
+    """At ascending positions, the kernel finds the longest string, and whether a longer one may follow."""
     of = trie(((list(map(ord, string)), number) for number, string in enumerate(strings)), overlapping=overlapping)
     asked = list(range(len(text))) if overlapping else leftmost(strings, text)
     places = [at for at in asked if data.draw(st.booleans())]
@@ -79,7 +77,7 @@ def test_longest_string_at_each_place(strings: list[str], text: str, overlapping
 
 @given(STRINGS, TEXTS)
 def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
-    """The trie of a table's special tokens is walked over UTF-16, where a character beyond U+FFFF takes two units."""
+    """The trie of special tokens finds the longest string in UTF-16, in which a character beyond U+FFFF has two units."""
     of = special_trie(_special_trie({string: number for number, string in enumerate(strings)}))
     units = np.frombuffer(text.encode("utf-16-le"), np.uint16)
     places = leftmost(strings, text)
@@ -91,7 +89,7 @@ def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 299 + "x", "ab" * 100 + "x", "ab" * 50 + "a", "aab" * 40], ids=lambda text: text[:3])
 def test_walks_take_linear_time(text: str) -> None:
-    """A text full of long prefixes of strings costs a few steps per character at any positions."""
+    """At any positions, a text of long prefixes of strings takes at most four steps per character."""
     of = trie((list(map(ord, string)), number) for number, string in enumerate(OVERLAPPING))
     items = np.frombuffer((text * 20).encode("utf-32-le"), np.uint32)
     steps = 0
@@ -107,7 +105,7 @@ def test_walks_take_linear_time(text: str) -> None:
 
 @given(STRINGS, st.booleans())
 def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> None:
-    """The kernel that links many nodes gives the same links as the plain Python that links a few."""
+    """The kernel that links many nodes makes the links of the plain Python that links a few."""
     some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
     by_python = trie(some, overlapping=overlapping)
     with pytest.MonkeyPatch.context() as patch:
@@ -118,14 +116,14 @@ def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> 
 
 
 def meet(one: str, other: str) -> bool:
-    """Whether one string contains the other, or begins as the other ends."""
+    """Whether one string contains the other, or begins with the other's end."""
     ends = any(one[-size:] == other[:size] or other[-size:] == one[:size] for size in range(1, min(len(one), len(other))))
     return one in other or other in one or ends
 
 
 @given(STRINGS, STRINGS, st.booleans())
 def test_strings_that_can_share_a_character(strings: list[str], known: list[str], are_many: bool) -> None:
-    """Among any number of strings, all strings are found that can share a character of a text with a known string."""
+    """Among any number of strings, `overlapping` finds all that can share a character of a text with one of the given strings."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matcher, "FEW_STRINGS", 0 if are_many else len(strings))
         assert [*matcher.overlapping(strings, known)] == [string for string in strings if any(meet(string, other) for other in known)]

@@ -24,7 +24,7 @@ from worker import source
 
 import fst
 
-DOCUMENT = 10**8  # characters
+DOCUMENT = 10**8  # number of characters
 Figures = Iterator[tuple[str, str]]
 
 
@@ -34,7 +34,9 @@ def main() -> None:
 
 
 def show(own: Callable[[fst.Tokenizer, list[str], Path], Figures], *names: str) -> None:
-    """Print a column of figures for each vocabulary, from English books: the figures of all machines, and the figures from `own`."""
+    """Print a column of figures for each vocabulary, from English books; `own` yields figures of the machine,
+    after those of all machines.
+    """
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     english = documents(folder / "corpora" / BOOKS)
     columns = {name: dict(figures(source(folder / name), english, own)) for name in names}
@@ -54,7 +56,7 @@ def figures(vocabulary: Path, english: list[str], own: Callable[[fst.Tokenizer, 
 
 
 def built(vocabulary: Path, table: Path) -> Figures:
-    """The time to compile a table and to load it, and related figures."""
+    """The times to compile and to load a table, and the size of the table."""
     compile_table = partial(run, [*FST, "compile", str(vocabulary), "-o", str(table)])
     compile_table()
     yield "compile, whole process, second run", f"{seconds(compile_table, 3):.1f} s"
@@ -64,7 +66,7 @@ def built(vocabulary: Path, table: Path) -> Figures:
 
 
 def speeds(tok: fst.Tokenizer, english: list[str]) -> Figures:
-    """Times and ratios of times, on one thread."""
+    """Times, and ratios of times, on one thread."""
     ids = partial(tok.encode_batch, english, threads=1)
     yield "time with offsets against ids alone", f"{ratio(partial(tok.encode_batch, english, offsets=True, threads=1), ids):.2f}"
     yield "`encode` of a sentence", f"{seconds(lambda: [tok.encode(SENTENCE) for _ in range(1000)], 9) * 1e3:.1f} µs"
@@ -75,7 +77,7 @@ def speeds(tok: fst.Tokenizer, english: list[str]) -> Figures:
 
 
 def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
-    """Figures of byte-level BPE only."""
+    """The figures that only byte-level BPE has."""
     yield from threads(tok, english)
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(table.with_name("cold"))}
     first = partial(subprocess.run, [sys.executable, "-c", FIRST, str(table)], check=True, capture_output=True, env=cold)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rows import BOOKS, FOLDER, UNCASED, documents
 
 SIZE, LONGEST = 32, 128
-FEWEST, MOST = 20, 400  # characters of a sentence
+FEWEST, MOST = 20, 400  # number of characters of a sentence
 ROUNDS = 15
 REFERENCE = "BertTokenizerFast"
 Call = Callable[[list[str]], Any]
@@ -48,7 +48,7 @@ def calls(folder: Path) -> dict[str, Call]:
 
 
 def compare(made: dict[str, Call], batches: list[list[str]]) -> None:
-    """Stop if a library returns a result that differs from the reference."""
+    """Stop if a library gives another result than the reference."""
     for texts in batches:
         expected = made[REFERENCE](texts)
         for name, call in made.items():
@@ -59,7 +59,7 @@ def compare(made: dict[str, Call], batches: list[list[str]]) -> None:
 
 
 def measure(made: dict[str, Call], batches: list[list[str]], calls: int) -> dict[str, Times]:
-    """The microseconds per batch in each round; each measurement makes `calls` calls."""
+    """The microseconds per batch in each round, from `calls` calls."""
     found = {name: np.empty((ROUNDS, len(batches))) for name in made}
     for turn in range(ROUNDS):
         for name, call in made.items():
@@ -72,7 +72,7 @@ def measure(made: dict[str, Call], batches: list[list[str]], calls: int) -> dict
 
 
 def show(title: str, found: dict[str, Times]) -> None:
-    """Print the time of each call, also relative to the time of this package."""
+    """Print the time of each call, and its ratio to the time of this package."""
     for way, pick in (("median", np.median), ("least", np.min)):
         means = {name: pick(times, axis=0).mean() for name, times in found.items()}
         for name, mean in means.items():
@@ -80,7 +80,7 @@ def show(title: str, found: dict[str, Times]) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure the calls, and print the table."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     made = calls(folder / "vocab" / UNCASED)
     sentences = [line for line in documents(folder / "corpora" / BOOKS) if FEWEST <= len(line) <= MOST][: 625 * SIZE]

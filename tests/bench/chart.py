@@ -36,7 +36,7 @@ def panel(row: dict[str, Any]) -> Panel:
 
 
 def caption(rows: list[dict[str, Any]]) -> str:
-    """The explanation below the figures."""
+    """The caption of the picture."""
     rounds = min(len(peer["seconds"]) for row in rows for peer in row["peers"].values() if not peer["error"])
     told = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
     told += " Replay: the same text again, words cached."

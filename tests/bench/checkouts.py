@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from rows import ALBERT, BOOKS, CASED, CHINESE, CL100K, CODE, FOLDER, GPT2, JAPANESE, MISTRAL, SENTENCES, T5, UNCASED, XLM_R, documents
 
-ROUNDS, AT_LEAST, MOST = 15, 0.2, 2_000_000  # rounds; seconds of a turn; characters of a corpus
+ROUNDS, AT_LEAST, MOST = 15, 0.2, 2_000_000  # rounds; seconds of a turn; maximum number of characters of a corpus
 WORDS = "dict/american-english-huge.txt"
 METHODS = ("encode_batch", "find_batch", "segment_batch")
 ARRAYS = ("ids", "row_splits", "offsets", "starts", "ends")
@@ -94,7 +94,7 @@ def ratio(checkouts: Sequence[Checkout], name: str, corpus: str, rounds: int) ->
 
 
 class Checkout:
-    """A process of a checkout, which answers questions."""
+    """A process of a checkout that answers questions."""
 
     def __init__(self, python: str, folder: Path) -> None:
         command = [python, __file__, "--answer", str(folder)]
@@ -102,7 +102,7 @@ class Checkout:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, *question: str) -> Any:
-        """The answer of a method of `Answers`."""
+        """The answer of a method of `Answers` in the process."""
         assert self.process.stdin
         assert self.process.stdout
         print(json.dumps(question), file=self.process.stdin, flush=True)
@@ -128,7 +128,7 @@ class Answers:
     def seconds(self, name: str, corpus: str) -> float:
         """The processor time of a pass over a corpus: the mean of the passes in a turn."""
         call, passes = self._call(name, corpus), 0
-        call()  # warm-up
+        call()  # a warm-up
         begun = time.process_time()
         while time.process_time() - begun < AT_LEAST:
             call()

@@ -38,7 +38,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     sys.path.insert(0, str(EXAMPLES))
     os.environ.update(PYTHONPATH=str(EXAMPLES), RAY_USAGE_STATS_ENABLED="0", RAY_DATA_DISABLE_PROGRESS_BARS="1")
-    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # one block per file
+    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # makes one block per file
     import ray
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def written(folder: Path, texts: list[str]) -> None:
-    """Write a folder with one file under several names."""
+    """Write a folder that contains one file under several names."""
     folder.mkdir()
     pq.write_table(pa.table({"text": texts}), folder / "0.parquet")
     for number in range(1, BLOCKS):
@@ -69,8 +69,9 @@ def written(folder: Path, texts: list[str]) -> None:
 
 
 def rates(ray: Any, corpus: Path, table: Path, notes: Path, actors: int) -> list[float]:
-    """The rows per second of all actors together, by the clock and by the processor time of each process. The time of an actor begins with
-    its first block and ends with its last.
+    """The rows per second of all actors together, by the clock and by the processor time of each process.
+
+    The time of an actor begins with its first block and ends with its last.
     """
     from ray_data import encoded
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORDS, BYTES, POWER = 77_827, 20e6, 0.52
-LETTERS = 5.7  # average bytes of a word and the space after it
+LETTERS = 5.7  # average number of bytes of a word and the space after it
 COMMON, SHARE = 1000, 0.35
-BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # words drawn together; they repeat words before their block
-LINE = 12  # words
+BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # number of words that are drawn together, which repeat words before their block
+LINE = 12  # number of words
 ONSETS = ("b", "c", "d", "f", "gr", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "th", "br", "ch")
 RHYMES = ("a", "ell", "ing", "o", "at", "en", "est", "ound", "ick", "er", "and", "us")
 
@@ -42,7 +42,7 @@ def write(file: IO[bytes], size: int) -> None:
 
 
 def blocks(size: int) -> Iterator[NDArray[np.int32]]:
-    """The numbers of words, in blocks. Words are numbered as they first appear."""
+    """Yield blocks of words as numbers, in the order of first occurrence."""
     chance = np.random.default_rng(7)
     most = int(size / LETTERS * 1.5)
     drawn = np.empty(most, np.int32)
@@ -64,7 +64,7 @@ def blocks(size: int) -> Iterator[NDArray[np.int32]]:
 
 
 def _spellings(first: int, last: int) -> Iterator[bytes]:
-    """The spellings of words: words with a higher expected frequency have fewer syllables."""
+    """Yield the spellings of words; words with a higher expected frequency have fewer syllables."""
     syllables = [onset + rhyme for onset in ONSETS for rhyme in RHYMES]
     for number in range(first, last):
         rest, word = number, ""

@@ -30,7 +30,7 @@ TEXTS = (BOOKS, "docs_zh.md", "docs_hi.md", "code_python.txt")
 
 
 def milliseconds(calls: list[Callable[[], str]]) -> list[float]:
-    """The minimum of the processor times of each call."""
+    """The minimum processor time of each call."""
     texts = [call() for call in calls]
     if len(set(texts)) > 1:
         raise SystemExit("other texts")

@@ -27,7 +27,7 @@ ROWS, DIMENSIONS, BATCH, TURNS = 40_000, 256, 1024, 5
 
 def main() -> None:
     """Print the figures."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import, which reads it once
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of tokenizers, which reads it once
     import torch
 
     torch.set_num_threads(1)
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def ways(source: Path) -> dict[str, Any]:
-    """The models of the three variants."""
+    """The three variants of the model."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
@@ -64,7 +64,7 @@ def ways(source: Path) -> dict[str, Any]:
 
 
 def preprocessing(tok: fst.Tokenizer) -> Callable[..., dict[str, Any]]:
-    """A replacement for `StaticEmbedding.preprocess` that makes no lists."""
+    """A replacement for `StaticEmbedding.preprocess` that creates no lists."""
     import torch
 
     def preprocess(inputs: list[str], prompt: str | None = None, **_: Any) -> dict[str, Any]:

@@ -18,15 +18,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from figures import seconds  # sets one thread for the reference, before its import
+from figures import seconds  # sets one thread for tokenizers, before its import
 from rows import BOOKS, FOLDER, UNCASED, documents
 from tokenizers import Tokenizer
 
 import fst
 from fst.compile import wordpiece
 
-SAMPLE = 2000  # rows for the slow reference
-ADDED = 1644  # tokens
+SAMPLE = 2000  # number of rows, because tokenizers is slow
+ADDED = 1644  # number of tokens
 TURNS = 9
 
 
@@ -79,7 +79,7 @@ def ratio(first: Callable[[], Any], second: Callable[[], Any]) -> float:
 
 
 def added(source: Path, folder: Path) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Added tokens of three kinds: names in brackets; English words that are not tokens, at any place in words; the same as whole words."""
+    """Added tokens of three kinds: names in brackets; English words that are not tokens, anywhere in words; the same with single_word."""
     known = json.loads(source.read_text(encoding="utf-8"))["model"]["vocab"]
     lines = (folder / "dict" / "american-english-huge.txt").read_text(encoding="utf-8").split()
     words = [word for word in lines if word.isascii() and word.isalpha() and word.islower() and len(word) > 4 and word not in known]
@@ -92,7 +92,7 @@ def added(source: Path, folder: Path) -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def extended(source: Path, tokens: list[dict[str, Any]]) -> fst.Tokenizer:
-    """A tokenizer with additional added tokens."""
+    """A tokenizer with more added tokens."""
     document = json.loads(source.read_text(encoding="utf-8"))
     plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
     first = len(document["model"]["vocab"])

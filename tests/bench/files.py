@@ -28,7 +28,7 @@ from rows import BOOKS, FOLDER, UNCASED, documents
 from fst.compile import wordpiece
 
 TIMES = 25
-SAMPLE = 20_000  # rows
+SAMPLE = 20_000  # number of rows
 TURNS = 3
 SHORT_LINES, WORDS = 500_000, 7
 THREADS = "2"
@@ -105,14 +105,14 @@ def write(texts: list[str], times: int, path: str) -> None:
 
 
 def short_lines(texts: list[str]) -> Iterator[str]:
-    """The words of texts, a few per line."""
+    """The words of texts as lines of a few words."""
     for text in texts:
         words = text.split()
         yield from (" ".join(words[first : first + WORDS]) for first in range(0, len(words), WORDS))
 
 
 def encoded(table: str, source: str, folder: str, ending: str = "parquet") -> tuple[float, float, int]:
-    """Encode a file; return the seconds, the processor seconds, and the maximum memory in kilobytes."""
+    """Encode a file; return the seconds by the clock and by the processor, and the maximum memory in kilobytes."""
     column = ["--column", "text"] if source.endswith(".parquet") else []
     words = ["encode", table, source, *column, "-o", f"{folder}/out.{ending}", "--threads", THREADS]
     begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)

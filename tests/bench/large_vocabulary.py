@@ -37,7 +37,7 @@ FST = str(Path(sys.executable).with_name("fst"))
 
 
 def main() -> None:
-    """Print the compile time in seconds, from the second of two runs, and the size and speed of each table."""
+    """Print the compile time of the second of two runs in seconds, and the size and speed of each table."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     tokens = (folder / CASED / "vocab.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n")
     show(grown(tokens, SIZE), folder)
@@ -72,7 +72,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def of_words(folder: Path) -> list[str]:
-    """The words of dictionaries, an equal number from each, and the same words as continuations."""
+    """An equal number of words from each dictionary, and the same words as continuations."""
     found = dict.fromkeys(SPECIAL)
     for name, separator in DICTIONARIES.items():
         lines = (folder / name).read_text(encoding="utf-8").removesuffix("\n").split("\n")
@@ -82,7 +82,7 @@ def of_words(folder: Path) -> list[str]:
 
 
 def grown(tokens: list[str], size: int) -> list[str]:
-    """The vocabulary with new tokens after the old ones; the result is the same in every run."""
+    """The vocabulary with new tokens after the old ones, the same in every run."""
     random = Random(SEED)
     pieces: dict[int, list[str]] = {}
     for token in tokens:
@@ -103,7 +103,7 @@ def grown(tokens: list[str], size: int) -> list[str]:
 
 
 def script(char: str) -> int:
-    """A number that most characters of one script share."""
+    """A number that most characters of a script share."""
     return ord(char) >> 7
 
 

@@ -26,7 +26,7 @@ from rows import BOOKS, FOLDER, UNCASED, documents
 import fst
 from fst.compile import wordpiece
 
-MARK, PIECE = "\u1b44\u302e", 1 << 15  # marks that canonical ordering swaps; characters written at a time
+MARK, PIECE = "\u1b44\u302e", 1 << 15  # marks that canonical ordering swaps; number of characters per write
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 IMPORT = "import numpy, time; begun = time.perf_counter(); import fst; print(time.perf_counter() - begun)"
 FIRST = "import fst, sys; fst.load(sys.argv[1]).encode('a')"
@@ -49,9 +49,9 @@ def main() -> None:
 
 
 def lengths(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """The time per character by the length of a text, for ten million characters in different texts, and for one longer text.
+    """The time per character for texts of different lengths: ten million characters in different texts, and one longer text.
 
-    One short text, repeated, would be a fifth faster: the processor predicts its words, and they stay in the nearest cache.
+    If one short text were repeated, it would take a fifth less time, because the processor predicts its words and keeps them in its cache.
     """
     book = " ".join(english)
     for power in range(4, 9):
@@ -69,7 +69,7 @@ def encode_all(tok: fst.Tokenizer, texts: list[str]) -> None:
 
 
 def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tuple[str, str]]:
-    """The speed on texts that are slow to encode, relative to that on English."""
+    """The speed on texts that are slow to encode, relative to the speed on English."""
     draw = random.Random(5)
     letters = "abcdefghijklmnopqrstuvwxyz"
     tokens = (source / "vocab.txt").read_text(encoding="utf-8").split("\n")
@@ -92,9 +92,9 @@ def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tupl
 
 
 def growth(source: Path) -> Iterator[tuple[str, str]]:
-    """The time per character, by length, of texts that could take more than linear time, also relative to plain text.
+    """The time per character, by length, of texts that could take more than linear time, also relative to ordinary text.
 
-    Streams read a run of marks in pieces, and are compared with `encode` of the run; the others are compared with a vocabulary without
+    Streams read a run of marks in parts, and are compared with `encode` of the run. Other texts are compared with a vocabulary without
     their tokens.
     """
     flags: list[dict[str, Any]] = [{}, {"single_word": True}, {"rstrip": True}, {"normalized": True}, {"normalized": True, "rstrip": True}]
@@ -113,7 +113,7 @@ def growth(source: Path) -> Iterator[tuple[str, str]]:
 
 
 def _growth(measured: Callable[[int], object], plain: Callable[[int], object]) -> str:
-    """Nanoseconds per character for each length, and the ratio to plain text at the greatest length."""
+    """The nanoseconds per character for each length, and the ratio to ordinary text at the greatest length."""
     times = {power: seconds(partial(measured, 10**power), 3 if power > 5 else 9) / 10**power for power in range(4, 8)}
     last = 10 ** max(times)
     shown = ", ".join(f"{taken * 1e9:.1f}" for taken in times.values())
@@ -121,12 +121,12 @@ def _growth(measured: Callable[[int], object], plain: Callable[[int], object]) -
 
 
 def encode_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool = False) -> None:
-    """Encode `length` characters of a repeated text."""
+    """Encode `length` characters of a repeated string."""
     tok.encode_batch([unit * (length // len(unit))], offsets=offsets, threads=1)
 
 
 def stream_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool) -> None:
-    """Stream the same text in pieces, and read after each piece."""
+    """Stream the same text in parts, and read after each part."""
     stream = tok.stream(offsets=offsets)
     for piece in range(0, length, PIECE):
         stream.write(unit * (min(PIECE, length - piece) // len(unit)))

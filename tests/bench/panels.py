@@ -8,11 +8,11 @@ from typing import IO, Any
 from fst.core.chart import COLUMNS, FAINT, OTHERS, OURS, TEXT, Bar, Panel
 
 DIFFERING = "#dfe3e8"
-PALE = "Pale, with †: some ids differ from those of the "  # the name of the reference follows
+PALE = "Pale, with †: some ids differ from those of the "  # followed by the name of the reference
 
 
 def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:
-    """The bar of a tokenizer: a distinct colour for `fst`, and a pale colour with a dagger if ids differ."""
+    """The bar of a tokenizer; `fst` has a color of its own, and a bar is pale and has a dagger if ids differ."""
     dagger = " †" if is_differing else ""
     label = "failed" if has_failed else f"{value:.{int(value < 10)}f}{dagger}"
     return Bar(value, label, OURS if name == "fst" else DIFFERING if is_differing else OTHERS)

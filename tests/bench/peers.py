@@ -37,7 +37,7 @@ ROUNDS = 5
 
 
 def ask(process: Process, *question: Any) -> dict[str, Any]:
-    """The answer of a process; if everything fails, it has an "error"."""
+    """The answer of a process; if the process fails, the answer contains an "error"."""
     try:
         answer: dict[str, Any] = process.ask(*question)
     except WorkerError as error:
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def installed(rows: list[Row]) -> list[str]:
-    """The installed peers of some rows. Without the reference, nothing can be compared."""
+    """The peers of some rows that are installed; the program ends if the reference is missing."""
     wanted = [name for name in PEERS if any(name in row.peers for row in rows)]
     found = [name for name in wanted if find_spec(PEERS[name].module)]
     for name in wanted:
@@ -134,7 +134,7 @@ def measure(row: Row, place: tuple[str, int], processes: dict[str, Process], rou
 
 
 def figure(row: Row, reference: dict[str, Any], loaded: dict[str, Any], timed: list[dict[str, Any]]) -> Figure:
-    """The figure from the answers of a peer."""
+    """The figure of a peer from its answers."""
     errors = [answer["error"] for answer in (loaded, *timed) if "error" in answer]
     if errors:
         return Figure([], error=errors[0])
@@ -145,7 +145,7 @@ def figure(row: Row, reference: dict[str, Any], loaded: dict[str, Any], timed: l
 
 
 def differences(left: str, right: str) -> int:
-    """The number of texts whose digests differ or are missing on one side."""
+    """The number of texts whose digests differ, or are missing on one side."""
     return sum(a != b for a, b in zip_longest(*map(texts_of, (left, right))))
 
 
@@ -155,7 +155,7 @@ def texts_of(digests: str) -> Iterator[str]:
 
 
 def tables(measured: list[Measured]) -> Iterator[str]:
-    """The lines of a table for each group of peers, and of a note if ids differ."""
+    """Yield the lines of a table for each group of peers, with a note if ids differ."""
     for unit, names in dict.fromkeys((one.row.unit, tuple(one.figures)) for one in measured):
         yield f"| {unit} | vocabulary | {' | '.join(names)} |"
         yield "| --- | --- |" + " ---: |" * len(names)

@@ -30,7 +30,7 @@ DIRECTIVE = re.compile(r"#\s*(noqa|type:|fmt:|mypy|ruff|!|-\*-)")
 
 
 class Sentence(NamedTuple):
-    """A sentence and its place, `path:line`."""
+    """A sentence and its position as `path:line`."""
 
     place: str
     text: str
@@ -54,15 +54,15 @@ def split(path: Path, parts: Iterator[tuple[int, str]]) -> Iterator[Sentence]:
 
 
 def parts_of_page(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the text of each paragraph, item and cell row of a page, without its code."""
+    """Yield the line and the text of each paragraph, item and row of a page, without code blocks."""
     text = FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
     yield from blocks(text, 1, ITEM_OF_PAGE)
 
 
 def parts_of_source(source: str, *, with_messages: bool) -> Iterator[tuple[int, str]]:
-    """Yield the line and the text of each paragraph of a docstring, comment, and message or help text of a source."""
+    """Yield the line and the text of each docstring paragraph, comment, message and help text of a source."""
     tree = ast.parse(source)
-    inner = set[int]()  # docstrings, and parts of formatted strings
+    inner = set[int]()  # ids of docstrings, and of the parts of f-strings
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
             first = node.body[0]
@@ -77,7 +77,7 @@ def parts_of_source(source: str, *, with_messages: bool) -> Iterator[tuple[int, 
 
 
 def blocks(text: str, line: int, item: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield paragraphs, and items whose beginning matches a pattern."""
+    """Yield paragraphs and items; an item begins with a match of `item`."""
     begin, found = line, list[str]()
     for number, row in enumerate([*text.split("\n"), ""], line):
         if found and (not row.strip() or item.match(row)):
@@ -96,7 +96,7 @@ def message(node: ast.JoinedStr | ast.Constant) -> str:
 
 
 def comments(source: str) -> Iterator[tuple[int, str]]:
-    """Yield comments; consecutive full-line comments form one comment."""
+    """Yield comments, joining full-line comments on consecutive lines."""
     begin, last, found = 0, 0, list[str]()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT and not DIRECTIVE.match(token.string):

@@ -20,7 +20,7 @@ CHINESE, JAPANESE = "docs_zh.md", "docs_ja.md"
 EVERYONE = ("fst", "tokenizers", "nanotoken, first pass", "nanotoken, replay", "flash-tokenizer", "BlingFire", "TF Text")
 WAYS = ("fst", "fst, `bytes` in", "fst, two threads")
 LATENCY = ("fst", "tokenizers", "nanotoken, replay")
-RANKS = ("fst", "tiktoken", "gigatoken, first pass", "gigatoken, replay")  # the peers that read a .tiktoken file
+RANKS = ("fst", "tiktoken", "gigatoken, first pass", "gigatoken, replay")  # peers that read a .tiktoken file
 MERGES = (
     "fst",
     "tokenizers",
@@ -62,18 +62,18 @@ class Row:
 
     @property
     def unit(self) -> str:
-        """The unit of figures: the call for calls of a few texts, otherwise the megabyte of UTF-8."""
+        """The unit of figures: microseconds for calls with a few texts, otherwise megabytes of UTF-8 per second."""
         return "µs" if self.call else "MB/s"
 
     def texts(self, folder: Path) -> list[str]:
-        """The texts, enough for a whole number of calls."""
+        """The texts, reduced to a multiple of the number per call."""
         found = random_texts() if self.source == RANDOM else documents(folder / "corpora" / self.source, self.language)
         found = [text for text in found if not self.without or self.without not in text]
         return found[: len(found) // self.call * self.call] if self.call else found
 
 
 def documents(path: Path, language: str = "") -> list[str]:
-    """The documents of a file, one per line; of JSON lines the field "text", for one language or all."""
+    """The documents of a file: its lines, or the field "text" of JSON lines, for one language or all."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if path.suffix == ".jsonl":
         records = [json.loads(line) for line in lines if line]
@@ -82,7 +82,7 @@ def documents(path: Path, language: str = "") -> list[str]:
 
 
 def random_texts(size: int = 2_000_000, length: int = 300, blanks: float = 0.15) -> list[str]:
-    """Random letters and spaces, the same in every run: words that no cache contains, and that split into many tokens."""
+    """Random letters and spaces, the same in every run, whose words are in no cache and have many tokens."""
     letter = (1 - blanks) / len(string.ascii_lowercase)
     weights = [*[letter] * len(string.ascii_lowercase), blanks]
     letters = random.Random(0).choices(string.ascii_lowercase + " ", weights, k=size)

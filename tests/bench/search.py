@@ -31,9 +31,9 @@ from turns import Run, best_in_turns
 import fst
 from fst.compile import keywords
 
-MEGABYTES = 8  # size of the text
+MEGABYTES = 8  # size of the text in MB
 LONGEST = ahocorasick_rs.MatchKind.LeftmostLongest, daachorse.MATCH_KIND_LEFTMOST_LONGEST
-MOST_OF_DFA = 20_000  # maximum number of keywords for a DFA, whose tables take gigabytes for more
+MOST_OF_DFA = 20_000  # maximum number of keywords for a DFA, which would need gigabytes for more
 
 
 def main() -> None:
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def sets(folder: Path) -> Iterable[tuple[str, list[str], list[str]]]:
-    """Each set of keywords: its name, the keywords, and the lines to search."""
+    """Yield each set of keywords with its name and the lines to search."""
     text = (folder / "corpora" / BOOKS).read_text(encoding="utf-8")[: MEGABYTES * 10**6]
     words, lines, draw = english(folder), text.splitlines(), random.Random(0)
     common = [word for word, _ in Counter(re.findall(r"\w+", text)).most_common(10_000)]
@@ -69,7 +69,7 @@ def english(folder: Path) -> list[str]:
 
 
 def searches(listed: list[str], lines: list[str]) -> dict[str, Run]:
-    """For each peer, a function that searches all lines."""
+    """A function for each peer that searches all lines."""
     data, encoded = [line.encode() for line in lines], [word.encode() for word in listed]
     of_text, of_bytes = ahocorasick_rs.AhoCorasick, ahocorasick_rs.BytesAhoCorasick
     find: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
@@ -91,7 +91,7 @@ def each(function: Callable[[Any], Any], texts: Iterable[Any]) -> list[Any]:
 
 
 def batches(folder: Path, word: str) -> None:
-    """Search lines."""
+    """Measure the search of lines."""
     names = ["fst", "ahocorasick_rs str", "ahocorasick_rs bytes", "ahocorasick_rs DFA", "daachorse bytes", "daachorse str"]
     print(f"| MB/s | matches | {' | '.join(names)} |\n| --- | ---: |{' ---: |' * len(names)}", flush=True)
     for name, listed, lines in sets(folder):
@@ -106,7 +106,7 @@ def batches(folder: Path, word: str) -> None:
 
 
 def figure(speed: float, is_equal: bool) -> str:
-    """A speed, marked if the number of matches differs."""
+    """A speed, with a dagger if the number of matches differs."""
     return f"{speed:,.0f}" + ("" if is_equal else " †")
 
 
@@ -116,7 +116,7 @@ def matches(found: Any) -> int:
 
 
 def short_texts(folder: Path) -> None:
-    """Search one text of 80 characters at a time."""
+    """Measure the search of one text of 80 characters at a time."""
     listed = random.Random(0).sample(english(folder), 10_000)
     texts = [line[:80] for line in documents(folder / "corpora" / BOOKS)[:20_000] if len(line) > 60][:2_000]
     own, peer = fst.Searcher(keywords(listed)), ahocorasick_rs.AhoCorasick(listed, matchkind=LONGEST[0])
@@ -129,7 +129,7 @@ def short_texts(folder: Path) -> None:
 
 
 def repeated_letters() -> None:
-    """Search a text of repeated `a` for keywords that nearly match everywhere."""
+    """Measure the search of a text of repeated `a` for keywords that nearly match everywhere."""
     text = "a" * 10**6
     runs: dict[str, Run] = {
         str(size): partial(fst.Searcher(keywords(["a", "a" * size + "b"])).find_batch, [text], threads=1)
@@ -141,7 +141,7 @@ def repeated_letters() -> None:
 
 
 def building(folder: Path) -> None:
-    """Compile keywords in a separate process, from a file to a file."""
+    """Measure the compilation of keywords in a separate process, from a file to a file."""
     draw, words = random.Random(0), english(folder)
     letters = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(5, 12))) for _ in range(1_000_000)]
     with tempfile.TemporaryDirectory() as scratch:
@@ -155,7 +155,7 @@ def building(folder: Path) -> None:
 
 
 def replacing(folder: Path) -> None:
-    """Replace 1,000 words in lines, also with `re.sub` and an alternation of the words."""
+    """Measure the replacement of 1,000 words in lines, also by `re.sub` with an alternation of the words."""
     listed = random.Random(0).sample(english(folder), 1_000)
     lines = documents(folder / "corpora" / BOOKS)[:4_000]
     pattern = re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))))

@@ -68,7 +68,7 @@ def segmenters(folder: Path, language: str) -> dict[str, fst.Segmenter]:
 
 
 def japanese_peers() -> dict[str, Segment]:
-    """Other segmenters for Japanese, with IPADIC."""
+    """Japanese segmenters of other libraries, with IPADIC."""
     import fugashi  # type: ignore[import-untyped, import-not-found, unused-ignore]
     import ipadic  # type: ignore[import-untyped, import-not-found, unused-ignore]
     import vibrato  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -83,7 +83,7 @@ def japanese_peers() -> dict[str, Segment]:
 
 
 def chinese_peers() -> dict[str, Segment]:
-    """Other segmenters for Chinese, with and without their models of unknown words."""
+    """Chinese segmenters of other libraries, with and without their models for unknown words."""
     import jieba  # type: ignore[import-untyped, unused-ignore]
     import rjieba  # type: ignore[import-not-found, unused-ignore]
 
@@ -97,7 +97,7 @@ def chinese_peers() -> dict[str, Segment]:
 
 
 def read(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The text of each sentence of a treebank, and its words. A line for several words has a range of numbers."""
+    """Yield the text and the words of each sentence in a treebank, in which a line for several words has a range of numbers."""
     text, words, covered = "", list[str](), 0
     for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
         if line.startswith("# text = "):
@@ -123,13 +123,13 @@ def scores(segment: Segment, sentences: Iterable[tuple[str, Sequence[str]]]) -> 
 
 
 def spans(words: Sequence[Any]) -> set[tuple[int, int]]:
-    """The begin and the end of each word, not counting spaces."""
+    """The begin and the end of each word, counted without spaces."""
     sizes = [len("".join(str(word).split())) for word in words]
     return {(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True) if size}
 
 
 def corpora(folder: Path, language: str) -> Iterable[tuple[str, list[str]]]:
-    """Lines of a language."""
+    """Yield the names and the lines of the corpora of a language."""
     for name, file in DOCUMENTS[language].items():
         yield name, documents(folder / "corpora" / file)
     yield "sentences of the treebank", [text for text, _ in read(folder / "dict" / TREEBANKS[language])]

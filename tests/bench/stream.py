@@ -24,12 +24,12 @@ from fst.compile import bpe, tokenizer, wordpiece
 from fst.runtime.workspace import Ids
 
 ROUNDS = 9
-SMALL, LARGE = 64, 1 << 16  # characters or bytes of a piece
-TIMES = 5  # copies of the text, for two threads
+SMALL, LARGE = 64, 1 << 16  # number of characters or bytes of a part
+TIMES = 5  # number of copies of the text, for two threads
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> Ids:
-    """The ids of a stream, read after every `every` pieces."""
+    """The ids of a stream that is read after every `every` parts."""
     stream = tok.stream()
     write, parts = stream.write, []
     for begin in range(0, len(pieces), every):
@@ -40,7 +40,7 @@ def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> I
 
 
 def ways(tok: fst.Tokenizer, text: str | bytes) -> dict[str, Callable[[], Ids]]:
-    """One call, and streams of the same text in pieces."""
+    """One call, and streams of the same text in parts."""
     small, large = ([text[begin : begin + size] for begin in range(0, len(text), size)] for size in (SMALL, LARGE))
     return {
         "one call": lambda: tok.encode(text),
@@ -51,7 +51,7 @@ def ways(tok: fst.Tokenizer, text: str | bytes) -> dict[str, Callable[[], Ids]]:
 
 
 def ratios(named: Mapping[str, Callable[[], Ids]]) -> dict[str, float]:
-    """The speed of each function relative to the first one."""
+    """The speed of each function relative to the first."""
     first, *others = named
     expected = named[first]()
     for name in others:
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def pending(folder: Path) -> dict[str, float]:
-    """The speed of streams for a word without an end, relative to one of half its length: 1 if the time per character is equal."""
+    """The speed of streams for an endless word, relative to a word of half its length; 1 means equal time per character."""
     models = {"GPT-2": bpe(folder / "vocab_bpe" / "gpt2"), "T5": tokenizer(folder / "vocab_unigram" / "t5" / "tokenizer.json")}
     found = {}
     for model, unit in product(models, ("a", "e\u0301")):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 
-os.environ.update(RAYON_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")  # before the imports: the libraries read them once
+os.environ.update(RAYON_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")  # before the imports of the libraries, which read them once
 
 import argparse
 import io
@@ -47,10 +47,10 @@ from fst.pretokens.byte_letters import LETTERS
 ROUNDS = 5
 MEGABYTE = 1_000_000
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-LONG = 1 << 20  # maximum characters of a token, for trainers with a limit
+LONG = 1 << 20  # maximum number of characters of a token, for trainers with a limit
 
 Texts = Sequence[str]
-Trainer = Callable[[Texts, int], Any]  # the arguments are texts and a size; the result is the tokens
+Trainer = Callable[[Texts, int], Any]  # a function from texts and a size to tokens
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def fst_wordpiece(texts: Texts, size: int) -> Any:
 
 
 def fst_wordpiece_by_score(texts: Texts, size: int) -> Any:
-    """WordPiece of this package by the score."""
+    """WordPiece of this package by the criterion "score"."""
     return fst.train.wordpiece(texts, splitter="bert", vocab_size=size, criterion="score", threads=1).vocabulary
 
 
@@ -156,7 +156,7 @@ def hf_unigram(texts: Texts, size: int) -> Any:
 
 
 def sentencepiece(texts: Texts, size: int, kind: str = "unigram") -> Any:
-    """A model of sentencepiece."""
+    """Train a model of sentencepiece, and return its pieces."""
     import sentencepiece
 
     model = io.BytesIO()
@@ -169,12 +169,12 @@ def sentencepiece(texts: Texts, size: int, kind: str = "unigram") -> Any:
 
 
 def sentencepiece_bpe(texts: Texts, size: int) -> Any:
-    """BPE of sentencepiece, with its own splits."""
+    """BPE of sentencepiece, with its own splitting."""
     return sentencepiece(texts, size, "bpe")
 
 
 def spelled(tokens: Iterable[Any]) -> set[str]:
-    """The tokens of bytes, spelled with the letters of ByteLevel."""
+    """Tokens of bytes, spelled with the letters for bytes."""
     return {"".join(LETTERS[byte] for byte in bytes(token)) for token in tokens}
 
 
@@ -234,7 +234,7 @@ def main() -> None:
 
 
 def measure(row: Row, folder: Path, rounds: int) -> Measured:
-    """Train in turns, and compare the tokens."""
+    """Run the trainers in turns, and compare their tokens."""
     texts = taken(documents(folder / "corpora" / row.source), row.most)
     found = Measured(row.name, sum(len(text.encode()) + 1 for text in texts))
     names = {name: trainer for name, trainer in row.trainers.items() if name.split(",")[0] in ("fst", "tokenizers") or find_spec(name)}
@@ -254,7 +254,7 @@ def measure(row: Row, folder: Path, rounds: int) -> Measured:
 
 
 def taken(texts: list[str], most: int) -> list[str]:
-    """The first texts, up to `most` bytes."""
+    """The first texts, which have at least `most` bytes together if there are enough."""
     sizes = np.cumsum([len(text.encode()) + 1 for text in texts])
     return texts[: int(np.searchsorted(sizes, most)) + 1]
 
@@ -323,7 +323,7 @@ def more_figures(books: Path, sizes: Sequence[int]) -> list[str]:
 
 
 def line_of(name: str, small: Path, large: Path, options: Mapping[str, Any]) -> str:
-    """A line of the table from a separate run."""
+    """A line of the table, measured in a separate process."""
     say(name)
     done = subprocess.run([sys.executable, "-c", RUN, small, large, json.dumps(options)], capture_output=True, check=True, text=True)
     seconds, worked, beyond, most = json.loads(done.stdout)
@@ -331,7 +331,7 @@ def line_of(name: str, small: Path, large: Path, options: Mapping[str, Any]) -> 
 
 
 def say(text: str) -> None:
-    """Write a note."""
+    """Print a line of progress."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Compare functions by their best times, in turns."""
+"""Compare the best times of functions that run in turns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Run = Callable[[], Any]
 
 
 def best_in_turns(runs: dict[str, Run]) -> dict[str, float]:
-    """The seconds of each function: the best of several rounds in which all take turns."""
+    """The seconds of each function: the best of several rounds, in which all run in turns."""
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(ROUNDS):
         for name, function in runs.items():

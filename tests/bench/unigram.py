@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
-    """Figures of Unigram only."""
+    """The figures that only Unigram has."""
     yield from sampled(tok, english)
     for name, text in TEXTS.items():
         yield from long(name, text, table)
@@ -62,7 +62,7 @@ def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
 
 
 def long(name: str, text: str, table: Path) -> Figures:
-    """The time for one text without a space, of 1 MB and of 100 MB, in a separate process."""
+    """The time to encode one text without a space, of 1 MB and of 100 MB, in a separate process."""
     ran = subprocess.run([sys.executable, "-c", MEASURE.replace("{text}", text), str(table)], check=True, stdout=subprocess.PIPE, text=True)
     of_1_mb, of_100_mb, memory = map(float, ran.stdout.split())
     yield f"{name} without a blank, 1 MB and 100 MB", f"{of_1_mb:.0f} and {of_100_mb:.0f} ns a byte"

@@ -26,8 +26,8 @@ from rows import ROWS, Row
 
 from fst.cli.peers.turns import seconds
 
-AT_LEAST = 0.1  # minimum seconds of a run; a pass over few texts is repeated
-DIGEST = 8  # bytes
+AT_LEAST = 0.1  # minimum seconds of a run, which repeats a pass over few texts
+DIGEST = 8  # number of bytes
 
 
 def ids(encoded: Any) -> Any:
@@ -71,8 +71,8 @@ def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
 
 
 def tokenizers(folder: Path) -> Tokenizer:
-    """The tokenizer of the reference."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import, which reads it once
+    """The tokenizer of tokenizers."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of tokenizers, which reads it once
     from fst.cli.peers.references import Tokenizers
 
     tokenizer = Tokenizers(source(folder)).tokenizer
@@ -83,9 +83,7 @@ def tokenizers(folder: Path) -> Tokenizer:
 
 
 def nanotoken(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of nanotoken. Its cache of words is emptied before every pass, or keeps the words of the previous pass over the same
-    texts.
-    """
+    """A tokenizer of nanotoken, whose cache of words is emptied before every pass, or contains the words of the previous pass."""
     from nanotoken import WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
@@ -98,7 +96,7 @@ def nanotoken(folder: Path, first: bool) -> Tokenizer:
 
 
 def tiktoken(folder: Path) -> Tokenizer:
-    """A tokenizer of tiktoken, the reference for its own encodings, with the ranks of the folder; GPT-2 has the ranks of r50k_base."""
+    """A tokenizer of tiktoken, the reference for its own encodings, with the ranks in the folder; GPT-2 has the ranks of r50k_base."""
     import tiktoken
 
     from fst.compile.sources.read import read
@@ -111,8 +109,8 @@ def tiktoken(folder: Path) -> Tokenizer:
 
 
 def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], Callable[[], object]]:
-    """The functions of a peer with a cache: the first returns its tokenizer, the second replaces the tokenizer before every pass if
-    `is_new`.
+    """Two functions for a peer with a cache: the first returns its tokenizer, and the second makes a new one
+    before every pass if `is_new`.
     """
     current = [make()]
 
@@ -123,7 +121,7 @@ def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], C
 
 
 def gigatoken(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of gigatoken, used in the same way as in `fst bench --against`."""
+    """A tokenizer of gigatoken, called as in `fst bench --against`."""
     from fst.cli.peers import libraries
 
     get, forget = renewed(lambda: libraries.gigatoken(source(folder), threads=1), first)
@@ -131,7 +129,7 @@ def gigatoken(folder: Path, first: bool) -> Tokenizer:
 
 
 def fastokens(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of fastokens in its fastest form, which returns bytes."""
+    """A tokenizer of fastokens that returns bytes, its fastest output."""
     os.environ["RAYON_NUM_THREADS"] = "1"
     from fastokens import Tokenizer as Fastokens
 
@@ -144,7 +142,7 @@ def fastokens(folder: Path, first: bool) -> Tokenizer:
 
 
 def tokie(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of tokie in its fastest form, which returns an array."""
+    """A tokenizer of tokie that returns an array, its fastest output."""
     os.environ["RAYON_NUM_THREADS"] = "1"
     from tokie import Tokenizer as Tokie
 
@@ -188,8 +186,8 @@ def model_of(file: Path) -> bytes:
 
 
 def flash_tokenizer(folder: Path) -> Tokenizer:
-    """A tokenizer of flash_tokenizer. It always truncates and adds special tokens: the limit is very large, and the special tokens are cut
-    off for the comparison.
+    """A tokenizer of flash_tokenizer, which always truncates and adds special tokens; the limit is very large, and comparisons omit the
+    tokens.
     """
     from flash_tokenizer import BertTokenizerFlash
 
@@ -203,18 +201,18 @@ def flash_tokenizer(folder: Path) -> Tokenizer:
 
 
 def blingfire(folder: Path) -> Tokenizer:
-    """A tokenizer of blingfire, which has neither batches nor threads. It uses the tables in its package."""
+    """A tokenizer of blingfire, which has neither batches nor threads, with the tables of its package."""
     import blingfire
 
     tables = {"bert-base-uncased": "bert_base_tok.bin", "bert-base-multilingual-cased": "bert_multi_cased.bin"}
     model = blingfire.load_model(str(Path(blingfire.__file__).with_name(tables[folder.name])))
     unknown = vocabulary(folder).index("[UNK]")
-    # The caller must give the maximum number of ids, and one character may become several: ½ becomes three.
+    # The caller must pass the maximum number of ids, and a character may become several: ½ becomes three.
     return Tokenizer(lambda texts: [blingfire.text_to_ids(model, text, 3 * len(text), unknown, True) for text in texts])
 
 
 def tf_text(folder: Path) -> Tokenizer:
-    """A tokenizer of TF Text. The time includes the conversion of strings to a tensor, because the input is strings."""
+    """A tokenizer of TF Text; its time includes the conversion of strings to a tensor."""
     import tensorflow
     from tensorflow_text import FastBertTokenizer
 
@@ -225,7 +223,7 @@ def tf_text(folder: Path) -> Tokenizer:
 
 
 class Peer(NamedTuple):
-    """The module that must be importable, and the function that makes a tokenizer from the folder of a vocabulary."""
+    """A module that must be installed, and a function that makes a tokenizer from the folder of a vocabulary."""
 
     module: str
     make: Callable[[Path], Tokenizer]
@@ -253,14 +251,14 @@ PEERS = {
 
 
 def source(folder: Path) -> Path:
-    """The file that all peers read, unpacked."""
+    """The file that all peers read, decompressed."""
     (file,) = (*folder.glob("tokenizer.json*"), *folder.glob("*.tiktoken"))
     return unpacked(file) if file.suffix == ".gz" else file
 
 
 @cache
 def unpacked(file: Path) -> Path:
-    """A file after decompression, in a folder that is removed when the process ends."""
+    """A decompressed file, in a folder that is removed when the process ends."""
     path = Path(mkdtemp()) / file.stem
     atexit.register(rmtree, path.parent)
     path.write_bytes(gzip.decompress(file.read_bytes()))
@@ -274,7 +272,7 @@ def vocabulary(folder: Path) -> list[str]:
 
 
 def lowercase(folder: Path) -> bool:
-    """Whether the vocabulary contains lowercase letters without accents only."""
+    """Whether the vocabulary has only lowercase letters without accents."""
     return bool(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["normalizer"]["lowercase"])
 
 
@@ -284,7 +282,7 @@ def split(flat: Any, splits: Any) -> Iterable[Any]:
 
 
 class Worker:
-    """Answer questions about one peer, a key of `PEERS`. Its tokenizers are kept between rows."""
+    """The answers of one peer, which is a key of `PEERS`; its tokenizers are reused for later rows."""
 
     def __init__(self, peer: str, folder: Path) -> None:
         self.peer, self.folder = PEERS[peer], folder
@@ -306,7 +304,7 @@ class Worker:
         return {"texts": len(texts), "bytes": size, "calls": len(self.inputs), "digests": "".join(map(digest, found))}
 
     def time(self) -> dict[str, Any]:
-        """The seconds of a pass: the mean of the passes in a run."""
+        """The seconds of a pass: the mean over the passes of a run."""
         return {"seconds": seconds(self.run, AT_LEAST, self.tokenizer.forget)}
 
     def run(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Damaged files and tables of every kind are refused, or safe to run."""
+"""Damaged files and tables of every kind are refused, or are safe to run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from support.tiers import sample
 
 import fst
 
-REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables contain some facts twice, the second time for kernels
-FIRST = 300  # number of bytes at the start of a member with most of the important ones
+REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables contain some data twice, the second time for kernels
+FIRST = 300  # bytes at the beginning of an array that contain most of the important elements
 
 each_sample = pytest.mark.parametrize("name", SAMPLES)
 
 
 @each_sample
 def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> None:
-    """A file that is truncated, or has any bit changed, is refused."""
+    """A file that is cut short, or in which one bit is changed, is refused."""
     data, draw, path = table_of(name).dumps(), random.Random(name), tmp_path / "table.npz"
     for place in (0, 1, len(data) // 2, len(data) - 1, *(draw.randrange(len(data)) for _ in range(3))):
         flipped = bytearray(data)
@@ -33,20 +33,22 @@ def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> No
 
 
 def place_that_matters(draw: random.Random, size: int) -> int:
-    """Draw a byte of a member, mostly one of the first or the last bytes."""
+    """Draw a byte of an array, most often one of the first or the last bytes."""
     return draw.choice([draw.randrange(size), draw.randrange(min(size, FIRST)), size - 1 - draw.randrange(min(size, 8))])
 
 
 @each_sample
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
-    """A table with any bit changed is refused, or gives safe ids in every way, equal to the walk's if it contains no fact twice."""
+    """A table with one changed bit is refused, or gives safe ids by every method, which equal the walk's if
+    no data is in the table twice.
+    """
     table, draw = table_of(name), random.Random(name)
     for damaged in survivors(table, draw, len(sample(range(600), 12)), place_that_matters):
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
         try:
             found = located(encoder, texts)
-        except fst.UnsupportedError:  # such as offsets, where tokens of two lengths share an id
+        except fst.UnsupportedError:  # such as offsets, if tokens of different lengths share an id
             continue
         if table.kind not in REDUNDANT:
             assert [row.ids for row in found] == [walked(damaged, text) for text in texts]
@@ -56,5 +58,5 @@ def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
 
 
 def is_ordered(found: Located, text: str) -> bool:
-    """Whether positions are those of parts of a text, in order."""
+    """Whether all positions are inside a text, and no end is before its begin."""
     return all(0 <= start <= end <= len(text) for start, end in found.offsets)

@@ -1,4 +1,4 @@
-"""Every way from texts to ids gives the ids of the slow walk, for samples of every kind of table."""
+"""Every method that encodes gives the ids of the walk, for samples of every kind of table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_kind_has_samples() -> None:
 
 @each_sample
 def test_batches(name: str) -> None:
-    """Strings and bytes, alone, in batches and on several threads, have the ids of the walk, and the count is their number."""
+    """Texts as str and bytes, alone, in batches and on several threads, have the walk's ids, and counts are their numbers."""
     table, draw = table_of(name), random.Random(name)
     encoder, texts = encoder_of(public(table)), texts_of(SAMPLES[name], draw)
     expected = [walked(table, text) for text in texts]
@@ -44,7 +44,7 @@ def test_batches(name: str) -> None:
 
 @each_sample
 def test_columns(name: str) -> None:
-    """Arrow columns of every text type have the ids of the walk, and a null has no ids."""
+    """Arrow columns of every text type have the walk's ids, and a null has a null."""
     table, draw = table_of(name), random.Random(name)
     texts = texts_of(SAMPLES[name], draw, 6)
     expected = [*(walked(table, text) for text in texts), None]
@@ -55,7 +55,7 @@ def test_columns(name: str) -> None:
 
 @each_sample
 def test_streams(name: str) -> None:
-    """A text that is streamed in parts, cut anywhere, has the ids and positions of the whole text."""
+    """A text that is streamed in parts, cut anywhere, has the ids and positions of one call."""
     draw, sample = random.Random(name), SAMPLES[name]
     encoder = encoder_of(public(table_of(name)))
     texts = texts_of(sample, draw)
@@ -66,7 +66,7 @@ def test_streams(name: str) -> None:
 
 @each_sample
 def test_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long text that is read a few units at a time has the same ids and positions as when read at once."""
+    """A long text that is read a few units at a time has the ids and positions of a text that is read at once."""
     draw = random.Random(name)
     encoder, texts = encoder_of(public(table_of(name))), texts_of(SAMPLES[name], draw, 2, 300)
     expected = located(encoder, texts)
@@ -76,7 +76,7 @@ def test_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_sample
 def test_malformed_texts(name: str) -> None:
-    """Bytes that are not UTF-8, and lone surrogates, are refused with the number of their row, or read as U+FFFD."""
+    """Invalid bytes and lone surrogates are refused with their row, or read as U+FFFD on request."""
     table, parts = table_of(name), SAMPLES[name].parts[:3]
     encoder = encoder_of(public(table))
     rows: tuple[list[str], list[bytes]] = ["\ud800".join(parts)], [b"\xff".join(part.encode() for part in parts)]
@@ -88,7 +88,7 @@ def test_malformed_texts(name: str) -> None:
 
 @each_sample
 def test_copies(name: str, tmp_path: Path) -> None:
-    """A table from a file, a pickle or a copy is of the same class, has the same bytes, and gives the same ids."""
+    """A table that is loaded, unpickled or copied has the same class, the same bytes and the same ids."""
     table = table_of(name)
     used, texts = public(table), texts_of(SAMPLES[name], random.Random(name), 5)
     expected = [walked(table, text) for text in texts]

@@ -1,4 +1,4 @@
-"""Borrowed arrays: their elements in kernels, and their types, which must be those of the compiled kernel."""
+"""Borrowed arrays, which numba passes to kernels without reference counts: their elements, and the types of all arguments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 
 def watched_kernels() -> dict[str, Deferred]:
-    """Kernels of WordPiece and of all tables, by name, as runners have them now."""
+    """Kernels of WordPiece and of all tables by name, as runners call them."""
     return {
         **{
             f"{name} for {output.__name__}": kernel_of(WordPieceTable.kernel, name, len(output._fields))
@@ -54,7 +54,7 @@ def read(array: Any, seen: Any) -> Any:
 
 @kernel
 def read_two(arrays: Any, seen: Any) -> Any:
-    """Read two arrays by another kernel."""
+    """Read two arrays with another kernel."""
     first, second = arrays
     return read(first, seen[0]), read(second, seen[1])
 
@@ -62,7 +62,7 @@ def read_two(arrays: Any, seen: Any) -> Any:
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
 @pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
 def test_kernels_see_what_numpy_does(kind: str, shape: tuple[int, ...]) -> None:
-    """A kernel, and a kernel that it calls, reads the same elements, shape and sizes of a borrowed array as numpy, and writes to it."""
+    """A kernel, and a kernel that it calls, sees the elements, shape and sizes of a borrowed array as numpy does, and can write to it."""
     first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
     second = -np.arange(9.0)
     seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
@@ -80,7 +80,7 @@ class Table(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two arrays of one dtype, for which numba uses a different tuple type than for several dtypes."""
+    """Two arrays of one dtype, for which numba has another type of tuple than for different dtypes."""
 
     left: Any
     right: Any
@@ -101,19 +101,19 @@ class Machine(NamedTuple):
 
 @part
 def sum_of(table: Any, at: Any) -> Any:
-    """Add an entry to a weight."""
+    """The sum of an entry and its weight."""
     return table.entries[at] + table.weights[at]
 
 
 @kernel
 def read_fields(machine: Any) -> Any:
-    """Read fields by name, in this kernel and in a kernel that it calls."""
+    """Read fields by their names, in this kernel and in a kernel that it calls."""
     machine.pair.right[0] = len(machine.nothing)
     return sum_of(machine.table, machine.place), machine.pair.left.size, machine.pair.right.size
 
 
 def test_kernels_read_fields_by_name() -> None:
-    """A kernel, and a kernel that it calls, reads and writes arrays in NamedTuples by field names, also in nested and empty ones."""
+    """A kernel, and a kernel that it calls, reads and writes the arrays in NamedTuples by field names, also if they are nested or empty."""
     pair = Pair(np.zeros(3), np.ones(4))
     machine = Machine(Table(np.arange(5, dtype=np.uint16), np.arange(5) / 8), pair, Nothing(), 3)
     assert Deferred(__name__, "read_fields").call(machine) == (3.375, 3, 4)
@@ -122,7 +122,7 @@ def test_kernels_read_fields_by_name() -> None:
 
 @pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])
 def test_arrays_of_another_layout_are_not_borrowed(array: Any) -> None:
-    """An array that is not C-contiguous is refused when types are determined."""
+    """An array that is not C-contiguous is refused when its type is determined."""
     with pytest.raises(AssertionError, match="cannot be borrowed"):
         kind_of((array,))
 
@@ -139,7 +139,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
         def watched(*arguments: Any) -> Any:
             found[name].add(tuple(map(kind_of, arguments)))
             result = call(*arguments)
-            monkeypatch.setattr(deferred, "call", watched)  # the first call has set it
+            monkeypatch.setattr(deferred, "call", watched)  # set by the first call
             return result
 
         monkeypatch.setattr(deferred, "call", watched)
@@ -150,13 +150,13 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
 
 
 def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:
-    """The arguments of a kernel have the same types in all calls, with every table and every way to encode."""
+    """All calls of a kernel have arguments of the same types, with every table and every method that encodes."""
     use_everything(tmp_path)
     assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(watched_kernels(), 1)
 
 
 def test_threads_that_are_first_at_once_share_a_kernel() -> None:
-    """A kernel whose first calls come from several threads at the same time is compiled once."""
+    """A kernel that several threads call for the first time at once is compiled once."""
     deferred, at_once = Deferred(__name__, "read"), threading.Barrier(4)
 
     def first(number: int) -> Any:
@@ -182,7 +182,7 @@ print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_kept_kernels_are_used_without_the_compiler() -> None:
-    """A process that finds kernels on disk does not import numba's compiler, with its linear algebra, but can still compile."""
+    """A process that finds its kernels on disk does not import numba's compiler, but can still compile."""
     fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))(["ab"])
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
@@ -191,7 +191,7 @@ def test_kept_kernels_are_used_without_the_compiler() -> None:
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_whoever_waits_for_a_kernel_is_told(tmp_path: Path) -> None:
-    """A process that compiles a kernel prints a message on standard error, once for each kernel."""
+    """A process that compiles a kernel prints a message on standard error, once per kernel."""
     program = "from fst.compile import wordpiece; wordpiece(['[UNK]', 'a']); wordpiece(['[UNK]', 'b'])"
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=cold)

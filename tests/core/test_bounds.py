@@ -1,6 +1,6 @@
-"""Bounds: one fuzzer drives every kernel, with numba's checks of every index if `NUMBA_BOUNDSCHECK=1`.
+"""A fuzzer that runs every kernel, and with `NUMBA_BOUNDSCHECK=1` lets numba check every index.
 
-`drive` draws a vocabulary and texts, and uses them in every way that the public API has.
+`drive` draws a vocabulary and texts, and passes them to every function of the public API.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from fst.core.jit import SETTINGS
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
-RARE = (51, 60, 86)  # seeds that together drive every kernel, unless the draws change
+RARE = (51, 60, 86)  # these seeds together run every kernel, unless the draws change
 
 
 def test_no_index_is_out_of_bounds() -> None:
-    """Every use of a vocabulary gives the right ids, and no index is out of bounds if numba checks indices."""
+    """Every function gives the right ids for any vocabulary, and no index is out of bounds if numba checks indices."""
     for seed in range(SEEDS) if CHECKED else range(0, SEEDS, SEEDS // 3):
         drive(seed, 1_000 if seed % 5 else 10_000)
 
@@ -43,12 +43,12 @@ def test_indices_are_checked() -> None:
 
 @pytest.mark.slow
 def test_every_kernel_is_driven() -> None:
-    """The fuzzer calls each function in the files of kernels; a new function that is never called fails this test."""
+    """The fuzzer calls each function in the files of kernels."""
     assert not printed(trace)
 
 
 def trace() -> None:
-    """Drive uncompiled kernels until each was called, and print the remaining ones."""
+    """Run interpreted kernels until each was called, and print those that were not."""
     missing = {(path, name) for path, name in kernels_in_files() if HAS_JIEBA or "jieba_model" not in path}
     assert missing
 

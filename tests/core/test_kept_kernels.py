@@ -1,4 +1,4 @@
-"""Kernels kept on disk: which kernels are kept, when they are compiled again, and the results if they cannot be kept."""
+"""Kernels that are stored on disk: which are stored, when they are compiled again, and the results if they cannot be stored."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ COMPILING = "fst: compiling kernel displace, up to 20 s; "
 
 
 def python(program: str, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process that keeps kernels in a folder, and that is subject to file permissions."""
+    """Run a program in a process that stores kernels in a folder, and to which file permissions apply."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(TESTS)}
     command = [*UNPRIVILEGED, sys.executable, "-c", program, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=TIMEOUT)
 
 
 def state(folder: Path) -> dict[str, int]:
-    """The files in a folder, with their modification times."""
+    """The files in a folder with their modification times."""
     return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
@@ -66,7 +66,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @bound
 def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
-    """After `fst warmup`, no call compiles or writes anything, even with a folder that cannot be written."""
+    """After `fst warmup`, no call compiles or writes anything, even if the folder cannot be written."""
     (warm / CACHE).chmod(0o555)
     before = state(warm / CACHE)
     assert python(USE, warm, tmp_path).stderr == ""
@@ -75,7 +75,7 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
-    """`fst warmup` keeps every kernel that Python calls: for encoding to ids alone and with spans, and for decoding each type of ids."""
+    """`fst warmup` stores every kernel that Python calls, for each output of encoding and for each type of ids in decoding."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
         for module in map(import_module, kernel_modules())
@@ -91,7 +91,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
 @bound
 @pytest.mark.parametrize("is_there", thinned([True, False], 2))
 def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
-    """If no folder can be written, kernels are compiled and not kept, and a warning gives the fault and the remedy."""
+    """If no folder can be written, kernels are compiled but not stored, and a message contains the fault and a remedy."""
     folder = tmp_path / CACHE
     if is_there:
         folder.mkdir()
@@ -105,7 +105,7 @@ def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None
 
 @posix
 def test_a_full_disk(tmp_path: Path) -> None:
-    """A kernel that does not fit on the disk is not kept; the process warns once and continues."""
+    """If the disk is full, a kernel is not stored, and the process warns once and continues."""
     folder = tmp_path / CACHE
     done = python(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMPILE}", tmp_path)
     assert done.stderr.splitlines() == [f"{COMPILING}kept in {folder}", f"fst: kernels are not kept: {folder}: {os.strerror(errno.EFBIG)}"]
@@ -115,7 +115,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 @posix
 def test_processes_at_the_same_time(tmp_path: Path) -> None:
-    """If two processes need a kernel at the same time, one of them compiles it."""
+    """If two processes need a kernel at the same time, only one of them compiles it."""
     with ThreadPoolExecutor() as pool:
         both = list(pool.map(lambda _: python(COMPILE, tmp_path), range(2)))
     assert sum(done.stderr.count(COMPILING) for done in both) == 1
@@ -124,7 +124,7 @@ def test_processes_at_the_same_time(tmp_path: Path) -> None:
 
 @posix
 def test_a_process_that_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If another process holds the lock for too long, the kernel is compiled without it."""
+    """If another process holds the lock for too long, the kernel is compiled without the lock."""
     import fcntl
 
     monkeypatch.setattr(kernel_cache, "PATIENCE", 0.1)
@@ -136,7 +136,7 @@ def test_a_process_that_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def doubled(numbers: Any) -> Any:
-    """A kernel with a short compile time."""
+    """A kernel that compiles fast."""
     return numbers[0] * 2
 
 
@@ -145,7 +145,7 @@ KINDS = (kind_of(np.zeros(1)),)
 
 
 def is_kept() -> bool:
-    """Whether a new process would find the kernel on disk; a missing kernel is compiled, and kept if possible."""
+    """Whether a new process would find the kernel on disk; if not, the kernel is compiled, and stored if possible."""
     function: Any = kernel(doubled)
     kept = _kept_code(function, KINDS)
     assert (kept or function.compile(KINDS))(np.ones(1)) == 2
@@ -154,7 +154,7 @@ def is_kept() -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which the kernel is kept."""
+    """The folder in which the kernel is stored."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     assert not is_kept()
     assert is_kept()
@@ -171,7 +171,7 @@ def the_file(folder: Path) -> Path:
     "damage", [lambda _: b"", lambda code: code[:5000], lambda code: code[:-99] + b"!" + code[-98:]], ids=["all", "end", "byte"]
 )
 def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
-    """A kept kernel that is empty, truncated or changed is compiled again, and the next process finds it."""
+    """A stored kernel that is empty, cut short or changed is compiled again, and the next process finds the new one."""
     path = the_file(folder)
     path.write_bytes(damage(path.read_bytes()))
     assert not is_kept()
@@ -179,7 +179,7 @@ def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
 
 
 def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel is compiled again if its source has changed, and replaces the kept one."""
+    """If the source of a kernel has changed, the kernel is compiled again, and replaces the stored one."""
     source = tmp_path / Path(__file__).name
     source.write_text("changed")
     monkeypatch.setitem(doubled.__globals__, "__file__", str(source))
@@ -188,7 +188,7 @@ def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert the_file(folder)
 
 
-# A kernel that uses constants of two files, over one import and over two.
+# A kernel that uses constants of two files, one that it imports directly and one indirectly.
 PACKAGE = {
     "toy_constants": "FACTOR = 10",
     "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",
@@ -217,7 +217,7 @@ print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Modules of the package from which a kernel, kept next to them, is compiled."""
+    """Modules with a kernel, and the compiled kernel in the same folder."""
     folder = tmp_path_factory.mktemp("toy")
     for name, text in PACKAGE.items():
         (folder / f"{name}.py").write_text(text)
@@ -227,7 +227,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call_toy(folder: Path) -> tuple[str, bool]:
-    """The kernel's result in a new process, and whether it was compiled there."""
+    """The kernel's result in a new process, and whether the process compiled it."""
     done = python(CALL_TOY, folder, folder)
     return done.stdout, "compiling" in done.stderr
 
@@ -237,10 +237,10 @@ def call_toy(folder: Path) -> tuple[str, bool]:
     thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 2),
 )
 def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
-    """A kernel is compiled again if a constant changes in a file that it imports, directly or indirectly."""
+    """If a constant changes in a file that a kernel imports, directly or indirectly, the kernel is compiled again."""
     source = toy / f"{name}.py"
     before = source.read_text()
-    source.write_text(f"{text}\n\n")  # of a different size: within one second, Python distinguishes sources only by size
+    source.write_text(f"{text}\n\n")  # has another size, because within a second Python sees only the size
     assert call_toy(toy) == (result, True)
     assert call_toy(toy) == (result, False)
     source.write_text(before)
@@ -248,13 +248,13 @@ def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> Non
 
 
 def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
-    """A kernel is not compiled again if a file changes that neither it nor its imports import."""
+    """If a file changes that a kernel does not import, the kernel is not compiled again."""
     (toy / "toy_unrelated.py").write_text("FACTOR = 30")
     assert call_toy(toy) == ("11.0\n", False)
 
 
 def test_digests_are_fast() -> None:
-    """The digest of all sources of the largest kernels takes at most 20 ms; 2 ms are expected."""
+    """The digest of all sources of the largest kernels takes at most 20 ms (expected: 2 ms)."""
     digest_of_sources.cache_clear()
     begun = time.perf_counter()
     digest_of_sources(kernels.__file__)
@@ -277,7 +277,7 @@ def difference(pair: Any) -> Any:
 
 
 def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels for NamedTuples that differ only in the order of their fields, to which numba gives the same name, are kept separately."""
+    """Kernels for NamedTuples that differ only in the order of their fields are stored separately, although numba gives them one name."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for _ in range(2):
         for arguments in (Fields(np.zeros(1), np.ones(1)), Swapped(np.ones(1), np.zeros(1))):
@@ -288,7 +288,7 @@ def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two `Deferred` of one function, called with different types, have separate machine code, in this process and on disk."""
+    """Two `Deferred` of one function that are called with different types have separate machine code, in memory and on disk."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for found in range(2):
         module = sys.modules[__name__]
@@ -298,13 +298,13 @@ def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.Monk
             assert ints.call(np.array([3])) == 6
             assert floats.call(np.array([1.25])) == 2.5
         assert len(state(tmp_path / CACHE)) == 2
-        assert len(module.twice.overloads) == 2 * (not found)  # in the second run, both are found on disk
+        assert len(module.twice.overloads) == 2 * (not found)  # the second run finds both on disk
 
 
 @posix
 @pytest.mark.parametrize("of_file", [False, True])
 def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
-    """A kernel file that everybody can write is not used, and neither is any file in a folder that everybody can write."""
+    """A kernel file to which everybody can write is not used, and neither is any file in such a folder."""
     (the_file(folder) if of_file else folder).chmod(0o777)
     before = state(folder)
     assert not is_kept()
@@ -313,7 +313,7 @@ def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
 
 @pytest.mark.skipif(not ROOT, reason="only root can give files away")
 def test_files_of_strangers(folder: Path) -> None:
-    """A kernel is not used if its owner is not root, this user or the owner of the package."""
+    """A kernel is used only if its owner is root, this user or the owner of the package."""
     os.chown(the_file(folder), 54321, 54321)
     assert not is_kept()
     assert is_kept()
@@ -325,7 +325,7 @@ def test_files_of_strangers(folder: Path) -> None:
 
 
 def test_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel whose source cannot be read, as in an archive, is compiled and not kept."""
+    """A kernel whose source cannot be read, as in an archive, is compiled but not stored."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(doubled.__globals__, "__file__", str(tmp_path / "archive.zip" / "kernels.py"))
     assert not is_kept()
@@ -333,7 +333,7 @@ def test_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kept kernels are used even if the umask lets everybody write new files."""
+    """Stored kernels are used even if the umask lets everybody write to new files."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     before = os.umask(0)
     try:
@@ -344,7 +344,7 @@ def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba's own cache keeps kernels if numba lacks private parts."""
+    """If numba lacks the private parts that are needed, numba's own cache stores the kernels."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(jit, "has_private_parts", lambda: False)
     for found in (False, True):

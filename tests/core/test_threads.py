@@ -1,4 +1,4 @@
-"""The default number of threads: the usable cores of the process, or the environment variable."""
+"""The default number of threads: the usable cores of the process, or `FST_NUM_THREADS`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import fst
 from fst.compile import wordpiece
 from fst.core import threads as cores
 
-TEXTS = ["un hello! " * 100_000] * 4  # far more than one thread uses
+TEXTS = ["un hello! " * 100_000] * 4  # far more than one thread encodes
 
 V2_MOUNT = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate"
 V1_MOUNT = "31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct"
@@ -72,7 +72,7 @@ TREES: dict[str, tuple[str, list[str], dict[str, str], float]] = {
 
 @pytest.mark.parametrize("name", TREES)
 def test_quotas_of_control_groups(name: str, tmp_path: Path) -> None:
-    """The quota is the minimum of those of the process's own group and its parents, in either version of control groups."""
+    """The quota is the minimum over the process's control group and its parents, in either version of control groups."""
     groups, mounts, files, expected = TREES[name]
     for path, text in {"proc/self/cgroup": groups, "proc/self/mountinfo": "\n".join(mounts), **files}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -81,13 +81,13 @@ def test_quotas_of_control_groups(name: str, tmp_path: Path) -> None:
 
 
 def test_no_control_groups(tmp_path: Path) -> None:
-    """Without control groups, nothing is limited."""
+    """Without control groups, there is no quota."""
     assert cores.cpu_quota(tmp_path) == NOTHING
 
 
 @pytest.mark.parametrize(("quota", "expected"), [(0.2, 1), (1.0, 1), (1.5, 2), (2.5, 3), (64.0, 4), (NOTHING, 4)])
 def test_usable_cores(quota: float, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of cores is the size of the affinity mask, and at most the quota rounded up."""
+    """The number of usable cores is that of the affinity mask, or the quota rounded up if this is smaller."""
     monkeypatch.setattr(cores, "_quota", lambda: quota)
     monkeypatch.setattr(cores, "_affine_cores", lambda: 4)
     assert cores.usable_cores() == expected
@@ -95,7 +95,7 @@ def test_usable_cores(quota: float, expected: int, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity masks")
 def test_affinity() -> None:
-    """A change of the affinity mask applies from then on."""
+    """A change of the affinity mask has an effect at once."""
     mask = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(mask)})
@@ -122,7 +122,7 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 def test_variable_says_how_many_threads(
     name: str, tokenizer: fst.Tokenizer, helpers: Callable[..., int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """FST_NUM_THREADS, read at each use, is the default number of threads."""
+    """FST_NUM_THREADS is the default number of threads, and is read at each use."""
     for asked in (1, 3):
         monkeypatch.setenv("FST_NUM_THREADS", f" {asked}")
         assert helpers(ENCODERS[name], tokenizer) == asked - 1
@@ -130,14 +130,14 @@ def test_variable_says_how_many_threads(
 
 
 def test_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty FST_NUM_THREADS counts as unset."""
+    """An empty FST_NUM_THREADS has no effect."""
     monkeypatch.setenv("FST_NUM_THREADS", "")
     assert cores.thread_count() == cores.usable_cores()
 
 
 @pytest.mark.parametrize("junk", ["0", "-1", "two", "1.5", "0x2"])
 def test_junk_in_the_variable_is_refused(junk: str, tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A value that is not a number of threads is refused with the name of the variable, and only when it is used."""
+    """A FST_NUM_THREADS that is not a number of threads is refused by name, but only when it is used."""
     monkeypatch.setenv("FST_NUM_THREADS", junk)
     with pytest.raises(ValueError, match=f"^FST_NUM_THREADS='{junk}': the number of threads is a whole number, at least 1$"):
         tokenizer.encode_batch(TEXTS)
