@@ -26,7 +26,7 @@ _BEGINNINGS = (
     (rb".{4}\0{4}\{\"", "contains the weights of a model, as safetensors: name the vocabulary next to it"),
     (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),
 )
-BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), said) for pattern, said in _BEGINNINGS)
+BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), reason) for pattern, reason in _BEGINNINGS)
 LOOKED_AT = 1024  # number of bytes
 
 
@@ -37,4 +37,4 @@ def mistaken(path: Path) -> str | None:
         OSError: the file cannot be read.
     """
     begun = beginning(path, LOOKED_AT)
-    return next((f"{path} {said}" for pattern, said in BEGINNINGS if pattern.match(begun)), None)
+    return next((f"{path} {reason}" for pattern, reason in BEGINNINGS if pattern.match(begun)), None)

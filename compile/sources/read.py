@@ -261,10 +261,10 @@ def _checked(source: Source[Any], where: str) -> Source[Any]:
 def _check_flags(text: TextPipeline, where: str) -> None:
     """Check the flags that options may have set; the flags of a tokenizer.json are checked when it is read."""
     for name in FLAGS:
-        kind, said = (bool | NoneType, "true, false or null") if name == "strip_accents" else (bool, "true or false")
+        kind, allowed = (bool | NoneType, "true, false or null") if name == "strip_accents" else (bool, "true or false")
         for part in text.normalizers:
             if part["type"] == "BertNormalizer" and not isinstance(part[name], kind):
-                raise VocabularyError(f"{where}: {name} is {quoted(part[name])}; it is {said}")
+                raise VocabularyError(f"{where}: {name} is {quoted(part[name])}; it is {allowed}")
 
 
 def _check_token(token: Any, number: Any, where: str) -> None:

@@ -125,8 +125,8 @@ def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
     if name is not None and name not in ENCODINGS:
         raise UnsupportedError(f"{not_one_of('encoding', name, ENCODINGS)}; for another, give pattern and special tokens")
     if name is None and "pattern" not in given:
-        said = f"name its encoding, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
-        raise VocabularyError(f"{path} contains ranks, but no pattern that splits text: {said}")
+        hint = f"name its encoding, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
+        raise VocabularyError(f"{path} contains ranks, but no pattern that splits text: {hint}")
     pattern, special = ENCODINGS[name] if name is not None else ("", {})
     own = {} if given.get("no_special") else special
     return Encoding(given.get("pattern", pattern), {**own, **given.get("special", {})})

@@ -119,8 +119,8 @@ def _checked(part: Component, role: str, known: Fields) -> dict[str, Any]:
     unknown = sorted(part.keys() - known[kind].keys() - {"type"})
     if unknown:
         raise UnsupportedError(f"{role} {kind} has {listed(unknown)}, which is unknown to this version")
-    for name, (allowed, said) in known[kind].items():
+    for name, (allowed, expected) in known[kind].items():
         value = part.get(name) if isinstance(None, allowed) else field_of(part, name, f"{role} {kind}")
         if not isinstance(value, allowed):
-            raise ValueError(f"{role} {kind}: {name} is {quoted(value)}; it is {said}")
+            raise ValueError(f"{role} {kind}: {name} is {quoted(value)}; it is {expected}")
     return {name: part.get(name) for name in ("type", *known[kind])}

@@ -86,12 +86,12 @@ def _need_findable(own: Sequence[str]) -> None:
 
 def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
     """Refuse two adjacent spaces in a piece or in the charsmap: sentencepiece would keep both."""
-    told = "with remove_extra_whitespaces: of these sentencepiece keeps both"
+    reason = "with remove_extra_whitespaces: of these sentencepiece keeps both"
     for piece in own:
         if BLANK * 2 in piece:
-            raise UnsupportedError(f"the user-defined piece {quoted(piece)} has two adjacent spaces, {told}")
+            raise UnsupportedError(f"the user-defined piece {quoted(piece)} has two adjacent spaces, {reason}")
     if by and (BLANK * 2).encode() in by.strings.texts:
-        raise UnsupportedError(f"the charsmap has a text with two adjacent spaces, {told}")
+        raise UnsupportedError(f"the charsmap has a text with two adjacent spaces, {reason}")
 
 
 def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Charsmap | None:

@@ -41,8 +41,8 @@ def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any
     if path and (found := _kept(path)) is not None:
         return found
     obstacle = cache_folder.obstacle(path.parent) if path else "the user has no home folder"
-    told = f"not kept: {obstacle}" if path is None or obstacle else f"kept in {path.parent}"
-    logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", name, told)
+    where = f"not kept: {obstacle}" if path is None or obstacle else f"kept in {path.parent}"
+    logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", name, where)
     table = compile_it()
     if path and not obstacle:
         _keep(table, path)

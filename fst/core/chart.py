@@ -20,12 +20,12 @@ class Bar(NamedTuple):
 
     Attributes:
         value: the number that the length of the bar shows.
-        told: the text at the end of the bar.
+        caption: the text at the end of the bar.
         shade: the colour of the bar.
     """
 
     value: float
-    told: str
+    caption: str
     shade: str
 
 
@@ -71,11 +71,11 @@ def _panel(panel: Panel, names: Sequence[str], left: float, label: float, top: f
     yield _text(left + label, top, panel.title)
     for place, name in enumerate(names):
         if name in panel.bars:
-            value, told, shade = panel.bars[name]
+            value, caption, shade = panel.bars[name]
             y, length = top + LINE * (place + 1), BARS * value / longest
             yield _text(left + label - 6, y, name, anchor="end")
             yield f'<rect x="{left + label:g}" y="{y - 12:g}" width="{length:.1f}" height="15" fill="{shade}"/>'
-            yield _text(left + label + length + 4, y, told)
+            yield _text(left + label + length + 4, y, caption)
 
 
 def _text(x: float, y: float, content: str, *, size: int = 11, shade: str = TEXT, anchor: str = "start", weight: str = "normal") -> str:

@@ -258,8 +258,8 @@ def destination(function: Any) -> tuple[bool, str]:
     """Whether the machine code of a kernel is cached on disk; and a text that contains the folder, or the reason why it is not cached."""
     kept_by: Any = getattr(function, "_cache", None)
     if hasattr(kept_by, "destination"):
-        kept, told = kept_by.destination()
-        return kept, told
+        kept, reason = kept_by.destination()
+        return kept, reason
     folder = getattr(getattr(function, "stats", None), "cache_path", None)  # numba's own; its compiler may be switched off
     return bool(folder), f"kept in {folder}" if folder else "not kept"
 

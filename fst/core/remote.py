@@ -187,8 +187,8 @@ def _found(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ModuleNotFoundError:
-        told = f"{url}: files that are not on this machine take fsspec, which is not installed: pip install fsspec"
-        raise UnsupportedError(told) from None
+        reason = f"{url}: files that are not on this machine take fsspec, which is not installed: pip install fsspec"
+        raise UnsupportedError(reason) from None
     with _telling(url):
         system, path = fsspec.core.url_to_fs(url)
     return system, path

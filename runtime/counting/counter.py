@@ -311,8 +311,8 @@ def _placed(error: TextError, block: Block) -> TextError:
     """Replace the row number in the message of an error by the document's name."""
     if error.row is None or error.place is None:
         return error
-    said = str(error).partition(": ")[2]
-    return TextError(f"{block.place(error.row)}, position {error.place}: {said}", block.first + error.row, error.place)
+    reason = str(error).partition(": ")[2]
+    return TextError(f"{block.place(error.row)}, position {error.place}: {reason}", block.first + error.row, error.place)
 
 
 def _size(slots: int, pool: int) -> int:

@@ -38,11 +38,11 @@ def panel(row: dict[str, Any]) -> Panel:
 def caption(rows: list[dict[str, Any]]) -> str:
     """The caption of the picture."""
     rounds = min(len(peer["seconds"]) for row in rows for peer in row["peers"].values() if not peer["error"])
-    told = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
-    told += " Replay: the same text again, words cached."
+    title = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
+    title += " Replay: the same text again, words cached."
     if any(peer["differing"] for row in rows for peer in row["peers"].values()):
-        told += f"\n{panels.PALE}reference."
-    return told
+        title += f"\n{panels.PALE}reference."
+    return title
 
 
 if __name__ == "__main__":

@@ -116,10 +116,10 @@ def encoded(table: str, source: str, folder: str, ending: str = "parquet") -> tu
     column = ["--column", "text"] if source.endswith(".parquet") else []
     words = ["encode", table, source, *column, "-o", f"{folder}/out.{ending}", "--threads", THREADS]
     begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = run([sys.executable, "-c", FST, *words])
+    output = run([sys.executable, "-c", FST, *words])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return time.perf_counter() - begun, worked, int(said)
+    return time.perf_counter() - begun, worked, int(output)
 
 
 def run(words: list[str]) -> str:

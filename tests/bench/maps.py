@@ -61,8 +61,8 @@ def main() -> None:
         for _ in range(TURNS):
             for name, way in MAPS.items():
                 words = [sys.executable, "-c", BEFORE + way + AFTER, str(vocabulary), table, sample, scratch]
-                said = subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout
-                seconds[name].append(float(said.split()[-1]))
+                output = subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout
+                seconds[name].append(float(output.split()[-1]))
     print("| `datasets.map` with | seconds of processor time | times as fast |\n| --- | ---: | ---: |")
     medians = {name: statistics.median(found) for name, found in seconds.items()}
     for name, median in medians.items():

@@ -115,19 +115,19 @@ class TestFigures:
 
     def test_counts(self, table: Path, texts: Path) -> None:
         """`fst bench` counts bytes without line feeds, and tokens without [CLS] and [SEP]."""
-        told = self.figures(call("bench", table, texts).stdout)
-        assert (told["texts"], told["size"], told["tokens"]) == ("5", "0.00 MB of UTF-8 (38 bytes)", "9")
-        assert (told["tokens per character"], told["tokens per word"]) == ("0.243", "1.500")
-        assert told["unknown tokens"] == "11.111%"
+        shown = self.figures(call("bench", table, texts).stdout)
+        assert (shown["texts"], shown["size"], shown["tokens"]) == ("5", "0.00 MB of UTF-8 (38 bytes)", "9")
+        assert (shown["tokens per character"], shown["tokens per word"]) == ("0.243", "1.500")
+        assert shown["unknown tokens"] == "11.111%"
 
     @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
     def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """Speeds are measured on one thread and, on a machine with several cores, also on all cores."""
         monkeypatch.setattr("fst.core.threads.usable_cores", lambda: cores)
-        told = self.figures(call("bench", table, texts).stdout)
-        assert told[""].split("  ") == head
+        shown = self.figures(call("bench", table, texts).stdout)
+        assert shown[""].split("  ") == head
         for name in ("MB/s", "million tokens/s"):
-            assert len([float(cell) for cell in told[name].split()]) == len(head)
+            assert len([float(cell) for cell in shown[name].split()]) == len(head)
 
     @staticmethod
     def unknown(stdout: str) -> list[tuple[int, str]]:
@@ -139,9 +139,9 @@ class TestFigures:
         """The ten most frequent unknown words are listed as they are spelled in the text, the most frequent first."""
         words = [f"Q{chr(97 + place)}é" for place in range(12)]
         texts = "\n".join(f"un {word} hello{word} xyz unaffable!" for place, word in enumerate(words) for _ in range(place + 1))
-        told = self.unknown(call("bench", table, written(tmp_path / "words.txt", texts.encode())).stdout)
+        shown = self.unknown(call("bench", table, written(tmp_path / "words.txt", texts.encode())).stdout)
         most = [(78, "xyz"), *((place + 1, word) for place, word in reversed(list(enumerate(words))) for word in (word, f"hello{word}"))]
-        assert told == most[:10]
+        assert shown == most[:10]
 
     def test_no_unknown_words(self, table: Path, tmp_path: Path) -> None:
         """If every word has tokens, no unknown words are listed."""
@@ -150,8 +150,8 @@ class TestFigures:
     def test_how_unknown_words_are_shown(self, table: Path, tmp_path: Path) -> None:
         """In the list of unknown words, a long word is shortened, and characters that control a terminal are escaped."""
         text = "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 99 + "\nq\N{RIGHT-TO-LEFT OVERRIDE}q q\N{RIGHT-TO-LEFT OVERRIDE}q"
-        told = self.unknown(call("bench", table, written(tmp_path / "odd.txt", text.encode())).stdout)
-        assert told == [(2, r"q\u202eq"), (1, "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 39 + "…")]
+        shown = self.unknown(call("bench", table, written(tmp_path / "odd.txt", text.encode())).stdout)
+        assert shown == [(2, r"q\u202eq"), (1, "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 39 + "…")]
 
     def test_many_unknown_words(self, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The counter of unknown words stores a limited number of different words, and counts all occurrences of the most frequent."""
@@ -168,21 +168,21 @@ class TestFigures:
         document = {**FRAMED, "model": {**FRAMED["model"], "vocab": source}, "post_processor": None}
         (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
         wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
-        told = call("bench", tmp_path / "t.npz", written(tmp_path / "text.txt", b"a q")).stdout
-        assert "unknown words are not found: " in told
+        shown = call("bench", tmp_path / "t.npz", written(tmp_path / "text.txt", b"a q")).stdout
+        assert "unknown words are not found: " in shown
 
     @pytest.mark.parametrize("dash", [[], ["-"]])
     def test_standard_input(self, table: Path, dash: list[str]) -> None:
         """Without a file, or for "-", documents come from standard input, and nothing is printed on standard error."""
         done = run("bench", table, *dash, stdin=b"un\n\nhello un")
-        told = self.figures(done.stdout.decode())
-        assert (told["texts"], told["tokens"], done.stderr) == ("3", "3", b"")
+        shown = self.figures(done.stdout.decode())
+        assert (shown["texts"], shown["tokens"], done.stderr) == ("3", "3", b"")
 
     @pytest.mark.parametrize("text", [b"", b"\n\n", b" \n\0"])
     def test_nothing_to_measure(self, table: Path, tmp_path: Path, text: bytes) -> None:
         """An input without a token is an error, and the message gives this reason."""
-        said = call("bench", table, written(tmp_path / "empty.txt", text), code=1).stderr
-        assert said == "Error: the input has no tokens; name a file with text in it\n"
+        reason = call("bench", table, written(tmp_path / "empty.txt", text), code=1).stderr
+        assert reason == "Error: the input has no tokens; name a file with text in it\n"
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
         """The message about a missing file contains its name."""
@@ -228,8 +228,8 @@ class TestIds:
             found = rows(call("bench", compiled(source), documents, "--against", "gigatoken", "--source", source))
             assert found["gigatoken"][-1] == "equal"
         else:
-            said = call("bench", compiled(source), documents, "--against", "gigatoken", "--source", source, code=1)
-            assert "does not take it" in error_of(said)
+            reason = call("bench", compiled(source), documents, "--against", "gigatoken", "--source", source, code=1)
+            assert "does not take it" in error_of(reason)
 
     def test_another_vocabulary(self, tmp_path: Path, documents: Path, reference: Build) -> None:
         """If ids differ, the output contains the number of texts with different ids and the position of the first, in any file."""
@@ -286,26 +286,26 @@ class TestSources:
     ) -> None:
         """If a named library is not installed, the message contains the command that installs it."""
         monkeypatch.setitem(sys.modules, name, None)
-        said = error_of(call("bench", table, documents, "--against", name, "--source", ranks(tmp_path), code=1))
-        told = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared with "
-        assert said == told + "the extra bench, in the repository pip install '.[bench]'"
+        reason = error_of(call("bench", table, documents, "--against", name, "--source", ranks(tmp_path), code=1))
+        expected = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared with "
+        assert reason == expected + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_nothing_is_installed(self, table: Path, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """If no library is installed, "all" is an error, and the message contains the command that installs them."""
         for name in libraries.LIBRARIES:
             monkeypatch.setitem(sys.modules, name, None)
-        said = error_of(call("bench", table, documents, "--against", "all", "--source", ranks(tmp_path), code=1))
-        told = "none of tokenizers, tiktoken, sentencepiece, gigatoken is installed and reads the source; install "
-        assert said == told + "the extra bench, in the repository pip install '.[bench]'"
+        reason = error_of(call("bench", table, documents, "--against", "all", "--source", ranks(tmp_path), code=1))
+        expected = "none of tokenizers, tiktoken, sentencepiece, gigatoken is installed and reads the source; install "
+        assert reason == expected + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_source_of_another_kind(self, table: Path, documents: Path, tmp_path: Path) -> None:
         """If a library cannot read the source, the message lists the kinds of sources that it reads."""
         source = ranks(tmp_path)
-        said = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", source, code=1))
-        assert said == f"tokenizers does not read {source}; name a tokenizer.json with --source"
+        reason = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", source, code=1))
+        assert reason == f"tokenizers does not read {source}; name a tokenizer.json with --source"
 
     @pytest.mark.parametrize(
-        ("name", "data", "told"),
+        ("name", "data", "expected"),
         [
             ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, which does not say how text is split"),
             ("table.npz", b"PK\x03\x04\xff", "no tokenizer.json"),
@@ -313,19 +313,19 @@ class TestSources:
             ("tokenizer.json", b"{}", "tokenizers 0.23.3 does not take it"),
         ],
     )
-    def test_unknown_source(self, name: str, data: bytes | None, told: str, table: Path, documents: Path, tmp_path: Path) -> None:
+    def test_unknown_source(self, name: str, data: bytes | None, expected: str, table: Path, documents: Path, tmp_path: Path) -> None:
         """The message about a source that no library reads contains its name."""
         if data is not None:
             written(tmp_path / name, data)
-        said = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", tmp_path / name, code=1))
-        assert said.startswith(f"{tmp_path / name}: {told}")
+        reason = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", tmp_path / name, code=1))
+        assert reason.startswith(f"{tmp_path / name}: {expected}")
 
     def test_libraries_are_those_of_the_option(self) -> None:
         """The option `--against` accepts every library, and "all"."""
         assert (*libraries.LIBRARIES, comparison.ALL) == PEERS
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "expected"),
         [
             (["--against", "tokenizers"], "name it with --source"),
             (["--source", "tokenizer.json"], "name a library with --against"),
@@ -333,15 +333,15 @@ class TestSources:
             (["--against", "nltk", "--source", "t.json"], "'nltk' is not one of"),
         ],
     )
-    def test_wrong_usage(self, options: list[str], told: str, table: Path, documents: Path) -> None:
+    def test_wrong_usage(self, options: list[str], expected: str, table: Path, documents: Path) -> None:
         """Options that exclude each other are wrong usage."""
-        assert told in call("bench", table, documents, *options, code=2).stderr
+        assert expected in call("bench", table, documents, *options, code=2).stderr
 
     def test_no_tokens(self, table: Path, tmp_path: Path) -> None:
         """Documents without a token are an error, with `--against` as without it."""
         empty = written(tmp_path / "empty.txt", b"")
-        said = error_of(call("bench", table, empty, "--against", "tiktoken", "--source", ranks(tmp_path), code=1))
-        assert said.startswith("the input has no tokens")
+        reason = error_of(call("bench", table, empty, "--against", "tiktoken", "--source", ranks(tmp_path), code=1))
+        assert reason.startswith("the input has no tokens")
 
 
 class TestDrawing:
@@ -380,10 +380,10 @@ class TestDrawing:
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(encoding="ascii"))
         assert comparison.bar(columns) == "#" * max(round(columns), 1)
 
-    @pytest.mark.parametrize(("ratio", "told"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
-    def test_ratios(self, ratio: float, told: str) -> None:
+    @pytest.mark.parametrize(("ratio", "expected"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
+    def test_ratios(self, ratio: float, expected: str) -> None:
         """A ratio has three digits, or more if its integer part has more."""
-        assert comparison._rounded(ratio) == told
+        assert comparison._rounded(ratio) == expected
 
 
 class TestProcess:

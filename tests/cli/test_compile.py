@@ -48,15 +48,15 @@ class TestTokenizer:
     def test_refused_vocabulary(self, tmp_path: Path) -> None:
         """A source that cannot be compiled is an error of one line, and no file is written."""
         source = written(tmp_path / "vocab.txt", b"a\nb\n")
-        said = error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1))
-        assert str(source) in said
-        assert "[UNK]" in said
+        reason = error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1))
+        assert str(source) in reason
+        assert "[UNK]" in reason
         assert list(tmp_path.iterdir()) == [source]
 
     def test_no_folder(self, tmp_path: Path) -> None:
         """The message about a missing folder contains the name as it was typed, and comes before the compilation."""
-        said = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
-        assert said.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
+        reason = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
+        assert reason.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
 
     @posix
     def test_device(self) -> None:
@@ -105,12 +105,12 @@ class TestCommands:
             call("compile", *words)
             assert json.loads(call("info", "t.npz", "--json").stdout)["kind"] == "wordpiece"
             Path("t.npz").unlink()
-        said = call("compile", "keywords", "-o", "t.npz", code=2).stderr
-        assert "Missing argument 'FILE'. To compile the tokenizer keywords, name it ./keywords." in said
+        reason = call("compile", "keywords", "-o", "t.npz", code=2).stderr
+        assert "Missing argument 'FILE'. To compile the tokenizer keywords, name it ./keywords." in reason
         assert "./maxmatch" not in call("compile", "maxmatch", "-o", "t.npz", code=2).stderr
 
     @pytest.mark.parametrize(
-        ("name", "data", "said"),
+        ("name", "data", "reason"),
         [
             ("names.txt", b"Ann\nBob Ray\n", OF_WORDS),
             ("names.csv", b"n,name\n1,Ann\n", OF_WORDS),
@@ -118,16 +118,16 @@ class TestCommands:
             ("names.json", b'["Ann"]', "to compile keywords, write one per line and run `fst compile keywords FILE`"),
         ],
     )
-    def test_hints(self, name: str, data: bytes, said: str, tmp_path: Path) -> None:
+    def test_hints(self, name: str, data: bytes, reason: str, tmp_path: Path) -> None:
         """The message about a source that looks like a list of words or a dictionary contains the command that accepts it."""
         source = written(tmp_path / name, data)
-        assert error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1)).endswith(f"; {said.format(source)}")
+        assert error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1)).endswith(f"; {reason.format(source)}")
 
     def test_hint_for_a_folder(self, tmp_path: Path) -> None:
         """The message about a folder of MeCab contains the command that accepts it."""
         written(tmp_path / "matrix.def", b"1 1\n0 0 0\n")
-        said = error_of(call("compile", tmp_path, "-o", tmp_path / "t.npz", code=1))
-        assert said.endswith(f"; to compile a dictionary of MeCab, run `fst compile mecab {tmp_path}`")
+        reason = error_of(call("compile", tmp_path, "-o", tmp_path / "t.npz", code=1))
+        assert reason.endswith(f"; to compile a dictionary of MeCab, run `fst compile mecab {tmp_path}`")
 
     @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"{}", b"#version: 0.2\na b\n"])
     def test_no_hint(self, data: bytes, tmp_path: Path) -> None:

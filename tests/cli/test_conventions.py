@@ -49,11 +49,11 @@ IMPORTED = """
 import contextlib, io, json, sys
 from fst.cli.main import main
 for words in json.loads(sys.argv[1]):
-    with contextlib.redirect_stderr(io.StringIO()) as said:
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
         try:
             main(words, prog_name="fst")
         except SystemExit as end:
-            print("", json.dumps([end.code or 0, said.getvalue(), list(sys.modules)]), sep="\\n")
+            print("", json.dumps([end.code or 0, errors.getvalue(), list(sys.modules)]), sep="\\n")
 """
 WRONG_USAGE = (
     "encode table a.txt --format npy",
@@ -104,8 +104,8 @@ class TestConventions:
         done = execute([sys.executable, "-c", IMPORTED], json.dumps([list(map(str, words)) for words in lines]), **more)
         for line in done.stdout.decode().splitlines():
             if line.startswith("["):
-                code, said, modules = json.loads(line)
-                yield code, said, set(modules)
+                code, reason, modules = json.loads(line)
+                yield code, reason, set(modules)
 
     def test_help_needs_click_alone(self) -> None:
         """Help and version import neither numba nor numpy nor tokenizers."""
@@ -151,8 +151,8 @@ class TestConventions:
     @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "bench", "explain"])
     def test_missing_table(self, command: str) -> None:
         """A missing table gives exit code 1 and a message of one line with its name."""
-        said = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
-        assert said == f"Error: none.npz: {os.strerror(errno.ENOENT)}; check the name\n"
+        reason = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
+        assert reason == f"Error: none.npz: {os.strerror(errno.ENOENT)}; check the name\n"
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
         """A missing file is reported before the preceding file is read."""
@@ -165,9 +165,9 @@ class TestConventions:
         for name, data in (("a.txt", b"un\n"), ("a.csv", b"un\n"), ("a.jsonl", b'{"text": "un"}\n'), ("parquet", b"PAR1")):
             written(tmp_path / name, data)
         lines = [[table if word == "table" else word for word in words.split()] for words in WRONG_USAGE]
-        for words, (code, said, modules) in zip(lines, self.imports(lines, cwd=tmp_path), strict=True):
+        for words, (code, reason, modules) in zip(lines, self.imports(lines, cwd=tmp_path), strict=True):
             assert (code, "numba" in modules) == (1 if "none/ids.npy" in words else 2, False), words
-            assert "Error: " in said
+            assert "Error: " in reason
 
     @posix
     @pytest.mark.parametrize("words", ["encode {} -", "encode table {}", "encode table - -o {}", "compile {} -o t", "compile v -o {}"])

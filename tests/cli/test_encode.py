@@ -110,13 +110,13 @@ class TestEncode:
     def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
         """The message about bytes that are not UTF-8 contains the file, the line, the byte and a remedy."""
         file = written(tmp_path / "bad.txt", b"un\n" * 500_000 + b"hello \xff\n")
-        said = error_of(call("encode", table, file, code=1))
-        assert said == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace or skip"
+        reason = error_of(call("encode", table, file, code=1))
+        assert reason == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace or skip"
 
     def test_invalid_utf_8_of_standard_input(self, table: Path) -> None:
         """A character that a line feed cuts in two is an error in the first of the two lines."""
-        said = error_of(call("encode", table, stdin=b"un\n\xc3\n\xa9\n", code=1))
-        assert said.startswith("standard input, line 2: not UTF-8 at byte 0")
+        reason = error_of(call("encode", table, stdin=b"un\n\xc3\n\xa9\n", code=1))
+        assert reason.startswith("standard input, line 2: not UTF-8 at byte 0")
 
     def test_replace(self, table: Path) -> None:
         """--errors replace reads bytes that are not UTF-8 as U+FFFD."""
@@ -187,8 +187,8 @@ class TestOutputsThatAreInputs:
     def test_refused(self, words: str, files: dict[str, Path]) -> None:
         """An output that is the table, the source or an input file, even through links, is wrong usage, and is not changed."""
         before = {path: path.read_bytes() for path in files.values() if path.is_file()}
-        said = call(*(files.get(word, word) for word in words.split()), code=2).stderr
-        assert "is also an input, and would be overwritten" in said
+        reason = call(*(files.get(word, word) for word in words.split()), code=2).stderr
+        assert "is also an input, and would be overwritten" in reason
         assert {path: path.read_bytes() for path in before} == before
 
     @posix

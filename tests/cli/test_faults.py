@@ -79,9 +79,9 @@ class TestInput:
         whole, out = data[kind].read_bytes(), on_its_own(tmp_path)
         for place in (len(whole) // 3, len(whole) - 12):
             source = written(tmp_path / f"cut{data[kind].suffix}", whole[:place])
-            (said,) = call("encode", table, source, *options_for(kind), "-o", out / "ids.txt", code=1).stderr.splitlines()
-            assert said.startswith(f"Error: {source}: ")
-            assert "cut short" in said
+            (reason,) = call("encode", table, source, *options_for(kind), "-o", out / "ids.txt", code=1).stderr.splitlines()
+            assert reason.startswith(f"Error: {source}: ")
+            assert "cut short" in reason
         assert list(out.iterdir()) == []
 
     def test_arrow_file_cut_between_batches(self, table: Path, tmp_path: Path) -> None:
@@ -107,16 +107,16 @@ class TestInput:
     @pytest.mark.parametrize(("column", "what"), [("txt", "no columns are called 'txt'"), ("number", "column 'number' is int64, no text")])
     def test_columns(self, column: str, what: str, kind: str, table: Path, data: dict[str, Path]) -> None:
         """If a column is missing or is not text, the message lists the columns with their types."""
-        said = call("encode", table, data[kind], "--column", column, code=1).stderr
-        assert said == f"Error: {data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column\n"
+        reason = call("encode", table, data[kind], "--column", column, code=1).stderr
+        assert reason == f"Error: {data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column\n"
 
     @pytest.mark.parametrize("packing", ["bz2", "xz"])
     def test_what_follows_a_stream(self, packing: str, table: Path, tmp_path: Path) -> None:
         """Bytes after a compressed stream that begin no other stream are reported as damage."""
         packed = bz2.compress(b"un\n") if packing == "bz2" else lzma.compress(b"un\n")
         source = written(tmp_path / "in", packed + b"hello\n")
-        said = call("encode", table, source, code=1).stderr
-        assert said.startswith(f"Error: {source}: its {packing} data is damaged or cut short")
+        reason = call("encode", table, source, code=1).stderr
+        assert reason.startswith(f"Error: {source}: its {packing} data is damaged or cut short")
 
     def test_xz_that_asks_for_memory(self, table: Path, tmp_path: Path) -> None:
         """An xz file that requests 4 GB of memory is refused."""
@@ -140,8 +140,8 @@ class TestInput:
     def test_empty_file_as_a_table(self, kind: str, table: Path, tmp_path: Path) -> None:
         """An empty file is refused as Parquet or Arrow."""
         source = written(tmp_path / "in", b"")
-        said = call("encode", table, source, "--input-format", kind, "--column", "text", code=1).stderr
-        assert said.startswith(f"Error: {source}: ")
+        reason = call("encode", table, source, "--input-format", kind, "--column", "text", code=1).stderr
+        assert reason.startswith(f"Error: {source}: ")
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_all_null(self, kind: str, table: Path, tmp_path: Path) -> None:
@@ -203,8 +203,8 @@ class TestOutput:
             # Superusers may write anywhere, so the process gives up these rights.
             code = f"import os; from fst.cli.files.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
-        said = done.stderr.decode().splitlines()[-1]
-        assert said == f"PermissionError: [Errno 13] the folder {folder} cannot be written: '{folder}/ids.npy'"
+        reason = done.stderr.decode().splitlines()[-1]
+        assert reason == f"PermissionError: [Errno 13] the folder {folder} cannot be written: '{folder}/ids.npy'"
 
     @pytest.mark.parametrize("form", FORMS)
     def test_twice(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:

@@ -66,9 +66,9 @@ class TestInput:
     def test_what_is_not_read(self, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
         """A file whose name ends as an unsupported format is refused, unless --input-format requests another format."""
         source = written(tmp_path / name, b"un,hello\n")
-        said = call("encode", table, source, *more, code=2).stderr
-        assert f"{source}: " in said
-        assert "is not read; " in said
+        reason = call("encode", table, source, *more, code=2).stderr
+        assert f"{source}: " in reason
+        assert "is not read; " in reason
         assert call("encode", table, source, "--input-format", "text").data == ids_of(table, ["un,hello"])
 
     @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ class TestInput:
     def test_json_that_is_not_lines(self, data: bytes, what: str, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
         """JSON that is an array, or an object over several lines, is refused, and the message explains how to convert it to JSON lines."""
         source = written(tmp_path / name, packed(data, "gzip") if name.endswith("gz") else data)
-        said = call("encode", table, source, *more, code=2).stderr
-        assert f"{source} is JSON, but {what}" in said
-        assert "jq -c" in said
+        reason = call("encode", table, source, *more, code=2).stderr
+        assert f"{source} is JSON, but {what}" in reason
+        assert "jq -c" in reason
 
     @pytest.mark.parametrize(
         ("kind", "packing"), [*product(INPUTS, ("plain", "gzip", "zstd")), ("lines", "bz2"), ("json", "xz"), ("parquet", "xz")]
@@ -207,8 +207,8 @@ class TestErrors:
         """By default, the first invalid text is an error, and the message contains the file, the position, the byte and a remedy."""
         source = written(tmp_path / "in", self.bad(kind))
         unit, byte = ("line", 10) if kind == "json" else ("line", 0) if kind == "lines" else ("row", 0)
-        said = call("encode", table, source, *self.options(kind), *more, code=1).stderr
-        assert said == f"Error: {source}, {unit} 2: not UTF-8 at byte {byte}; mend it, or pass --errors replace or skip\n"
+        reason = call("encode", table, source, *self.options(kind), *more, code=1).stderr
+        assert reason == f"Error: {source}, {unit} 2: not UTF-8 at byte {byte}; mend it, or pass --errors replace or skip\n"
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_replace(self, kind: str, table: Path, tmp_path: Path) -> None:
@@ -246,17 +246,17 @@ class TestErrors:
     def test_no_text_in_json(self, errors: str, line: bytes, what: str, table: Path, tmp_path: Path) -> None:
         """The message about a JSON line without text contains the file and the line, and --errors skip omits the line."""
         source = written(tmp_path / "in", b'{"text": "un"}\n' + line + b'\n{"text": "!"}\n')
-        said = call("encode", table, source, "--field", "text", "--errors", errors, code=1).stderr
-        assert said.startswith(f"Error: {source}, line 2: {what}")
-        assert said.endswith("; mend it, or pass --errors skip\n")
+        reason = call("encode", table, source, "--field", "text", "--errors", errors, code=1).stderr
+        assert reason.startswith(f"Error: {source}, line 2: {what}")
+        assert reason.endswith("; mend it, or pass --errors skip\n")
         done = call("encode", table, source, "--field", "text", "--errors", "skip")
         assert (done.stdout.encode(), done.stderr) == (ids_of(table, ["un", "!"]), "1 document skipped\n")
 
     def test_lone_surrogates(self, table: Path, tmp_path: Path) -> None:
         """An escaped lone surrogate in JSON is not text."""
         source = written(tmp_path / "in", b'{"text": "un\\ud800"}\n')
-        said = call("encode", table, source, "--field", "text", code=1).stderr
-        assert said.startswith(f"Error: {source}, line 1: a lone surrogate at character 2; ")
+        reason = call("encode", table, source, "--field", "text", code=1).stderr
+        assert reason.startswith(f"Error: {source}, line 1: a lone surrogate at character 2; ")
         done = call("encode", table, source, "--field", "text", "--errors", "replace")
         assert done.data == ids_of(table, ["un\ufffd"])
 
@@ -269,9 +269,9 @@ class TestCount:
         """`fst count` prints the numbers of documents and tokens of each file and in total."""
         tok = fst.Tokenizer.load(table)
         files = [written(tmp_path / name, as_input(kind, TEXTS * times)) for name, times in (("a", 1), ("b", 2))]
-        told = json.loads(call("count", table, *files, *options_for(kind), "--json").stdout)
+        shown = json.loads(call("count", table, *files, *options_for(kind), "--json").stdout)
         rows, tokens = len(TEXTS), int(tok.count_tokens(TEXTS).sum())
-        assert told == {
+        assert shown == {
             "files": [
                 {"file": str(file), "documents": rows * times, "tokens": tokens * times} for file, times in zip(files, (1, 2), strict=True)
             ],
@@ -314,20 +314,20 @@ class TestOtherCommands:
         """`fst verify` compares files of any format document by document, and reports the position of the first difference."""
         unit = {"lines": "line", "json": "line", "documents": "document"}.get(kind, "row")
         source = written(tmp_path / "in", as_input(kind, TEXTS))
-        told = call("verify", table, "--against", reference_of(TOKENS), source, *options_for(kind)).stdout
-        assert told == f"{source}: 7 {unit}s, all with the ids of the reference\n"
+        shown = call("verify", table, "--against", reference_of(TOKENS), source, *options_for(kind)).stdout
+        assert shown == f"{source}: 7 {unit}s, all with the ids of the reference\n"
         other = reference_of([token.replace("hello", "hallo") for token in TOKENS])
-        told = call("verify", table, "--against", other, source, *options_for(kind), code=1).stdout
-        assert told.startswith(f"{source}, {unit} 3: not the ids of the reference")
+        shown = call("verify", table, "--against", other, source, *options_for(kind), code=1).stdout
+        assert shown.startswith(f"{source}, {unit} 3: not the ids of the reference")
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_bench(self, kind: str, table: Path, tmp_path: Path) -> None:
         """`fst bench` counts only the texts of a file, in any format."""
         source = written(tmp_path / "in", as_input(kind, TEXTS))
-        told = dict(line.split("  ", 1) for line in call("bench", table, source, *options_for(kind)).stdout.splitlines()[:3])
-        assert told["texts"].strip() == "7"
-        assert told["size"].strip().endswith(f"({sum(len(text.encode()) for text in TEXTS)} bytes)")
-        assert told["tokens"].strip() == str(fst.Tokenizer.load(table).count_tokens(TEXTS, add_special_tokens=False).sum())
+        shown = dict(line.split("  ", 1) for line in call("bench", table, source, *options_for(kind)).stdout.splitlines()[:3])
+        assert shown["texts"].strip() == "7"
+        assert shown["size"].strip().endswith(f"({sum(len(text.encode()) for text in TEXTS)} bytes)")
+        assert shown["tokens"].strip() == str(fst.Tokenizer.load(table).count_tokens(TEXTS, add_special_tokens=False).sum())
 
     def test_nulls(self, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
         """`fst bench` and `fst verify` do not read a null as a document, but count it as a row."""
@@ -347,8 +347,8 @@ class TestOtherCommands:
         """The message about a document that is not text contains its position, and no options of other commands."""
         source = written(tmp_path / "in", data)
         more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
-        said = call(command, table, source, "--field", "text", *more, code=1).stderr
-        assert said == f"Error: {source}, line 2: {what}; mend it\n"
+        reason = call(command, table, source, "--field", "text", *more, code=1).stderr
+        assert reason == f"Error: {source}, line 2: {what}; mend it\n"
 
     @pytest.mark.parametrize("command", ["bench", "verify", "count"])
     def test_what_needs_a_name(self, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:

@@ -77,9 +77,9 @@ class TestLongDocuments:
 
     def test_count(self, text: bytes, table: Path, tmp_path: Path) -> None:
         """Long documents are counted like others."""
-        told = json.loads(call("count", table, written(tmp_path / "in.txt", text), "--json").stdout)
+        shown = json.loads(call("count", table, written(tmp_path / "in.txt", text), "--json").stdout)
         documents = text.split(b"\n")
-        assert (told["documents"], told["tokens"]) == (len(documents), fst.Tokenizer.load(table).count_tokens(documents).sum())
+        assert (shown["documents"], shown["tokens"]) == (len(documents), fst.Tokenizer.load(table).count_tokens(documents).sum())
 
     @pytest.mark.parametrize("bad", thinned([b"\xff", b"\xc3", b"\xf0\x9f\x98"], 3))
     def test_errors(self, bad: bytes, text: bytes, table: Path, tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ class TestLongDocuments:
             source = written(tmp_path / "in.txt", b"un\n" + line + b"\nun")
             with pytest.raises(UnicodeDecodeError) as wrong:
                 line.decode()
-            said = call("encode", table, source, code=1).stderr
-            assert said.startswith(f"Error: {source}, line 2: not UTF-8 at byte {wrong.value.start}; mend it")
+            reason = call("encode", table, source, code=1).stderr
+            assert reason.startswith(f"Error: {source}, line 2: not UTF-8 at byte {wrong.value.start}; mend it")
             done = call("encode", table, source, "--errors", "replace")
             assert done.data == ids_of(table, ["un", line.decode("utf-8", "replace"), "un"])
             assert done.stderr == "1 document repaired with U+FFFD\n"
@@ -101,5 +101,5 @@ class TestLongDocuments:
     def test_whole_ones(self, words: list[str], text: bytes, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Outputs that need a document in one piece refuse long documents."""
         monkeypatch.chdir(tmp_path)
-        said = call("encode", table, written(tmp_path / "in.txt", text.replace(b"\n", b"")), *words, code=1).stderr
-        assert f"line 1: more than {2 * CHUNK:,} bytes; split it" in said
+        reason = call("encode", table, written(tmp_path / "in.txt", text.replace(b"\n", b"")), *words, code=1).stderr
+        assert f"line 1: more than {2 * CHUNK:,} bytes; split it" in reason

@@ -221,8 +221,8 @@ def test_searching_into_a_folder(folder: Path, tmp_path: Path) -> None:
 def test_outputs_of_the_same_name(table: Path, folder: Path, tmp_path: Path) -> None:
     """Two inputs whose outputs would have the same name are refused before either is encoded."""
     written(folder / "sub" / "a.txt", b"un\n")
-    said = call("encode", table, folder / "a.txt", folder / "sub", "-o", f"{tmp_path / 'out'}/", code=2).stderr
-    assert "would both be written to" in said
+    reason = call("encode", table, folder / "a.txt", folder / "sub", "-o", f"{tmp_path / 'out'}/", code=2).stderr
+    assert "would both be written to" in reason
     assert not (tmp_path / "out").exists()
 
 

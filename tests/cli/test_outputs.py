@@ -74,9 +74,9 @@ class TestOutput:
     def test_what_is_not_written(self, ending: str, table: Path, tmp_path: Path) -> None:
         """A format that cannot be written is refused, and the message contains an alternative."""
         out = tmp_path / f"out.{ending}"
-        said = call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, code=2).stderr
-        assert f"Error: {out}: " in said
-        assert "; " in said
+        reason = call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, code=2).stderr
+        assert f"Error: {out}: " in reason
+        assert "; " in reason
         assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
     @pytest.mark.parametrize("ending", ["ids", "out", "2024-01-31", "csv"])
@@ -165,8 +165,8 @@ class TestOutput:
     def test_columns_that_json_does_not_have(self, column: Any, table: Path, tmp_path: Path) -> None:
         """A column with values that JSON cannot represent is refused with its name, unless the output omits the column."""
         source = written(tmp_path / "in", as_table("arrow file", pa.table({"text": ["un"], "odd": column})))
-        said = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
-        assert said.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")
+        reason = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
+        assert reason.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")
         assert call("encode", table, source, "--column", "text").data == ids_of(table, ["un"])
 
     def test_columns_of_one_name(self, table: Path, tmp_path: Path) -> None:
@@ -195,17 +195,17 @@ class TestOutput:
         """For a Parquet output, a field with values of several types is refused, and the message contains a remedy."""
         filling = b'{"text": "", "a": %s}\n' % first.encode()
         source = written(tmp_path / "in", filling * (2 * CHUNK // len(filling)) + b'{"text": "", "a": %s}\n' % second.encode())
-        said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert "'a'" in said
-        assert "write JSON lines" in said
+        reason = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
+        assert "'a'" in reason
+        assert "write JSON lines" in reason
         assert list(tmp_path.iterdir()) == [source]
 
     def test_field_that_comes_late(self, table: Path, tmp_path: Path) -> None:
         """For a Parquet output, a field that is missing in the first block of lines is refused."""
         filling = b'{"text": ""}\n'
         source = written(tmp_path / "in", filling * (CHUNK // 6) + b'{"text": "", "a": 1}\n')
-        said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert f"line {CHUNK // 6 + 1}: the field 'a' comes too late" in said
+        reason = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
+        assert f"line {CHUNK // 6 + 1}: the field 'a' comes too late" in reason
 
     @pytest.mark.parametrize(
         ("kind", "name", "ending"),
@@ -222,15 +222,15 @@ class TestOutput:
         """A column with the name of an added column is refused, not overwritten."""
         data = b'{"text": "", "%s": 1}\n' % name.encode() if kind == "json" else as_table(kind, pa.table({name: [1], "text": ["un"]}))
         source, out = written(tmp_path / "in", data), tmp_path / f"o.{ending}"
-        said = call("encode", table, source, *options_for(kind), "--tokens", "-o", out, code=1).stderr
-        assert repr(name) in said
-        assert "rename it" in said
+        reason = call("encode", table, source, *options_for(kind), "--tokens", "-o", out, code=1).stderr
+        assert repr(name) in reason
+        assert "rename it" in reason
 
     def test_tables_with_different_columns(self, table: Path, tmp_path: Path) -> None:
         """Files with different other columns are refused for one output."""
         files = [written(tmp_path / name, as_table("parquet", pa.table({"text": ["un"], name: [1]}))) for name in "ab"]
-        said = call("encode", table, *files, "--column", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert said.startswith(f"Error: {files[1]}: its columns differ")
+        reason = call("encode", table, *files, "--column", "text", "-o", tmp_path / "out.parquet", code=1).stderr
+        assert reason.startswith(f"Error: {files[1]}: its columns differ")
 
     @pytest.mark.parametrize("form", OUTPUTS)
     def test_nulls(self, form: str, table: Path, tmp_path: Path) -> None:

@@ -255,8 +255,8 @@ class TestManners:
         """`fst info` shows the number of keywords of a table and its options."""
         out = tmp_path / "names.npz"
         keywords(["ab", "", "c"], match_kind="standard", ignore_case=True, allow_empty=True).save(out)
-        told = json.loads(call("info", out, "--json").stdout)
-        assert (told["keywords"], told["match_kind"], told["allow_empty"]) == (3, "standard", True)
+        shown = json.loads(call("info", out, "--json").stdout)
+        assert (shown["keywords"], shown["match_kind"], shown["allow_empty"]) == (3, "standard", True)
         assert [line.split() for line in call("info", out).stdout.splitlines()[3:7]] == [
             ["keywords", "3"],
             ["match_kind", "standard"],

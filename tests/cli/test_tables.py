@@ -50,24 +50,24 @@ class TestInfo:
 
     def test_json(self, table: Path) -> None:
         """--json prints all information as one object."""
-        told = json.loads(call("info", table, "--json").stdout)
-        assert (told["kind"], told["tokens"], told["bytes"]) == ("wordpiece", len(TOKENS), table.stat().st_size)
-        assert told["single"] == [[["[CLS]"], 0], ["A", 0], [["[SEP]"], 0]]
-        assert told["pair"] == [*told["single"], ["B", 1], [["[SEP]"], 1]]
-        assert told["specials"]["[MASK]"] == 4
-        assert told["options"]["lowercase"] is True
-        assert told["options"]["max_input_chars_per_word"] == 100
+        shown = json.loads(call("info", table, "--json").stdout)
+        assert (shown["kind"], shown["tokens"], shown["bytes"]) == ("wordpiece", len(TOKENS), table.stat().st_size)
+        assert shown["single"] == [[["[CLS]"], 0], ["A", 0], [["[SEP]"], 0]]
+        assert shown["pair"] == [*shown["single"], ["B", 1], [["[SEP]"], 1]]
+        assert shown["specials"]["[MASK]"] == 4
+        assert shown["options"]["lowercase"] is True
+        assert shown["options"]["max_input_chars_per_word"] == 100
 
     def test_text(self, table: Path) -> None:
         """Without --json, the same information is printed as lines."""
         lines = dict(line.split("  ", 1) for line in call("info", table).stdout.splitlines())
-        told = {name: value.strip() for name, value in lines.items()}
-        assert (told["kind"], told["tokens"]) == ("wordpiece", "12")
-        assert (told["single"], told["pair"]) == ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
-        assert told["special tokens"] == "[PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4"
-        assert "pad_token [PAD]" in told["named tokens"]
-        assert told["model"] == "takes input_ids, token_type_ids, attention_mask"
-        assert (told["truncation"], told["padding"], told["sides"]) == ("none", "none", "truncation right, padding right")
+        shown = {name: value.strip() for name, value in lines.items()}
+        assert (shown["kind"], shown["tokens"]) == ("wordpiece", "12")
+        assert (shown["single"], shown["pair"]) == ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
+        assert shown["special tokens"] == "[PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4"
+        assert "pad_token [PAD]" in shown["named tokens"]
+        assert shown["model"] == "takes input_ids, token_type_ids, attention_mask"
+        assert (shown["truncation"], shown["padding"], shown["sides"]) == ("none", "none", "truncation right, padding right")
 
     def test_what_a_folder_says(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
         """`fst info` prints the model, truncation and padding of a compiled folder."""
@@ -80,13 +80,13 @@ class TestInfo:
         (tmp_path / "folder" / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
         call("compile", tmp_path / "folder", "-o", tmp_path / "t.npz")
         lines = dict(line.split("  ", 1) for line in call("info", tmp_path / "t.npz").stdout.splitlines())
-        told = {name: value.strip() for name, value in lines.items()}
-        assert told["model"] == "takes input_ids, token_type_ids, attention_mask, of up to 1,024 ids"
-        assert told["more special tokens"] == "<x> <y>"
-        assert told["truncation"] == "to 7 ids, LongestFirst, stride 2, at the right; asked for by the source, not applied"
+        shown = {name: value.strip() for name, value in lines.items()}
+        assert shown["model"] == "takes input_ids, token_type_ids, attention_mask, of up to 1,024 ids"
+        assert shown["more special tokens"] == "<x> <y>"
+        assert shown["truncation"] == "to 7 ids, LongestFirst, stride 2, at the right; asked for by the source, not applied"
         padding = "to the longest row, to a multiple of 8, with [PAD] 0, at the left"
-        assert told["padding"] == f"{padding}; asked for by the source, not applied"
-        assert told["sides"] == "truncation right, padding left"
+        assert shown["padding"] == f"{padding}; asked for by the source, not applied"
+        assert shown["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
         """`fst info` prints truncation of the source as not applied."""
@@ -110,9 +110,9 @@ class TestVerify:
         data = bytearray(table.read_bytes())
         data[len(data) // 2] ^= 1
         damaged = written(tmp_path / "damaged.npz", bytes(data))
-        said = error_of(call("verify", damaged, code=1))
-        assert said.startswith(f"{damaged}: ")
-        assert said.endswith("compile it again")
+        reason = error_of(call("verify", damaged, code=1))
+        assert reason.startswith(f"{damaged}: ")
+        assert reason.endswith("compile it again")
 
     def test_against_the_same(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
         """A table equals the tokenizer.json from which it was compiled, also if this enables truncation and padding."""
@@ -152,10 +152,10 @@ class TestVerify:
         reference([token.replace("##able", "##abla") for token in TOKENS]).save(str(tmp_path / "other.json"))
         wordpiece(tmp_path / "other.json").save(tmp_path / "t.npz")
         file = written(tmp_path / "long.txt", b"un " * 1000 + b"unable" + b" un" * 1000)
-        told = call("verify", tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", file, code=1).stdout
-        assert "from token 1001 on" in told
-        assert "unable" in told
-        assert len(told) < 1000
+        shown = call("verify", tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", file, code=1).stdout
+        assert "from token 1001 on" in shown
+        assert "unable" in shown
+        assert len(shown) < 1000
 
     def test_nothing_to_compare_with(self, table: Path, texts: Path) -> None:
         """Files without --against are wrong usage."""
@@ -189,8 +189,8 @@ class TestVerify:
         source = tmp_path if is_folder else ranks
         assert "2 lines, all with the ids" in call("verify", tmp_path / "t.npz", "--against", source, file).stdout
         bpe(ranks, pattern="[a-z]|[^a-z]").save(tmp_path / "t.npz")
-        told = call("verify", tmp_path / "t.npz", "--against", source, file, code=1).stdout.splitlines()
-        assert told[-1] == "  first      u (id 117) in the table, un (id 256) in the reference"
+        shown = call("verify", tmp_path / "t.npz", "--against", source, file, code=1).stdout.splitlines()
+        assert shown[-1] == "  first      u (id 117) in the table, un (id 256) in the reference"
 
     @pytest.mark.parametrize(
         ("name", "data", "what"),
@@ -207,10 +207,10 @@ class TestVerify:
         path.parent.mkdir(exist_ok=True)
         written(path, data)
         named = path.parent if "/" in name else path
-        said = call("verify", table, "--against", named, texts, code=1).stderr
-        assert said.startswith(f"Error: {named}: {what}")
-        assert "; name the model's tokenizer.json" in said
-        assert len(said) < 300 + len(str(named))
+        reason = call("verify", table, "--against", named, texts, code=1).stderr
+        assert reason.startswith(f"Error: {named}: {what}")
+        assert "; name the model's tokenizer.json" in reason
+        assert len(reason) < 300 + len(str(named))
 
     def test_no_reference(self, table: Path, texts: Path, tmp_path: Path) -> None:
         """The message about JSON that is not a tokenizer.json contains the file."""
@@ -277,8 +277,8 @@ class TestExplain:
     def test_tokens_are_the_packages(self, table: Path) -> None:
         """Both explanations of a word end with the tokens of the Python interface."""
         text = "unaffable HELLO! ? é hello! unableaffx ununun ##able 中 [MASK]"
-        told = call("explain", table, text.removesuffix("[MASK]")).stdout.split("\n\n")
-        results = [[line[2:] for line in word.splitlines() if line.startswith("= ")] for word in told]
+        shown = call("explain", table, text.removesuffix("[MASK]")).stdout.split("\n\n")
+        results = [[line[2:] for line in word.splitlines() if line.startswith("= ")] for word in shown]
         assert all(len(set(result)) == 1 for result in results)
         tokens = fst.Tokenizer.load(table).tokenize(text)
         assert [*" ".join(result[0] for result in results).split(), "[MASK]"] == tokens

@@ -111,8 +111,8 @@ class TestTrainers:
             for each in (value if isinstance(value, list) else [value])
             for word in (f"--{option.replace('_', '-')}", str(each))
         ]
-        said = call("train", name, texts, *given, "-o", tmp_path / "o.json").stderr
-        with pytest.warns(UserWarning, match="min_frequency") if "Warning: min_frequency" in said else nullcontext():
+        reason = call("train", name, texts, *given, "-o", tmp_path / "o.json").stderr
+        with pytest.warns(UserWarning, match="min_frequency") if "Warning: min_frequency" in reason else nullcontext():
             expected = getattr(train, name)(TEXTS, **options, **size)
         assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == json.loads(json.dumps(expected.to_json()))
 
@@ -219,7 +219,7 @@ class TestOutputs:
         assert (tmp_path / "tokenizer.json").read_bytes() != before
 
     @pytest.mark.parametrize(
-        ("command", "output", "code", "said"),
+        ("command", "output", "code", "reason"),
         [
             (("train", "wordpiece", "--splitter", "bert", "--vocab-size", "9"), "texts.txt", 2, "is also an input"),
             (BPE, "o.bin", 1, "the form of a vocabulary is unknown"),
@@ -233,10 +233,10 @@ class TestOutputs:
             (("train", "words", *GPT2), "o.txt", 2, "words are written as Parquet"),
         ],
     )
-    def test_refused(self, command: tuple[str, ...], output: str, code: int, said: str, texts: Path, tmp_path: Path) -> None:
+    def test_refused(self, command: tuple[str, ...], output: str, code: int, reason: str, texts: Path, tmp_path: Path) -> None:
         """An input that cannot be read or an output that cannot be written is an error of one line, and nothing is written."""
         own = written(tmp_path / "texts.txt", texts.read_bytes())
-        assert said in call(*command, own, "-o", tmp_path / output, code=code).stderr
+        assert reason in call(*command, own, "-o", tmp_path / output, code=code).stderr
         assert own.read_bytes() == texts.read_bytes()
         assert [*tmp_path.iterdir()] == [own]
 

@@ -46,7 +46,7 @@ def pair_of(kind: str) -> tuple[Tokenizer, Any]:
     return Tokenizer.from_str(source(kind).to_str()), fst.tokenizers(table(kind))
 
 
-def told(row: Any) -> list[Any]:
+def fields_of(row: Any) -> list[Any]:
     """All members of a row and of its overflowing rows."""
     # Overflowing rows have no overflowing rows here; in `tokenizers` they have some if both texts of a pair are truncated.
     return [known(row), len(row), [known(other) for other in row.overflowing]]
@@ -54,10 +54,10 @@ def told(row: Any) -> list[Any]:
 
 def untyped(row: Any) -> list[Any]:
     """All members of a row except the type ids of pairs, which in `tokenizers` differ from the template in some windows."""
-    told_of = told(row)
-    for known_of in (told_of[0], *told_of[2]) if row.n_sequences == 2 else ():
+    fields = fields_of(row)
+    for known_of in (fields[0], *fields[2]) if row.n_sequences == 2 else ():
         del known_of[1]
-    return told_of
+    return fields
 
 
 def outcome(ask: Callable[[], Any]) -> Any:
@@ -116,9 +116,9 @@ def test_rows_are_those_of_the_reference(
     batch = data.draw(some.lists(unit | some.tuples(unit, unit), max_size=4))
     first, second = data.draw(unit), data.draw(some.none() | unit)
     for ask in (
-        lambda made: [told(row) for row in made.encode_batch(batch, split, special)],
+        lambda made: [fields_of(row) for row in made.encode_batch(batch, split, special)],
         lambda made: [untyped(row) for row in made.encode_batch_fast(batch, is_pretokenized=split, add_special_tokens=special)],
-        lambda made: told(made.encode(first, second, split, special)),
+        lambda made: fields_of(made.encode(first, second, split, special)),
     ):
         assert outcome(partial(ask, ours)) == outcome(partial(ask, theirs))
 
@@ -155,7 +155,7 @@ def test_rows_change(kind: str, change: int) -> None:
                 for name in asked:
                     getattr(row, name)
                 CHANGES[change](row)
-            found.append([told(row) for row in rows])
+            found.append([fields_of(row) for row in rows])
         assert found[0] == found[1]
 
 
@@ -168,7 +168,7 @@ def test_state_is_that_of_the_source() -> None:
     ours, other = fst.tokenizers(tok), fst.tokenizers(tok)
     assert (ours.truncation, ours.padding) == (theirs.truncation, theirs.padding)
     texts = ["a ab b 1 . a", "a"]
-    assert [told(row) for row in ours.encode_batch(texts)] == [told(row) for row in theirs.encode_batch(texts)]
+    assert [fields_of(row) for row in ours.encode_batch(texts)] == [fields_of(row) for row in theirs.encode_batch(texts)]
     ours.no_padding()
     ours.no_truncation()
     assert (ours.truncation, ours.padding) == (None, None)
@@ -180,13 +180,13 @@ def test_state_is_that_of_the_source() -> None:
 def test_later_changes_do_not_reach_rows() -> None:
     """A row is not affected by later changes of the tokenizer or of the list of texts."""
     theirs, ours = pair_of("wordpiece")
-    expected = [told(row) for row in theirs.encode_batch(["ab a", "b"])]
+    expected = [fields_of(row) for row in theirs.encode_batch(["ab a", "b"])]
     texts = ["ab a", "b"]
     rows = ours.encode_batch(texts)
     texts.clear()
     ours.enable_truncation(3)
     ours.enable_padding()
-    assert [told(row) for row in rows] == expected
+    assert [fields_of(row) for row in rows] == expected
 
 
 @pytest.mark.parametrize(
@@ -264,12 +264,12 @@ def test_copies_keep_the_state() -> None:
     """Stand-ins and rows keep their state when they are copied or pickled."""
     ours = fst.tokenizers(table("wordpiece"), threads=2)
     ours.enable_truncation(4, stride=1)
-    expected = told(ours.encode("ab a 1"))
+    expected = fields_of(ours.encode("ab a 1"))
     for copied in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
         assert (copied.truncation, copied.threads) == (ours.truncation, 2)
-        assert told(copied.encode("ab a 1")) == expected
+        assert fields_of(copied.encode("ab a 1")) == expected
     for row in (copy.deepcopy(ours.encode("ab a 1")), pickle.loads(pickle.dumps(ours.encode("ab a 1")))):
-        assert told(row) == expected
+        assert fields_of(row) == expected
     assert fst.tokenizers(ours) is ours
     assert fst.tokenizers(ours, threads=1).threads == 1
     assert "wordpiece" in repr(ours)
@@ -286,7 +286,7 @@ def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp
     ours.save(str(tmp_path / "tokenizer.json"), pretty)
     read = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert (read.truncation, read.padding) == (theirs.truncation, theirs.padding)
-    assert [told(row) for row in read.encode_batch(BITS)] == [told(row) for row in theirs.encode_batch(BITS)]
+    assert [fields_of(row) for row in read.encode_batch(BITS)] == [fields_of(row) for row in theirs.encode_batch(BITS)]
     assert json.loads(ours.to_str()) == json.loads(ours.to_str(pretty=True))
 
 
@@ -330,9 +330,9 @@ def test_live_tokenizers_of_transformers() -> None:
         assert [row.tokens for row in rows] == [row.tokens for row in live.backend_tokenizer.encode_batch(texts)]
     asked: dict[str, Any] = {"padding": True, "truncation": True}
     assert dict(ours(texts, **asked)) == dict(live(texts, **asked))
-    said = [{"role": "user", "content": "a"}]
-    assert ours.apply_chat_template(said, tokenize=False) == "1"
-    assert fst.hf(live, model_max_length=4, chat_template="{{ 2 }}").apply_chat_template(said, tokenize=False) == "2"
+    chat = [{"role": "user", "content": "a"}]
+    assert ours.apply_chat_template(chat, tokenize=False) == "1"
+    assert fst.hf(live, model_max_length=4, chat_template="{{ 2 }}").apply_chat_template(chat, tokenize=False) == "2"
     assert fst.hf(wordpiece())(texts)["input_ids"] == [row.ids for row in wordpiece().encode_batch(texts)]
 
 
@@ -363,7 +363,7 @@ def test_real_vocabularies(name: str) -> None:
     ours, texts = fst.tokenizers(theirs), lines(2000)
     assert (ours.truncation, ours.padding) == (theirs.truncation, theirs.padding)
     for _ in range(2):
-        assert [told(row) for row in ours.encode_batch(texts)] == [told(row) for row in theirs.encode_batch(texts)]
+        assert [fields_of(row) for row in ours.encode_batch(texts)] == [fields_of(row) for row in theirs.encode_batch(texts)]
         pairs = [*zip(texts, texts[::-1], strict=True)][:20]
         assert [untyped(row) for row in ours.encode_batch(pairs)] == [untyped(row) for row in theirs.encode_batch(pairs)]
         for made in (theirs, ours):
@@ -401,8 +401,8 @@ def test_kept_tables_need_no_compiler() -> None:
     """A stored table is loaded without the compiler."""
     code = "import fst, sys; from tokenizers import Tokenizer, models; "
     code += "fst.tokenizers(Tokenizer(models.WordLevel({'[UNK]': 0}, '[UNK]'))); print('fst.compile' in sys.modules)"
-    told = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in range(2)]
-    assert told == ["True\n", "False\n"]
+    fields_of = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in range(2)]
+    assert fields_of == ["True\n", "False\n"]
 
 
 @pytest.mark.parametrize("harm", ["damaged", "cut", "of strangers", "stale"])

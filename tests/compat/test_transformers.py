@@ -63,12 +63,12 @@ def test_attributes_of_public_models(name: str) -> None:
     both.same(lambda tokenizer: {number: repr(token) for number, token in tokenizer.added_tokens_decoder.items()})
 
 
-@pytest.mark.parametrize("said", [None, 512, 512.0, 1e30, int(1e30)])
-def test_length_is_the_folder_s(said: float | None, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stated", [None, 512, 512.0, 1e30, int(1e30)])
+def test_length_is_the_folder_s(stated: float | None, folder: Path, tmp_path: Path) -> None:
     """`model_max_length` equals that of transformers and is an int; None becomes the number by which transformers means no limit."""
     shutil.copytree(folder, tmp_path / "copy")
     path = tmp_path / "copy" / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_max_length": said}), "utf-8")
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_max_length": stated}), "utf-8")
     own = library("transformers").AutoTokenizer.from_pretrained(tmp_path / "copy").model_max_length
     other = fst.hf(fst.Tokenizer(wordpiece(tmp_path / "copy"))).model_max_length
     assert other == own

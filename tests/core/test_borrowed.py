@@ -66,8 +66,8 @@ def test_kernels_see_what_numpy_does(kind: str, shape: tuple[int, ...]) -> None:
     first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
     second = -np.arange(9.0)
     seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
-    told = Deferred(__name__, "read_two").call((first, second), seen)
-    assert told == tuple((array.shape, array.size, array.itemsize) for array in (first, second))
+    shown = Deferred(__name__, "read_two").call((first, second), seen)
+    assert shown == tuple((array.shape, array.size, array.itemsize) for array in (first, second))
     assert seen[0][: first.size].tolist() == first.ravel().tolist()
     assert seen[1].tolist() == second.tolist()
 

@@ -319,9 +319,9 @@ def test_files_of_strangers(folder: Path) -> None:
     assert is_kept()
     os.chown(folder, 54321, 54321)
     assert not is_kept()
-    kept, told = destination(kernel(doubled))
+    kept, reason = destination(kernel(doubled))
     assert not kept
-    assert told == f"not kept: {folder}: another user can write to it; set NUMBA_CACHE_DIR to a folder that you can write"
+    assert reason == f"not kept: {folder}: another user can write to it; set NUMBA_CACHE_DIR to a folder that you can write"
 
 
 def test_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,6 +351,6 @@ def test_another_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         function: Any = kernel(doubled)
         assert function(np.ones(1)) == 2
         assert bool(function.stats.cache_hits) == found
-        kept, told = destination(function)
+        kept, reason = destination(function)
         assert kept
-        assert told.startswith(f"kept in {tmp_path}")
+        assert reason.startswith(f"kept in {tmp_path}")

@@ -48,8 +48,8 @@ def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
     command = [sys.executable, "-c", ENCODE, part]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=2 * TIMEOUT)
     assert json.loads(done.stdout) == encode_all()
-    (told,) = done.stderr.splitlines()
-    assert f"lacks {', '.join(jit.PRIVATE.get(part, jit.OF_DISPATCHERS))}, which" in told
+    (reason,) = done.stderr.splitlines()
+    assert f"lacks {', '.join(jit.PRIVATE.get(part, jit.OF_DISPATCHERS))}, which" in reason
 
 
 def test_this_numba_has_every_private_part() -> None:

@@ -298,8 +298,8 @@ def test_imports_are_light(module: str) -> None:
 
 def test_names_are_found() -> None:
     """`dir`, `help` and completion show the names that are imported late, before anything is imported."""
-    code = "import fst, pydoc, sys; shown = dir(fst); numba = 'numba' in sys.modules; told = pydoc.plaintext.document(fst); "
-    code += "sys.exit(numba or not all(name in shown and name in told for name in fst.__all__))"
+    code = "import fst, pydoc, sys; shown = dir(fst); numba = 'numba' in sys.modules; page = pydoc.plaintext.document(fst); "
+    code += "sys.exit(numba or not all(name in shown and name in page for name in fst.__all__))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

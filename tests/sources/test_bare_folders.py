@@ -28,7 +28,7 @@ def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
     assert folder.about["model_input_names"] == alone.about["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
 
 
-@pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["nothing said", "settings"])
+@pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["no settings", "settings"])
 def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp_path: Path) -> None:
     """A vocab.txt next to a tokenizer_config.json without a class compiles to transformers' BertTokenizer, with its settings."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
@@ -79,8 +79,8 @@ def test_vocabulary_alone_is_warned_of_what_its_folder_says(
     """A vocab.txt gives one warning if the tokenizer_config.json next to it has other settings, unless an option replaces them."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
     wordpiece(folder / "vocab.txt", **options)
-    said = f"which says {warned}: compile {folder} instead"
-    assert [said in message for message in caplog.messages] == ([] if warned is None else [True])
+    reason = f"which says {warned}: compile {folder} instead"
+    assert [reason in message for message in caplog.messages] == ([] if warned is None else [True])
 
 
 @pytest.mark.parametrize(

@@ -286,25 +286,25 @@ def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
 def test_command_has_the_options_of_ranks(ranks: Path) -> None:
     """`fst compile` accepts a pattern and special tokens for ranks, and reports malformed ones."""
 
-    def said(*arguments: str) -> str:
+    def refusal(*arguments: str) -> str:
         return CliRunner().invoke(main, ["compile", str(ranks), "-o", str(ranks.with_name("table.npz")), *arguments]).output
 
-    assert "contains ranks, but no pattern" in said()
-    assert "special token '<e>' has the id 256, which is the rank of b'ab'" in said("--pattern", ".", "--special", "<e>=256")
-    assert "special token '<=>' has the id 256" in said("--encoding", "gpt2", "--special", "<f>=500", "--special", "<=>=256")
-    assert "'<e>' is not TOKEN=ID, such as" in said("--pattern", ".", "--special", "<e>")
+    assert "contains ranks, but no pattern" in refusal()
+    assert "special token '<e>' has the id 256, which is the rank of b'ab'" in refusal("--pattern", ".", "--special", "<e>=256")
+    assert "special token '<=>' has the id 256" in refusal("--encoding", "gpt2", "--special", "<f>=500", "--special", "<=>=256")
+    assert "'<e>' is not TOKEN=ID, such as" in refusal("--pattern", ".", "--special", "<e>")
 
 
 def test_command_takes_a_folder_with_ranks(ranks: Path) -> None:
     """`fst compile` accepts a folder with a file of ranks, and does not overwrite this file."""
 
-    def said(output: Path) -> str:
+    def refusal(output: Path) -> str:
         given = ["compile", str(ranks.parent), "-o", str(output), "--pattern", r"\w+|\W+", "--special", "<e>=400"]
         return CliRunner().invoke(main, given).output
 
-    said(ranks.with_name("table.npz"))
+    refusal(ranks.with_name("table.npz"))
     assert fst.Tokenizer.load(ranks.with_name("table.npz")).encode("ab<e>").tolist() == [256, 400]
-    assert "own.tiktoken" in said(ranks)
+    assert "own.tiktoken" in refusal(ranks)
     assert ranks.read_text("ascii") == lines()
 
 

@@ -141,9 +141,9 @@ MALFORMED: list[tuple[Json, str]] = [
 @pytest.mark.parametrize(("more", "message"), MALFORMED)
 def test_model_that_is_malformed_is_refused(more: Json, message: str, path: Path) -> None:
     """A model that is malformed or contradicts itself is refused, and the message contains the file and the fault."""
-    said = refusal(path, document(model={**model(), **more}))
-    assert message in said
-    assert str(path) in said
+    reason = refusal(path, document(model={**model(), **more}))
+    assert message in reason
+    assert str(path) in reason
 
 
 def test_ids_may_have_gaps(path: Path) -> None:

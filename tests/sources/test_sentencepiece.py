@@ -117,7 +117,7 @@ def test_small_models(
     try:
         made = both(data)
     except UnsupportedError as error:
-        assert any(told in str(error) for told in ("score", "two adjacent spaces")), error  # noqa: PT017
+        assert any(reason in str(error) for reason in ("score", "two adjacent spaces")), error  # noqa: PT017
         return
     hold(made, texts)
     own = [piece.text for piece in every if piece.type == USER_DEFINED]
@@ -384,10 +384,10 @@ def oracle_rows() -> Iterator[Any]:
 
 def inline(row: Any) -> Both:
     """Load the model of a row with both libraries; a row lists only control pieces and the types other than normal."""
-    said, types = row["vocab"]["sentencepiece"], {"user_defined": USER_DEFINED, "unused": UNUSED}
-    pieces = [Piece(name, 0, UNKNOWN if name == "<unk>" else CONTROL) for name in said["control"]]
-    pieces += [Piece(name, score, types.get(said["types"].get(name), NORMAL)) for name, score in said["pieces"]]
-    return both(model_of(pieces, said["model_type"], Spaces(False, False)))
+    stated, types = row["vocab"]["sentencepiece"], {"user_defined": USER_DEFINED, "unused": UNUSED}
+    pieces = [Piece(name, 0, UNKNOWN if name == "<unk>" else CONTROL) for name in stated["control"]]
+    pieces += [Piece(name, score, types.get(stated["types"].get(name), NORMAL)) for name, score in stated["pieces"]]
+    return both(model_of(pieces, stated["model_type"], Spaces(False, False)))
 
 
 @needs_shared

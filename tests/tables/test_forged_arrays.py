@@ -396,9 +396,9 @@ NAMES: dict[str, Corruption] = {
     "no tokens": both(*(array(name, lambda tokens: tokens[:0]) for name in ("token_bytes", "token_ends", "token_ids"))),
 }
 DIMENSIONS: dict[str, Corruption] = {
-    f"{name} in {said}": array(name, change)
+    f"{name} in {form}": array(name, change)
     for name in WordPieceTable.schema()
-    for said, change in (
+    for form, change in (
         ("a row more", lambda values: values[None] if values.ndim == 1 else values.ravel()),
         ("columns", lambda values: values[:, None] if values.ndim == 1 else np.pad(values, ((0, 0), (0, 4)))),
     )

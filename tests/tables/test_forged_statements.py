@@ -166,9 +166,9 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Wo
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
 def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTable], data: bytes, tmp_path: Path) -> None:
     """Metadata without one of its keys is refused, even though the value may be null."""
-    said = {key: value for key, value in good["compact"].about.items() if key != name}
+    stated = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
-    path.write_bytes(with_about(data, json.dumps({"format": npz.FORMAT, **said}).encode()))
+    path.write_bytes(with_about(data, json.dumps({"format": npz.FORMAT, **stated}).encode()))
     refused(path, path.read_bytes(), f"about lacks '{name}'|kind is None; this version reads {KNOWN}")
 
 

@@ -193,11 +193,11 @@ def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 
 def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[bytes, int]) -> str | None:
     """The error message for a malformed pair; None if the pair is correct."""
-    told = f"merge {rank}, {quoted(left)} with {quoted(right)}"
+    reason = f"merge {rank}, {quoted(left)} with {quoted(right)}"
     if not left or not right:
-        return f"{told}: a part is empty"
+        return f"{reason}: a part is empty"
     missing = [part for part in (left, right, made) if part not in tokens]
-    return f"{told}: {quoted(missing[0])} is not a token" if missing else None
+    return f"{reason}: {quoted(missing[0])} is not a token" if missing else None
 
 
 def _last_merges(

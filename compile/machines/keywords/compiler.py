@@ -241,8 +241,8 @@ def _rows(trie: Nodes) -> Rows:
 
 def _need_slots(count: int) -> None:
     if count > MAX_SLOTS:
-        told = f"the automaton of these keywords takes {count:,} slots or more; a table file has room for {MAX_SLOTS:,}"
-        raise UnsupportedError(f"{told}: split the keywords between several tables")
+        reason = f"the automaton of these keywords takes {count:,} slots or more; a table file has room for {MAX_SLOTS:,}"
+        raise UnsupportedError(f"{reason}: split the keywords between several tables")
 
 
 def _linked(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes], match_kind: str) -> Outputs:

@@ -49,5 +49,5 @@ def _installed() -> Any:
             warnings.simplefilter("ignore")  # jieba warns about its own patterns
             return import_module("jieba.finalseg")
     except ImportError:
-        told = "hmm=True needs the model of jieba, which is not installed"
-        raise UnsupportedError(f"{told}: {EXTRA}; or compile without it, for the tokens of jieba.cut(text, HMM=False)") from None
+        reason = "hmm=True needs the model of jieba, which is not installed"
+        raise UnsupportedError(f"{reason}: {EXTRA}; or compile without it, for the tokens of jieba.cut(text, HMM=False)") from None

@@ -184,12 +184,12 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
     except UnsupportedError as error:
         asked = str(error).removesuffix(f"; {ELSE}")
         return f"{vocabulary} is compiled as BERT's, though its tokenizer is another, so that ids differ: {asked}"
-    said = _contradicting(config, given)
+    stated = _contradicting(config, given)
     if name and _FAMILIES.get(name, BERT).names != BERT_NAMES:
-        said["tokenizer_class"] = name
-    if not said:
+        stated["tokenizer_class"] = name
+    if not stated:
         return None
-    settings = ", ".join(f"{name} {quoted(value)}" for name, value in said.items())
+    settings = ", ".join(f"{name} {quoted(value)}" for name, value in stated.items())
     return f"{vocabulary} is compiled alone, without the {CONFIG} beside it, which says {settings}: compile {vocabulary.parent} instead"
 
 
@@ -197,8 +197,8 @@ def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
     """The settings that differ from the compiler's options and their defaults."""
     lower = given.get("lowercase", True)
     usual: Json = {"do_lower_case": lower, "tokenize_chinese_chars": True, "strip_accents": lower, **BERT_NAMES}
-    said = {name: config[name] for name in usual if config.get(name) is not None and OPTIONS.get(name, name) not in given}
-    contents = {name: value.get("content") if isinstance(value, dict) else value for name, value in said.items()}
+    stated = {name: config[name] for name in usual if config.get(name) is not None and OPTIONS.get(name, name) not in given}
+    contents = {name: value.get("content") if isinstance(value, dict) else value for name, value in stated.items()}
     return {name: value for name, value in contents.items() if value != usual[name]}
 
 

@@ -146,7 +146,7 @@ def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
     return stated, own
 
 
-def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) -> dict[int, AddedToken]:
+def _numbered(config: Json, added: Json, document: Json, specials: Iterable[Any]) -> dict[int, AddedToken]:
     """The added tokens by number.
 
     A token of added_tokens.json is special if another file lists it as a special token; mappings in tokenizer_config.json do not count.
@@ -154,19 +154,19 @@ def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) ->
     if "added_tokens_decoder" in config:
         numbered = mapping(config["added_tokens_decoder"], "added_tokens_decoder")
         return {_number(number): added_token(part) for number, part in numbered.items()}
-    special = {_special(value).content for value in said if isinstance(value, str | AddedToken)}
+    special = {_special(value).content for value in specials if isinstance(value, str | AddedToken)}
     older = {_number(number): AddedToken(name, normalized=name not in special, special=name in special) for name, number in added.items()}
     return older | {field_of(part, "id", "an added token"): added_token(part) for part in document.get("added_tokens") or ()}
 
 
-def _number(said: Any) -> int:
+def _number(value: Any) -> int:
     """The id of an added token, from a key (a string) or a value (a number)."""
     try:
-        if isinstance(said, str) or type(said) is int:
-            return int(said)
+        if isinstance(value, str) or type(value) is int:
+            return int(value)
     except ValueError:
         pass
-    raise ValueError(f"an added token has {quoted(said)} for its id; it must be a whole number")
+    raise ValueError(f"an added token has {quoted(value)} for its id; it must be a whole number")
 
 
 def _with_names(stated: dict[str, Any]) -> dict[str, Any]:

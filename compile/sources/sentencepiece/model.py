@@ -228,5 +228,5 @@ def _check_bytes(model: SentencePieceModel, numbers: Mapping[str, int]) -> None:
         raise ValueError(f"piece {quoted(min(of_bytes))} is of type BYTE, and the model has no byte_fallback")
     lacking = [piece for piece in BYTES if piece not in of_bytes] if model.byte_fallback else []
     if lacking:
-        told = "of another type" if lacking[0] in numbers else "missing"
-        raise ValueError(f"the model has byte_fallback, and the piece {lacking[0]} is {told}")
+        reason = "of another type" if lacking[0] in numbers else "missing"
+        raise ValueError(f"the model has byte_fallback, and the piece {lacking[0]} is {reason}")

@@ -204,8 +204,8 @@ class BpeTable(PretokenTable):
 
     def _prove_list(self) -> None:
         """Prove that the merges are safe: with dropout, kernels use the merges even if there is an automaton."""
-        lacking, said = int(self.missing.sum()), self.metadata.model.missing_bytes
-        need(lacking == said, f"missing_bytes is {said}; {lacking} of the bytes that text may have are no tokens")
+        lacking, stated = int(self.missing.sum()), self.metadata.model.missing_bytes
+        need(lacking == stated, f"missing_bytes is {stated}; {lacking} of the bytes that text may have are no tokens")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
         if not self.metadata.model.letters.are_bytes:
             self._prove_characters()

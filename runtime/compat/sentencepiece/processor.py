@@ -401,8 +401,8 @@ class SentencePieceProcessor(Vocabulary):
 
     def __getattr__(self, name: str) -> Any:
         snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        told = f": {OTHERS[snake]}" if snake in OTHERS else ""
-        raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}{told}")
+        hint = f": {OTHERS[snake]}" if snake in OTHERS else ""
+        raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}{hint}")
 
     def _form(self, return_type: Any, out_type: Any, *flags: bool | None) -> Form:
         """The requested form of results."""

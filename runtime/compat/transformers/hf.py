@@ -117,13 +117,13 @@ class FastTokenizer:
     def __init__(self, tokenizer: Tokenizer, threads: int | None = None, **settings: Any) -> None:
         self.fst = tokenizer
         self.threads = None if threads is None else thread_count(threads)
-        said, fixed = tokenizer._metadata.settings, self._tokenizer.fixed
+        stored, fixed = tokenizer._metadata.settings, self._tokenizer.fixed
         for name, value in fixed.items():
             if settings.get(name, value) != value:
                 raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it again")
             setattr(self, name, value)
-        kept = {name: getattr(said, name) for name in KEPT} | _chat_template(said.chat_templates)
-        super().__init__(**{**said.named_tokens, **kept, **fixed, **settings})
+        kept = {name: getattr(stored, name) for name in KEPT} | _chat_template(stored.chat_templates)
+        super().__init__(**{**stored.named_tokens, **kept, **fixed, **settings})
 
     @property
     def _tokenizer(self) -> Backend:

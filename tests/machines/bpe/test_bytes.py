@@ -298,10 +298,10 @@ def known(name: str) -> Known:
             return [encoding.ids for encoding in reference.encode_batch([*texts], add_special_tokens=False)]
     else:
         tiktoken = pytest.importorskip("tiktoken")
-        said = json.loads((VOCABULARIES / name / "encoding.json").read_text(encoding="utf-8"))
+        stated = json.loads((VOCABULARIES / name / "encoding.json").read_text(encoding="utf-8"))
         lines = (VOCABULARIES / name / f"{name}.tiktoken").read_bytes().splitlines()
         ranks = {b64decode(token): int(rank) for token, rank in map(bytes.split, lines)}
-        encoding = tiktoken.Encoding(name, pat_str=said["pat_str"], mergeable_ranks=ranks, special_tokens=said["special_tokens"])
+        encoding = tiktoken.Encoding(name, pat_str=stated["pat_str"], mergeable_ranks=ranks, special_tokens=stated["special_tokens"])
         table = bpe(VOCABULARIES / name / f"{name}.tiktoken")
 
         def ask(texts: Sequence[str]) -> list[list[int]]:

@@ -67,7 +67,7 @@ def resized(name: str, change: Callable[[Any], Any]) -> Harm:
     return harm
 
 
-def said(**about: Any) -> Harm:
+def stating(**about: Any) -> Harm:
     """A change that replaces values of the metadata."""
     return lambda table: replace(table, about={**table.about, **about})
 
@@ -86,7 +86,7 @@ def both(*harms: Harm) -> Harm:
 def contextual(table: BpeTable) -> BpeTable:
     """Make the recognition of a special token depend on its neighbours."""
     token = {"id": 259, "single_word": True, "lstrip": False, "rstrip": False, "normalized": False, "decoded": "世"}
-    return said(late={"世": token})(table)
+    return stating(late={"世": token})(table)
 
 
 def first_word(part: int, value: Any) -> Harm:
@@ -103,8 +103,8 @@ def window(*symbols: int) -> int:
 BEGIN, BITS = int(sound().symbols[-1]), sound().metadata.automaton.window_bits
 HARM: dict[str, tuple[Harm, str]] = {
     "an id less": (resized("token_ids", lambda array: array[:-1]), "token_ends has 262 elements, token_ids 261"),
-    "fewer tokens in the vocabulary than in the model": (said(vocabulary_tokens=1), "vocabulary_tokens is 1; expected a number from "),
-    "more tokens of the model": (said(model_tokens=263), "model_tokens is 263; there are 262 tokens"),
+    "fewer tokens in the vocabulary than in the model": (stating(vocabulary_tokens=1), "vocabulary_tokens is 1; expected a number from "),
+    "more tokens of the model": (stating(model_tokens=263), "model_tokens is 263; there are 262 tokens"),
     "an id below 0": (put("token_ids", 3, -1), "token 3 has the id -1"),
     "an id above all": (put("token_ids", 3, MAX_OUTPUT + 1), f"token 3 has the id {MAX_OUTPUT + 1}"),
     "an end before its start": (put("token_ends", 5, 3), "token 5 has -2 bytes"),
@@ -112,16 +112,16 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a byte more": (resized("token_bytes", lambda array: np.append(array, array[:1])), "the last token ends at byte"),
     "bytes of an added token": (put("token_bytes", -1, 0xFF), "token_bytes is not UTF-8 at byte"),
     "a token that begins inside a character": (
-        both(put("token_ends", -2, lambda end: end + 1), said(specials={})),
+        both(put("token_ends", -2, lambda end: end + 1), stating(specials={})),
         r"a token begins at byte \d+, inside a character",
     ),
     "a contextual token": (contextual, "there are contextual added tokens"),
-    "another special token": (said(specials={"<t>": 260}), "special token '<t>' has the id 260, and no token of the table has both"),
-    "the id of a special token": (said(specials={"<s>": 261}), "special token '<s>' has the id 261, and no token of the table has both"),
-    "an empty special token": (said(specials={"": 260}), "special"),
-    "an unknown id around a text": (said(single=[[[262], 0], ["A", 0]]), "single: no token has the id 262"),
-    "an unknown id around a pair": (said(pair=[[[262], 0], ["A", 0], ["B", 1]]), "pair: no token has the id 262"),
-    "an unknown id that is skipped": (said(skipped=[262]), "skipped: no token has the id 262"),
+    "another special token": (stating(specials={"<t>": 260}), "special token '<t>' has the id 260, and no token of the table has both"),
+    "the id of a special token": (stating(specials={"<s>": 261}), "special token '<s>' has the id 261, and no token of the table has both"),
+    "an empty special token": (stating(specials={"": 260}), "special"),
+    "an unknown id around a text": (stating(single=[[[262], 0], ["A", 0]]), "single: no token has the id 262"),
+    "an unknown id around a pair": (stating(pair=[[[262], 0], ["A", 0], ["B", 1]]), "pair: no token has the id 262"),
+    "an unknown id that is skipped": (stating(skipped=[262]), "skipped: no token has the id 262"),
     "a page less": (resized("pages", lambda array: array[:-1]), "pages for 8704 blocks"),
     "a page past the last": (put("pages", 7, 9999), r"U\+0380 is on page 9999"),
     "half a block": (resized("blocks", lambda array: array[:-64]), "blocks has"),
@@ -143,8 +143,8 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
     "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), "decides about the first character"),
     "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | ENTRY.max_target), "the transition at slot 98"),
-    "a long piece without ignore_merges": (said(long_pieces=[258]), "there are long pieces without ignore_merges"),
-    "a suffix beside an automaton": (said(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
+    "a long piece without ignore_merges": (stating(long_pieces=[258]), "there are long pieces without ignore_merges"),
+    "a suffix beside an automaton": (stating(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
     "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),
     "a part of a slot": (resized("words", lambda array: array[:-1]), "words has"),
     "slots that are no power of two": (resized("words", lambda array: array[:-4]), "words has"),
@@ -167,13 +167,13 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
     "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is of .*, and a part has no bytes"),
     "a result of other length": (put("merges", (0, 2), ord("a")), r"merge 0 makes 1 bytes of \d and \d"),
     "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "missing_bytes is 0; 1 of the bytes"),
-    "bytes that are all tokens": (said(missing_bytes=1), "missing_bytes is 1; 0 of the bytes"),
-    "an unknown token for no bytes": (said(unk_id=97, unk_token="a"), "unk_id is 97, and no bytes are missing"),
-    "an unknown token of another name": (said(missing_bytes=1, unk_id=98, unk_token="a"), "unk_token 'a' has the id 98, and no token"),
-    "a run of bytes as a token that merges": (said(missing_bytes=1, unk_id=97, unk_token="a", fuse_unk=True), "missing_bytes is 1"),
-    "missing bytes beside ignore_merges": (said(missing_bytes=1, ignore_merges=True), "more than one of affixes, ignore_merges"),
-    "a suffix that no token has": (said(end_of_word_suffix="</w>"), "missing_bytes is 0; 243 of the bytes"),
-    "a suffix beside ignore_merges": (said(end_of_word_suffix="x", ignore_merges=True), "more than one of affixes, ignore_merges"),
+    "bytes that are all tokens": (stating(missing_bytes=1), "missing_bytes is 1; 0 of the bytes"),
+    "an unknown token for no bytes": (stating(unk_id=97, unk_token="a"), "unk_id is 97, and no bytes are missing"),
+    "an unknown token of another name": (stating(missing_bytes=1, unk_id=98, unk_token="a"), "unk_token 'a' has the id 98, and no token"),
+    "a run of bytes as a token that merges": (stating(missing_bytes=1, unk_id=97, unk_token="a", fuse_unk=True), "missing_bytes is 1"),
+    "missing bytes beside ignore_merges": (stating(missing_bytes=1, ignore_merges=True), "more than one of affixes, ignore_merges"),
+    "a suffix that no token has": (stating(end_of_word_suffix="</w>"), "missing_bytes is 0; 243 of the bytes"),
+    "a suffix beside ignore_merges": (stating(end_of_word_suffix="x", ignore_merges=True), "more than one of affixes, ignore_merges"),
     "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 is that of one byte, and has"),
 }
 
@@ -189,7 +189,7 @@ def test_sound_tables_are_proven() -> None:
 @pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
 def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
     """A token for a long pre-token must have as many bytes as the pre-token, or the table is refused."""
-    harm = both(said(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
+    harm = both(stating(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
     with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
         BpeTable.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())
 

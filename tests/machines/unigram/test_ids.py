@@ -234,7 +234,7 @@ def changed(name: str, at: Callable[[UnigramTable], Any], change: Callable[[Any]
     return harm
 
 
-def said(**values: Any) -> Callable[[UnigramTable], UnigramTable]:
+def stating(**values: Any) -> Callable[[UnigramTable], UnigramTable]:
     """A function that changes the metadata of a table."""
     return lambda table: replace(table, about={**table.about, **values})
 
@@ -249,7 +249,7 @@ HARMS = {
     "no root": (changed("trie", lambda _: 0, lambda _: ENTRY.free), "it must be the root"),
     "last row": (cut("trie"), "ends at slot"),
     "depth of the root": (changed("trie", lambda _: 0, lambda entry: entry | ENTRY.pack(0, 0, 1)), "the root of the trie"),
-    "depth": (said(longest=1), "has depth"),
+    "depth": (stating(longest=1), "has depth"),
     "foreign slot": (changed("trie", lambda table: last_free(table.trie), lambda _: ENTRY.pack(5, 0)), "belongs to no state"),
     "target": (changed("trie", taken, lambda entries: entries | ENTRY.pack(0, 1 << 20)), "leads to no state"),
     "value": (changed("trie", taken, lambda entries: entries | ENTRY.pack(0, 0, 1 << 20)), "has the value"),
@@ -272,11 +272,11 @@ HARMS = {
     "empty list": (changed("lists", lambda _: BLOCK, lambda _: NONE), "block 1 of lists has no items"),
     "order in a list": (changed("lists", lambda _: BLOCK + 1, lambda _: 8), "block 1 of lists has a token that is not shorter"),
     "list that goes on": (changed("lists", lambda _: BLOCK, lambda item: item | GOES_ON), "a list goes on before"),
-    "states": (said(states=1), "states is 1"),
+    "states": (stating(states=1), "states is 1"),
     "scores": (cut("scores"), "scores for"),
     "score": (changed("scores", lambda _: 1, lambda _: np.nan), "token 1 has the score nan"),
-    "unk_id": (said(unk_id=1000), "unk_id is 1000"),
-    "unk_token": (said(unk_token="a"), "and another name"),
+    "unk_id": (stating(unk_id=1000), "unk_id is 1000"),
+    "unk_token": (stating(unk_token="a"), "and another name"),
     "ids": (changed("token_ids", lambda _: 1, lambda _: 7), "of the model has the id 7"),
     "text": (changed("token_bytes", lambda _: 0, lambda _: 0xFF), "is not UTF-8"),
     "words": (changed("words", lambda table: 3 + 4 * np.flatnonzero(table.words[3::4]), lambda values: values + (1 << 32)), "not a token"),

@@ -476,5 +476,5 @@ def test_alpha_that_a_vocabulary_cannot_have(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}), "utf-8")
     (tmp_path / "rows.txt").write_text("a\n", "utf-8")
     call("compile", tmp_path / "tokenizer.json", "-o", tmp_path / "table.npz")
-    said = call("encode", tmp_path / "table.npz", tmp_path / "rows.txt", "--sample", "1e6", code=2).stderr
-    assert "alpha is 1000000.0; expected a number whose product with each score is at most" in said
+    reason = call("encode", tmp_path / "table.npz", tmp_path / "rows.txt", "--sample", "1e6", code=2).stderr
+    assert "alpha is 1000000.0; expected a number whose product with each score is at most" in reason

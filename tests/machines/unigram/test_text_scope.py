@@ -142,15 +142,15 @@ def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("changes", "message"),
     [({"sums": WORDS}, "sums are not those of whole texts"), ({"byte_fallback": True}, "byte_fallback is true, and a byte has no token")],
 )
-def test_damaged_tables_of_words_are_refused(said: dict[str, Any], message: str) -> None:
+def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: str) -> None:
     """A damaged table of whole words is refused, and the message describes the fault."""
     table = words()
     table.prove()
     with pytest.raises(TableError, match=message):
-        replace(table, about={**table.about, **said}, types=table.types[: 0 if "sums" in said else None]).prove()
+        replace(table, about={**table.about, **changes}, types=table.types[: 0 if "sums" in changes else None]).prove()
 
 
 def words() -> UnigramTable:

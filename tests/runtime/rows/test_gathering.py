@@ -119,14 +119,14 @@ GATHER = """
 import ast, hashlib, sys
 import numpy as np
 from fst.runtime.rows.texts import MAX_GATHERED, CAPACITY, Limits, rows_of
-told = []
+shown = []
 for rows in ast.literal_eval(sys.stdin.read()):
     try:
         text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(CAPACITY["utf-16"], np.uint16), "strict")
-        told.append((text.tolist(), starts.tolist()))
+        shown.append((text.tolist(), starts.tolist()))
     except Exception as error:
-        told.append(str(error))
-print(hashlib.sha256(repr(told).encode()).hexdigest())
+        shown.append(str(error))
+print(hashlib.sha256(repr(shown).encode()).hexdigest())
 """
 
 
@@ -134,14 +134,14 @@ def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
     """Kernels that read Python objects give the same results compiled and as plain Python."""
     rows = [[char * size, "a" * size, char, "é世"] for char in (*CHARACTERS, "\ud800") for size in (1, 31, 33, 71)]
     batches = [*rows, *([text.encode("utf-8", "surrogatepass") for text in row] for row in rows), ["a", 3], ["a", b"a"], [b"a", "a"]]
-    told = [
+    shown = [
         subprocess.run(
             [sys.executable, "-W", "ignore:overflow encountered:RuntimeWarning", "-c", GATHER],
             input=ascii(batches), env={**os.environ, "NUMBA_DISABLE_JIT": disabled}, capture_output=True, text=True, check=True,
         ).stdout
         for disabled in "01"
     ]  # fmt: skip
-    assert told[0] == told[1] != ""
+    assert shown[0] == shown[1] != ""
 
 
 def test_block_fits() -> None:

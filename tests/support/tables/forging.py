@@ -93,8 +93,8 @@ def refused_by_proof(path: Path, tables: WordPieceTable) -> str:
         replace(tables, about=in_order).prove()
     with pytest.raises(fst.TableError) as error:
         fst.load(path)
-    told = str(fault.value).replace("reads 'wordpiece'", f"reads {KNOWN}")  # the message about a file lists all kinds of tables
-    assert str(error.value) == f"{path}: {told}; compile it again"
+    reason = str(fault.value).replace("reads 'wordpiece'", f"reads {KNOWN}")  # the message about a file lists all kinds of tables
+    assert str(error.value) == f"{path}: {reason}; compile it again"
     return str(fault.value)
 
 
