@@ -108,7 +108,7 @@ def _named(table: Any, new: Collection[str]) -> Any:
     """Return the table, with roles for new tokens that have usual names, such as pad_token for [PAD], unless another token has the role."""
     metadata = table.metadata
     named = {**named_tokens(new, None, None), **metadata.settings.named_tokens}
-    return replace(table, about=replace(metadata, settings=replace(metadata.settings, named_tokens=named)).to_json())
+    return replace(table, header=replace(metadata, settings=replace(metadata.settings, named_tokens=named)).to_json())
 
 
 def _reference(table: Any) -> str:

@@ -39,6 +39,6 @@ def load(path: str | Path) -> Any:
     data = npz.mapped(path)
     try:
         stored = npz.Stored(data)
-        return table_class(need_kind(stored.about, MACHINES)).proven(stored)
+        return table_class(need_kind(stored.header, MACHINES)).proven(stored)
     except TableError as error:
         raise TableError(f"{path}: {error}; compile it again") from None

@@ -76,7 +76,7 @@ class Tokenizer(Encoder):
         return f"<fst.Tokenizer {self._table.kind}, {self.vocab_size} tokens>"
 
     @property
-    def about(self) -> Mapping[str, Any]:
+    def header(self) -> Mapping[str, Any]:
         """The metadata of the table, as stored in its file.
 
         ``kind``, ``layout``, ``states``, ``columns``, ``dead``
@@ -101,8 +101,8 @@ class Tokenizer(Encoder):
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
             settings from the vocabulary's source. A call uses only the two sides, unless its arguments request truncation or padding.
         """
-        about: Mapping[str, Any] = self._table.about
-        return about
+        header: Mapping[str, Any] = self._table.header
+        return header
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:

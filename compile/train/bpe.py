@@ -107,7 +107,7 @@ def trained(
 ) -> Trained:
     """Learn merges by frequency, and name the tokens: the common part of BPE and WordPiece."""
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
-    options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
+    options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     digest = digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options})
     found = merged_in_either_way(
         lambda: symbols_of(words, pipeline, alphabet),

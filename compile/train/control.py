@@ -143,8 +143,8 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
         words: the words with their counts and first occurrences.
         options: the name of the trainer and its options, as values for `json.dumps`.
     """
-    about = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
-    hashed = sha256(json.dumps(about, sort_keys=True, default=int).encode())  # `default=int` converts numbers of numpy
+    facts = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
+    hashed = sha256(json.dumps(facts, sort_keys=True, default=int).encode())  # `default=int` converts numbers of numpy
     for part in (words.text, words.ends, words.counts, words.first):
         hashed.update(np.ascontiguousarray(part).data)
     return hashed.hexdigest()

@@ -64,7 +64,7 @@ class Alphabet:
             check_numbers(limit_alphabet=self.limit)
 
     @property
-    def about(self) -> list[object]:
+    def options(self) -> list[object]:
         """All options, as JSON.
 
         Raises:

@@ -43,7 +43,7 @@ class PretokenTable(Table):
     """A table of a machine that splits a text into pre-tokens, and converts each of them to tokens.
 
     Attributes:
-        about: the JSON form of `metadata`.
+        header: the JSON form of `metadata`.
         pages: uint16[8704], the block of each 128 code points.
         blocks: uint8[128 * n], the class of each code point of a block.
         moves: uint16[states, classes + 1], see `fst.text.splitter.Splitter`.

@@ -1,9 +1,9 @@
 """The file format of tables: named arrays and a JSON object in a valid ``.npz`` file. The file can be memory-mapped, and equal contents
 give equal files.
 
-The first member is ``about`` (JSON); the arrays follow in the order of a schema from the caller. Members are uncompressed, and padded in
-their zip extra fields, so that each array begins at a multiple of 64 bytes. ``numpy.load`` reads the file, as do all programs that can read
-zip and ``.npy``.
+The first member is ``about``, the header in JSON; the arrays follow in the order of a schema from the caller. Members are uncompressed, and
+padded in their zip extra fields, so that each array begins at a multiple of 64 bytes. ``numpy.load`` reads the file, as do all programs
+that can read zip and ``.npy``.
 
 All bytes outside of the arrays follow from the names, dtypes, shapes and checksums of the arrays. The reader reads only the shapes,
 computes all other bytes outside of the arrays, and compares them with the file. So nothing in a file is trusted, and nothing can be hidden
@@ -40,9 +40,9 @@ except ImportError:  # missing on Windows, where unfinished files are not remove
 
 FORMAT = 6
 MAX_FILE_BYTES = 1 << 30
-MAX_ABOUT_BYTES = 1 << 24  # parsed JSON needs up to 20 times its size in memory
+MAX_HEADER_BYTES = 1 << 24  # parsed JSON needs up to 20 times its size in memory
 ALIGNMENT = 64
-ABOUT = "about"
+HEADER = "about"  # name of its member
 
 LOCAL = struct.Struct("<4s5H3L2H")
 CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -64,27 +64,27 @@ Schema = Mapping[str, Member]  # members by name, in the order of the file
 Bytes = Iterator[bytes | memoryview]
 
 
-def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> None:
+def save(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> None:
     """Write a file, which appears only when it is complete; `path` may be a URL."""
     with remote.written(str(path)) if remote.is_remote(path) else replacing(path) as file:
-        for part in _parts(about, arrays, schema):
+        for part in _parts(header, arrays, schema):
             file.write(part)
 
 
-def dumps(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> bytes:
+def dumps(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> bytes:
     """The bytes that `save` writes; equal arrays and equal JSON give equal bytes."""
-    return b"".join(_parts(about, arrays, schema))
+    return b"".join(_parts(header, arrays, schema))
 
 
-def _parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> Bytes:
-    text = json.dumps({"format": FORMAT, **about}, ensure_ascii=True, sort_keys=True).encode()
-    members = {ABOUT: np.frombuffer(text, np.uint8), **{name: np.ascontiguousarray(arrays[name], schema[name].dtype) for name in schema}}
+def _parts(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> Bytes:
+    text = json.dumps({"format": FORMAT, **header}, ensure_ascii=True, sort_keys=True).encode()
+    members = {HEADER: np.frombuffer(text, np.uint8), **{name: np.ascontiguousarray(arrays[name], schema[name].dtype) for name in schema}}
     position, central = 0, b""
     for name, array in members.items():
-        header, data = _npy_header(array.dtype.str, array.shape), array.reshape(-1).view(np.uint8).data
-        crc = zlib.crc32(data, zlib.crc32(header))
-        head = _local(name, len(header) + array.nbytes, crc, position) + header
-        central += _central(name, len(header) + array.nbytes, crc, position)
+        npy_header, data = _npy_header(array.dtype.str, array.shape), array.reshape(-1).view(np.uint8).data
+        crc = zlib.crc32(data, zlib.crc32(npy_header))
+        head = _local(name, len(npy_header) + array.nbytes, crc, position) + npy_header
+        central += _central(name, len(npy_header) + array.nbytes, crc, position)
         yield head
         yield data
         position += len(head) + array.nbytes
@@ -193,7 +193,7 @@ class Stored:
     """A reader of the members of a file.
 
     Attributes:
-        about: the JSON object without its format version; its checksum is verified, but not its contents.
+        header: the JSON object without its format version; its checksum is verified, but not its contents.
 
     Raises:
         TableError: the first member is damaged, or is not JSON of this format version.
@@ -201,13 +201,13 @@ class Stored:
 
     def __init__(self, data: memoryview) -> None:
         self._data = data
-        self._about = self._place(ABOUT, "|u1", 0)
-        self._crc(self._about)
-        self.about = _about(self._array(self._about))
+        self._header = self._place(HEADER, "|u1", 0)
+        self._crc(self._header)
+        self.header = _header(self._array(self._header))
 
     def places(self, schema: Schema) -> list[_Place]:
         """Find all members. Only the shapes are read; all arrays are proven to fit into the file."""
-        places = [self._about]
+        places = [self._header]
         for name, member in schema.items():
             places.append(self._place(name, member.dtype, places[-1].end))
         return places
@@ -249,17 +249,17 @@ class Stored:
         return np.frombuffer(self._data[place.start : place.end], place.dtype).reshape(place.shape)
 
 
-def _about(array: NDArray[Any]) -> dict[str, Any]:
-    if array.size > MAX_ABOUT_BYTES:
-        raise TableError(f"'about' has {array.size} bytes; at most {MAX_ABOUT_BYTES} are read")
+def _header(array: NDArray[Any]) -> dict[str, Any]:
+    if array.size > MAX_HEADER_BYTES:
+        raise TableError(f"'about' has {array.size} bytes; at most {MAX_HEADER_BYTES} are read")
     try:
-        about = json.loads(array.tobytes())
+        header = json.loads(array.tobytes())
     except (ValueError, RecursionError):
         raise TableError("'about' is not JSON") from None
-    found = about.pop("format", None) if isinstance(about, dict) else None
+    found = header.pop("format", None) if isinstance(header, dict) else None
     if found != FORMAT:
         raise TableError(f"format version {quoted(found)}; this version reads {FORMAT}")
-    return dict(about)
+    return dict(header)
 
 
 def _npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:

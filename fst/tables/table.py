@@ -43,8 +43,8 @@ class Table(ABC):
     `member`. The order of the fields is the order of the arrays in the file.
 
     Attributes:
-        about: the JSON of the file: ``kind`` and all other metadata of the machine.
-        kind: the machine's name, as in ``about["kind"]``.
+        header: the JSON of the file: ``kind`` and all other metadata of the machine.
+        kind: the machine's name, as in ``header["kind"]``.
         unit: the code units that the kernels read.
         kernel: the dotted name of the module of the kernels, which is not imported here.
         public_class: the dotted name of the public class, whose argument is the table; the class is not imported here.
@@ -60,7 +60,7 @@ class Table(ABC):
     has_bounded_ids: ClassVar[bool] = True
     has_tokens: ClassVar[bool] = True
 
-    about: Mapping[str, Any]
+    header: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():
@@ -78,7 +78,7 @@ class Table(ABC):
     @property
     def summary(self) -> Mapping[str, Any]:
         """A summary for users of a table without tokens: its size and its options, as JSON."""
-        return self.about
+        return self.header
 
     @property
     @abstractmethod
@@ -109,7 +109,7 @@ class Table(ABC):
         Raises:
             TableError: the message states the fault.
         """
-        need_kind(self.about, [self.kind])
+        need_kind(self.header, [self.kind])
         for name, (dtype, axes) in self.schema().items():
             array = getattr(self, name)
             if array.ndim != axes or array.dtype != dtype:
@@ -126,11 +126,11 @@ class Table(ABC):
             UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
             OSError: ``path`` cannot be written.
         """
-        npz.save(path, self.about, self.arrays(), self.schema())
+        npz.save(path, self.header, self.arrays(), self.schema())
 
     def dumps(self) -> bytes:
         """The bytes that `save` writes."""
-        return npz.dumps(self.about, self.arrays(), self.schema())
+        return npz.dumps(self.header, self.arrays(), self.schema())
 
     @classmethod
     def loads(cls: type[Loaded], data: bytes) -> Loaded:
@@ -156,12 +156,12 @@ class Table(ABC):
         """
         from concurrent.futures import ThreadPoolExecutor
 
-        need_kind(stored.about, [cls.kind])
+        need_kind(stored.header, [cls.kind])
         places = stored.places(cls.schema())
         with ThreadPoolExecutor(min(thread_count(), MAX_THREADS)) as pool:
             whole = pool.submit(stored.verify, places)
             try:
-                table = cls(stored.about, **stored.arrays(places))
+                table = cls(stored.header, **stored.arrays(places))
                 table.prove(pool.map)
             finally:
                 whole.result()
@@ -172,13 +172,13 @@ class Table(ABC):
         return type(self).loads, (self.dumps(),)
 
 
-def need_kind(about: Mapping[str, Any], kinds: Collection[str]) -> str:
+def need_kind(header: Mapping[str, Any], kinds: Collection[str]) -> str:
     """The kind in the metadata of a file.
 
     Raises:
         TableError: the kind is unknown.
     """
-    kind = about.get("kind")
+    kind = header.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
         raise TableError(f"kind is {quoted(kind)}; this version reads {', '.join(map(repr, kinds))}")
     return kind

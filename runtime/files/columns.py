@@ -180,8 +180,8 @@ def _of_parquet(source: Source, column: str, others: bool) -> Iterator[Any]:
         _check(table.schema_arrow, column, source.name)
         wanted = None if others else [column]
         for group in range(table.num_row_groups):
-            about = table.metadata.row_group(group)
-            rows = _rows(about.num_rows, about.total_byte_size)
+            info = table.metadata.row_group(group)
+            rows = _rows(info.num_rows, info.total_byte_size)
             yield from table.iter_batches(rows, row_groups=[group], columns=wanted, use_threads=False)
         if not table.metadata.num_rows:
             yield _without_rows(table.schema_arrow)

@@ -35,15 +35,15 @@ class TestTokenizer:
         words = "--no-lowercase --strip-accents --no-clean-text --unk-token <oov> --continuing-subword-prefix @@"
         more = "--max-input-chars-per-word 7 --pre-tokenizer none --layout compact"
         call("compile", source, "-o", tmp_path / "t.npz", *words.split(), *more.split())
-        about = fst.Tokenizer.load(tmp_path / "t.npz").about
-        assert {name: about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")} == {
+        header = fst.Tokenizer.load(tmp_path / "t.npz").header
+        assert {name: header[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")} == {
             "lowercase": False,
             "strip_accents": True,
             "clean_text": False,
             "handle_chinese_chars": True,
         }
-        assert (about["unk_token"], about["continuing_subword_prefix"]) == ("<oov>", "@@")
-        assert (about["max_input_chars_per_word"], about["pre_tokenizer"], about["layout"]) == (7, "none", "compact")
+        assert (header["unk_token"], header["continuing_subword_prefix"]) == ("<oov>", "@@")
+        assert (header["max_input_chars_per_word"], header["pre_tokenizer"], header["layout"]) == (7, "none", "compact")
 
     def test_refused_vocabulary(self, tmp_path: Path) -> None:
         """A source that cannot be compiled is an error of one line, and no file is written."""

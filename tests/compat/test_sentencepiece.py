@@ -385,7 +385,7 @@ def test_other_tables() -> None:
 def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path: Any) -> None:
     """A table with invalid scores or types of pieces is refused when it is loaded."""
     table = small(kind, False, False)[1].fst._table
-    replace(table, about={**table.about, "sentencepiece": {**table.about["sentencepiece"], **harm}}).save(tmp_path / "wrong.npz")
+    replace(table, header={**table.header, "sentencepiece": {**table.header["sentencepiece"], **harm}}).save(tmp_path / "wrong.npz")
     with pytest.raises(fst.TableError, match=message):
         fst.load(tmp_path / "wrong.npz")
 

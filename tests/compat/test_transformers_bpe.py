@@ -305,7 +305,7 @@ def test_chat_templates_of_a_folder(folders: dict[str, Path], form: str, tmp_pat
         made.same(lambda tokenizer: tokenizer.chat_template)
         made.same(lambda tokenizer: tokenizer.apply_chat_template(MESSAGES, tokenize=False, tools=[TOOL]))
         made.same(lambda tokenizer: tokenizer.apply_chat_template(MESSAGES, chat_template="default" if len(named) > 1 else None))
-    assert fst.hf(two.own).fst.about["chat_templates"] == two.other.fst.about["chat_templates"]
+    assert fst.hf(two.own).fst.header["chat_templates"] == two.other.fst.header["chat_templates"]
 
 
 def test_chat_templates_are_shown(folders: dict[str, Path]) -> None:

@@ -39,7 +39,7 @@ def test_machine_of_a_test_is_loaded(path: Path) -> None:
     """A file of a registered kind is loaded as a table of the registered class, with the same arrays, metadata and ids."""
     loaded, made = load(path), toy(STRINGS)
     assert type(loaded) is Toy
-    assert loaded.about == made.about
+    assert loaded.header == made.header
     assert [loaded.run(text) for text in TEXTS] == [[], [0], [0, 0, 1], [2, 0], []]
     for name, array in made.arrays().items():
         found = getattr(loaded, name)
@@ -83,8 +83,8 @@ HARM: dict[str, tuple[Callable[[Toy], Toy], str]] = {
     "a row less": (lambda made: replace(made, transitions=made.transitions[:-1]), "transitions are for"),
     "an axis more": (lambda made: replace(made, ids=made.ids[:, None]), "ids is an array of <i2 with 2 axes; expected <i2 with 1"),
     "an axis less": (lambda made: replace(made, transitions=made.transitions.ravel()), "transitions is an array of <u2 with 1 axes"),
-    "another kind": (lambda made: replace(made, about={"kind": "tox"}), f"kind is 'tox'; this version reads {KNOWN}, 'toy'"),
-    "no kind": (lambda made: replace(made, about={}), f"kind is None; this version reads {KNOWN}, 'toy'"),
+    "another kind": (lambda made: replace(made, header={"kind": "tox"}), f"kind is 'tox'; this version reads {KNOWN}, 'toy'"),
+    "no kind": (lambda made: replace(made, header={}), f"kind is None; this version reads {KNOWN}, 'toy'"),
 }
 
 
@@ -119,7 +119,7 @@ def test_unknown_machine_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_members_of_another_machine_are_refused(path: Path) -> None:
     """A file with the kind of one machine and the arrays of another is refused."""
     made = toy(STRINGS)
-    npz.save(path, {**made.about, "kind": "wordpiece"}, made.arrays(), made.schema())
+    npz.save(path, {**made.header, "kind": "wordpiece"}, made.arrays(), made.schema())
     with pytest.raises(fst.TableError, match="no array 'pages' at byte"):
         load(path)
 

@@ -164,7 +164,7 @@ def test_contextual_tokens_have_room() -> None:
     table: BpeTable = tok._table
     token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")
     added = replace(table.metadata.added_tokens, contextual={"<m>": token})
-    contextual = replace(table, about={**table.about})
+    contextual = replace(table, header={**table.header})
     vars(contextual)["metadata"] = replace(table.metadata, added_tokens=added)
     cuts, width = PieceBegins(contextual, tok._ids_runner.arguments.shared), tok._safe_cuts._width
     text = text_of("contextual", 300)

@@ -148,7 +148,7 @@ def test_no_word_is_held_twice() -> None:
 def test_words_do_not_depend_on_the_layout(layout: str) -> None:
     """Layouts do not change which words the table contains."""
     one, other = compiled(layout=layout), compiled()
-    if one.about["layout"] == other.about["layout"]:
+    if one.header["layout"] == other.header["layout"]:
         assert one.words.tobytes() == other.words.tobytes()
         assert one.displacements.tobytes() == other.displacements.tobytes()
     assert sorted(ids for ids in held(one).values() if ids) == sorted(ids for ids in held(other).values() if ids)

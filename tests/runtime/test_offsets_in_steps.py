@@ -97,7 +97,7 @@ def runs_of_marks(rng: random.Random, count: int) -> list[str]:
 def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
     """Marks that are put in order twice, or created from letters, have the offsets of tokenizers."""
     pair = pair_of_components((NORMALIZERS | COMPOSING)[name], [BERT], tmp_path)
-    assert pair.tokenizer.about["placing"]
+    assert pair.tokenizer.header["placing"]
     pair.check([*mixtures(8, 500), *runs_of_marks(random.Random(9), 500)])
 
 
@@ -107,7 +107,7 @@ def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
 def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
     """If normalizers put marks in order twice, marks have the offsets of tokenizers with any pre-tokenizer."""
     pair = pair_of_components([replaced("x", "\u0301\u0323"), LOWERCASE, NFD, STRIP_ACCENTS, NFKD], PRE_TOKENIZERS[name], tmp_path)
-    assert pair.tokenizer.about["placing"]
+    assert pair.tokenizer.header["placing"]
     pair.check(mixtures(9, 100))
 
 
@@ -174,8 +174,8 @@ def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
     rng = random.Random(5)
     texts = ["".join(rng.choices([*rng.sample(MARKS, 8), *kinds, *kinds], k=rng.randint(1, 12))) for _ in range(1500)]
     pair = pair_of_source(source, tmp_path)
-    assert pair.tokenizer.about["placing"]
-    assert pair.tokenizer.about["late"].keys() == kinds.keys()
+    assert pair.tokenizer.header["placing"]
+    assert pair.tokenizer.header["late"].keys() == kinds.keys()
     pair.check(texts)
 
 

@@ -22,10 +22,10 @@ def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
     config = {"do_lower_case": True, "model_max_length": 512, "padding_side": "left", "pad_token": "<pad>"}
     folder = wordpiece(write(tmp_path / "folder", {"tokenizer.json": document(normalizer=CASED), "tokenizer_config.json": config}))
     assert folder.run("Ab A") == alone.run("Ab A")
-    named = {**alone.about["named_tokens"], "pad_token": "<pad>"}
+    named = {**alone.header["named_tokens"], "pad_token": "<pad>"}
     expected = {"model_max_length": 512, "padding_side": "left", "named_tokens": named}
-    assert {name: folder.about[name] for name in expected} == expected
-    assert folder.about["model_input_names"] == alone.about["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
+    assert {name: folder.header[name] for name in expected} == expected
+    assert folder.header["model_input_names"] == alone.header["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
 
 
 @pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["no settings", "settings"])
@@ -44,8 +44,8 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
     folder = write(tmp_path / "folder", bare(do_lower_case=False))
     tables = wordpiece(folder, lowercase=True, unk_token="q", layout="linked")
     assert tables.run("B") == [TOKENS.index("q")]
-    assert tables.about["named_tokens"]["unk_token"] == "q"
-    assert tables.about["layout"] == "linked"
+    assert tables.header["named_tokens"]["unk_token"] == "q"
+    assert tables.header["layout"] == "linked"
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> 
     for text in SENTENCES:
         assert tokenizer.encode(text).tolist() == reference(text)["input_ids"]
     assert tables.run(SENTENCES[0]) == wordpiece(folder / "tokenizer.json").run(SENTENCES[0])
-    assert tables.about["model_max_length"] == as_known(reference.model_max_length)
-    assert tables.about["named_tokens"] == {f"{use}_token": f"[{use.upper()}]" for use in ("pad", "unk", "cls", "sep", "mask")}
+    assert tables.header["model_max_length"] == as_known(reference.model_max_length)
+    assert tables.header["named_tokens"] == {f"{use}_token": f"[{use.upper()}]" for use in ("pad", "unk", "cls", "sep", "mask")}
 
 
 @needs_shared
@@ -142,4 +142,4 @@ def test_japanese_words_are_refused_by_name() -> None:
     folder = SHARED / "vocab" / "bert-base-japanese"
     with pytest.raises(fst.UnsupportedError, match="word_tokenizer_type 'mecab'"):
         wordpiece(folder)
-    assert wordpiece(folder / "vocab.txt").about["named_tokens"]["pad_token"] == "[PAD]"
+    assert wordpiece(folder / "vocab.txt").header["named_tokens"]["pad_token"] == "[PAD]"

@@ -274,6 +274,6 @@ def test_decoder_of_bytes_is_stored_and_read(decoder: Any, path: Path) -> None:
     stored = json.loads(json.dumps(rule.write(settings.decoder)))
     assert rule.holds(stored)
     assert rule.read(stored) == settings.decoder
-    words = wordpiece(["[UNK]"]).about
+    words = wordpiece(["[UNK]"]).header
     assert words["decoder"] == {"prefix": "##", "cleanup": True}
     assert Metadata.from_json(words).settings.decoder != BYTE_LEVEL

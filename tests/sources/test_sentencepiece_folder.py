@@ -145,7 +145,7 @@ def test_model_alone_has_the_ids_of_sentencepiece(tmp_path: Path) -> None:
     """A model file, and a folder without files of transformers, have the ids of sentencepiece."""
     folder = folder_of(tmp_path, "T5", {MODEL: {"architectures": []}})
     for source in (folder, folder / "spiece.model"):
-        assert fst.Tokenizer(tokenizer(source)).about["reference"] == "sentencepiece 0.2.3"
+        assert fst.Tokenizer(tokenizer(source)).header["reference"] == "sentencepiece 0.2.3"
 
 
 def test_types_of_models_are_the_reference_s() -> None:

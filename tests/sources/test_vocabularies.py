@@ -282,17 +282,17 @@ ROBERTA_ADDED = [added(number, token) for number, token in enumerate(ROBERTA[:5]
 )
 def test_what_a_document_does_not_say_is_as_usual(parts: dict[str, Any], settings: dict[str, Any], read: Read) -> None:
     """Settings that a tokenizer.json lacks have defaults, partly from its special tokens, padding and templates."""
-    about = read(document(**parts)).about
+    header = read(document(**parts)).header
     expected = {"model_max_length": None, "extra_special_tokens": [], "clean_up_tokenization_spaces": False, **settings}
-    assert {name: about[name] for name in expected} == expected
+    assert {name: header[name] for name in expected} == expected
 
 
 def test_bare_vocabulary_has_bert_s_names() -> None:
     """A vocab.txt has BERT's names for those special tokens that it contains, and BERT's model inputs."""
-    about = wordpiece([token for token in TOKENS if token != "[MASK]"], unk_token="x").about
-    assert about["named_tokens"] == without(BERT_NAMED, "mask_token") | {"unk_token": "x"}
-    assert about["model_input_names"] == BERT_INPUTS
-    assert (about["model_max_length"], about["padding_side"], about["truncation_side"]) == (None, "right", "right")
+    header = wordpiece([token for token in TOKENS if token != "[MASK]"], unk_token="x").header
+    assert header["named_tokens"] == without(BERT_NAMED, "mask_token") | {"unk_token": "x"}
+    assert header["model_input_names"] == BERT_INPUTS
+    assert (header["model_max_length"], header["padding_side"], header["truncation_side"]) == (None, "right", "right")
 
 
 def test_no_truncation_and_no_padding_are_none(read: Read) -> None:

@@ -29,16 +29,16 @@ from support.tables.forging import (
     TOKENS,
     UNKNOWN,
     Corruption,
-    about,
     array,
     forged,
+    header,
     members,
     refused,
     refused_by_proof,
     shaped,
     size,
     with_array,
-    with_header,
+    with_npy_header,
 )
 
 import fst
@@ -74,7 +74,7 @@ ROWS: dict[str, Corruption] = {
     "next state within a row": fields(move, next_state=not_a_state),
     "next state deeper than what was read": fields(move, next_state=deep),
     "label 0 of a transition": fields(move, label=0),
-    "label past the columns": fields(move, label=lambda tables: tables.about["columns"]),
+    "label past the columns": fields(move, label=lambda tables: tables.header["columns"]),
     "label far past the columns": fields(move, label=FINISH - 1),
     "transition of no row": fields(last_move, label=stranger),
     "transition turned into a state": fields(last_move, label=FINISH, kind=NONE, next_state=0),
@@ -109,21 +109,21 @@ ROWS: dict[str, Corruption] = {
     "root whose transition emits": fields(failure, kind=ONE, output=0),
     "dead state that does not fail": fields(dead, kind=NONE),
     "dead state that has read a symbol": fields(dead, next_state=1),
-    "dead state elsewhere": about("dead", deep),
-    "dead state at the root": about("dead", ROOT),
-    "dead state within a row": about("dead", not_a_state),
-    "dead state past the end": about("dead", size("entries")),
+    "dead state elsewhere": header("dead", deep),
+    "dead state at the root": header("dead", ROOT),
+    "dead state within a row": header("dead", not_a_state),
+    "dead state past the end": header("dead", size("entries")),
     "state without room for its row": array("entries", lambda entries: np.append(entries, pack(0, FINISH, 0, FAIL))),
     "last row cut short": array("entries", lambda entries: entries[:-1]),
     "no entries": array("entries", lambda entries: entries[:0]),
-    "no states": both(array("entries", lambda entries: np.full_like(entries, HOLE)), about("states", 0)),
-    "one state less": about("states", lambda tables: tables.about["states"] - 1),
-    "one state more": about("states", lambda tables: tables.about["states"] + 1),
-    "no columns": about("columns", 0),
-    "one column": about("columns", 1),
-    "one column less": about("columns", lambda tables: tables.about["columns"] - 1),
-    "one column more": about("columns", lambda tables: tables.about["columns"] + 1),
-    "more columns than entries": about("columns", lambda tables: len(tables.entries) + 1),
+    "no states": both(array("entries", lambda entries: np.full_like(entries, HOLE)), header("states", 0)),
+    "one state less": header("states", lambda tables: tables.header["states"] - 1),
+    "one state more": header("states", lambda tables: tables.header["states"] + 1),
+    "no columns": header("columns", 0),
+    "one column": header("columns", 1),
+    "one column less": header("columns", lambda tables: tables.header["columns"] - 1),
+    "one column more": header("columns", lambda tables: tables.header["columns"] + 1),
+    "more columns than entries": header("columns", lambda tables: len(tables.entries) + 1),
     "pooled id that is unknown": put("pool", 1, lambda tables: int(tables.token_ids.max()) + 1),
     "pooled id that is huge": put("pool", -1, 2**32 - 1),
     "pooled list without an end": put("pool", -1, lambda tables: int(tables.pool[-1]) & (LAST_OUTPUT - 1)),
@@ -202,7 +202,7 @@ def class_of(char: str) -> Callable[[WordPieceTable], int]:
 
 
 CLASSES: dict[str, Corruption] = {
-    "label past the columns": record(LABELLED, label=lambda tables: tables.about["columns"]),
+    "label past the columns": record(LABELLED, label=lambda tables: tables.header["columns"]),
     "label of finish entries": record(LABELLED, label=FINISH),
     "label of a word of its own": record(FIRST_END, label=1, kind=ONE),
     "label of a class that has none": record(UNLABELLED, label=1, kind=OTHER),
@@ -282,7 +282,7 @@ def node(find: Any, field: int, value: Any) -> Corruption:
 
 def renamed(content: str, other: str) -> Corruption:
     """Change the spelling of a special token in the metadata."""
-    return about("specials", lambda tables: {name.replace(content, other): number for name, number in tables.about["specials"].items()})
+    return header("specials", lambda tables: {name.replace(content, other): number for name, number in tables.header["specials"].items()})
 
 
 def lone_end(tables: WordPieceTable) -> int:
@@ -315,7 +315,7 @@ SPECIALS: dict[str, Corruption] = {
     "class of blanks": node(-1, NUMBER, number_of(BLANK)),
     "class of a list": node(-1, NUMBER, number_of(LISTED)),
     "class of a special token that is a word no more": record(lambda tables: 2 * int(tables.specials[-1, NUMBER])),
-    "token that about does not name": about("specials", {}),
+    "token that about does not name": header("specials", {}),
     "token that the trie does not have": renamed("[MASK]", "[MASK>"),
     "token that has another id in the trie": node(lone_end, NUMBER, lambda tables: tables.specials[-1, NUMBER]),
     "token that is no token in the trie": node(lone_end, NUMBER, -1),
@@ -346,7 +346,7 @@ WORDS: dict[str, Corruption] = {
     "empty word of no id, with one in its place": put("words", value_of(False), 1),
     "word that becomes the empty word": put("words", lambda tables: value_of(True)(tables) - 3, 0),
     "word of an id that no token has": both(put("token_ids", 5, 6), put("words", value_of(True), (1 << 32) + 5)),
-    "word that is too long to be looked up": about("max_input_chars_per_word", 1),
+    "word that is too long to be looked up": header("max_input_chars_per_word", 1),
     "slots that are no power of two": array("words", lambda words: np.append(words, np.zeros(4))),
     "three slots": array("words", lambda _: np.zeros(12)),
     "a slot less": array("words", lambda words: words[:-4]),
@@ -388,8 +388,8 @@ NAMES: dict[str, Corruption] = {
     "id that has lost its name": put("token_ids", TOKENS.index("##b"), TOKENS.index("a")),
     "id in classes that has lost its name": put("token_ids", TOKENS.index("."), TOKENS.index("a")),
     "tokens of one name": put("token_bytes", lambda tables: len(tables.token_bytes) - 1, ord("b")),
-    "unknown token of another name": about("unk_token", "a"),
-    "unknown token that is none of the model": about("model_tokens", TOKENS.index(UNKNOWN)),
+    "unknown token of another name": header("unk_token", "a"),
+    "unknown token that is none of the model": header("model_tokens", TOKENS.index(UNKNOWN)),
     "special token of another name": swapped_names("[MASK]", "[SEP]"),
     "one id less": array("token_ids", lambda ids: ids[:-1]),
     "one end less": array("token_ends", lambda ends: ends[:-1]),
@@ -442,6 +442,6 @@ def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable
 
 def test_trie_without_its_root_is_refused(data: bytes, tmp_path: Path) -> None:
     """A trie of special tokens without a root is refused."""
-    specials = with_header(data, "specials", shaped(b"(0, 4)"))
+    specials = with_npy_header(data, "specials", shaped(b"(0, 4)"))
     parts = members(specials)
     refused(tmp_path / "rootless.npz", forged({**parts, "specials": parts["specials"][:128]}), "the trie of special tokens has 0 nodes")

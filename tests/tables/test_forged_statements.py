@@ -21,12 +21,12 @@ from support.tables.forging import (
     TEXTS,
     TOKENS,
     UNKNOWN,
-    about,
     changed,
+    header,
     refused,
     refused_by_proof,
-    with_about,
     with_array,
+    with_header,
 )
 from support.tiers import examples, sample
 
@@ -158,7 +158,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
 def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata with values of wrong types, or ids out of range, is refused."""
     path = tmp_path / "wrong.npz"
-    wrong = about(name, value)(good["compact"])
+    wrong = header(name, value)(good["compact"])
     wrong.save(path)
     refused_by_proof(path, wrong)
 
@@ -166,9 +166,9 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Wo
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
 def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTable], data: bytes, tmp_path: Path) -> None:
     """Metadata without one of its keys is refused, even though the value may be null."""
-    stated = {key: value for key, value in good["compact"].about.items() if key != name}
+    stated = {key: value for key, value in good["compact"].header.items() if key != name}
     path = tmp_path / "missing.npz"
-    path.write_bytes(with_about(data, json.dumps({"format": npz.FORMAT, **stated}).encode()))
+    path.write_bytes(with_header(data, json.dumps({"format": npz.FORMAT, **stated}).encode()))
     refused(path, path.read_bytes(), f"about lacks '{name}'|kind is None; this version reads {KNOWN}")
 
 
@@ -219,8 +219,8 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPi
     """Metadata of added tokens that contradicts the classes or the trie is refused."""
     path = tmp_path / "wrong.npz"
     read_twice["late"].save(path)
-    assert fst.Tokenizer.load(path).about["late"].keys() == {"ab", "<b>"}
-    wrong = about(*NO_ADDED[what])(read_twice["late"])
+    assert fst.Tokenizer.load(path).header["late"].keys() == {"ab", "<b>"}
+    wrong = header(*NO_ADDED[what])(read_twice["late"])
     wrong.save(path)
     assert any(word in refused_by_proof(path, wrong) for word in ("token", "context"))
 
@@ -228,7 +228,7 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPi
 @pytest.mark.parametrize("parts", [[{}], [{"type": "Strip"}], [{"type": ["Strip"]}, {"strip_left": 1}]], ids=str)
 def test_components_that_are_none(parts: Any, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """A table with normalizers that the compiler never writes is refused, or still finds its added tokens."""
-    about("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
+    header("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
     with suppress(fst.TableError):
         assert len(fst.Tokenizer.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
 
@@ -244,11 +244,12 @@ def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable
     with pytest.raises(fst.TableError, match=r"the table of words has the id \d+ for a word, the transducer another"):
         fst.load(path)
     content = "".join(token for token in tables.tokens if token == "tttt")
-    late = {**tables.about["late"], content: LATE | {"id": TOKENS.index(content)}}
-    a, specials = tables.classes[0::2].copy(), tables.about["specials"]
+    late = {**tables.header["late"], content: LATE | {"id": TOKENS.index(content)}}
+    a, specials = tables.classes[0::2].copy(), tables.header["specials"]
     classes = tables.classes.copy()
     classes[0::2] = np.where(a == pack(ROOT, 0, specials["[MASK]"], ONE), pack(ROOT, 0, TOKENS.index(content), ONE), a)
-    changed = replace(tables, classes=classes, specials=np.full((1, 4), -1, np.int32), about={**tables.about, "specials": {}, "late": late})
+    header = {**tables.header, "specials": {}, "late": late}
+    changed = replace(tables, classes=classes, specials=np.full((1, 4), -1, np.int32), header=header)
     changed.save(path)
     with pytest.raises(fst.TableError, match="holds a contextual token at symbol 0"):
         fst.Tokenizer.load(path)
@@ -279,7 +280,7 @@ def test_places_ascend_whatever_a_character_becomes() -> None:
 def test_unknown_statement_is_refused(good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata with an unknown key is refused."""
     path = tmp_path / "more.npz"
-    about("more", 1)(good["compact"]).save(path)
+    header("more", 1)(good["compact"]).save(path)
     with pytest.raises(fst.TableError, match="about has 'more', which is unknown to this version"):
         fst.load(path)
 
@@ -304,13 +305,13 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
     loaded = 0
     changes = sample(range(80), 5)
     for _ in changes:
-        stated = tables.about[name]
+        stated = tables.header[name]
         if name == "composition":
             (step,) = stated["steps"]
             stated = {"steps": [{**step, "composition": changed(step["composition"], rng)}]}
         else:
             stated = changed(stated, rng)
-        about(name, stated)(tables).save(path)
+        header(name, stated)(tables).save(path)
         try:
             tokenizer = fst.Tokenizer.load(path)
         except fst.TableError:
@@ -395,7 +396,7 @@ def test_places_are_safe_whatever_length_tokens_have(
     }[cuts]
     changed = replace(
         tables,
-        about={**tables.about, "continuing_subword_prefix": indicator, "max_input_chars_per_word": longest},
+        header={**tables.header, "continuing_subword_prefix": indicator, "max_input_chars_per_word": longest},
         token_ids=chance.permutation(tables.token_ids),
         token_bytes=np.full(size, ord("a"), np.uint8),
         token_ends=ends.astype(np.int64),

@@ -27,8 +27,8 @@ from support.tables.forging import (
     refused,
     saved,
     shaped,
-    with_about,
     with_header,
+    with_npy_header,
 )
 from support.tiers import examples, sample
 
@@ -171,7 +171,7 @@ HEADERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 @pytest.mark.parametrize(("name", "change"), HEADERS.values(), ids=HEADERS.keys())
 def test_array_of_another_kind_is_refused(name: str, change: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
     """The header of an array is refused unless it is, byte for byte, the header for its name and its shape."""
-    refused(tmp_path / "header.npz", with_header(data, name, change))
+    refused(tmp_path / "header.npz", with_npy_header(data, name, change))
 
 
 class Bomb:
@@ -195,7 +195,7 @@ def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
 def test_promise_of_terabytes_takes_no_memory(data: bytes, tmp_path: Path) -> None:
     """A size in a header is compared with the size of the file before memory is allocated."""
     path = tmp_path / "promise.npz"
-    refused(path, with_header(data, *HEADERS["terabytes"]))
+    refused(path, with_npy_header(data, *HEADERS["terabytes"]))
     assert memory_to_refuse(path) < 10 << 20
 
 
@@ -210,10 +210,10 @@ def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: P
         fst.load(path)
 
 
-def test_lengthy_about_is_refused_unread(data: bytes, tmp_path: Path) -> None:
+def test_lengthy_header_is_refused_unread(data: bytes, tmp_path: Path) -> None:
     """Metadata that is too large is refused before it is parsed, because it would take a multiple of its size in memory."""
     path = tmp_path / "lengthy.npz"
-    path.write_bytes(with_about(data, b"[" + b"[]," * (6 << 20) + b"[]]"))
+    path.write_bytes(with_header(data, b"[" + b"[]," * (6 << 20) + b"[]]"))
     assert memory_to_refuse(path) < 1 << 20
 
 
@@ -229,7 +229,7 @@ def memory_to_refuse(path: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    ("about", "message"),
+    ("header", "message"),
     [
         (b'{"format": 4, "kind": "wordpiece"}', "version 4; this version reads 6"),
         (b'{"format": "5"}', "version '5'"),
@@ -251,9 +251,9 @@ def memory_to_refuse(path: Path) -> int:
         (b'{"format": 6, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
     ],
 )
-def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
+def test_other_version_or_kind_is_refused_by_name(header: bytes, message: str, data: bytes, tmp_path: Path) -> None:
     """A file of another version or kind is refused with its version or kind, and so is metadata that is not JSON."""
-    refused(tmp_path / "about.npz", with_about(data, about), message)
+    refused(tmp_path / "about.npz", with_header(data, header), message)
 
 
 def array_file() -> bytes:

@@ -174,14 +174,14 @@ def mutant(tables: Any, rng: random.Random) -> Any:
 
 def said_otherwise(tables: Any, rng: random.Random) -> Any:
     """Change the metadata at random: remove a key, copy another key's value, set an invalid value, or change a part of a value."""
-    about = dict(tables.about)
-    key = rng.choice([*about])
+    header = dict(tables.header)
+    key = rng.choice([*header])
     kind = rng.randrange(8)
     if kind == 0:
-        del about[key]
+        del header[key]
     else:
-        about[key if kind > 1 else "more"] = about[rng.choice([*about])] if kind == 2 else changed(about[key], rng)
-    return replace(tables, about=about)
+        header[key if kind > 1 else "more"] = header[rng.choice([*header])] if kind == 2 else changed(header[key], rng)
+    return replace(tables, header=header)
 
 
 def changed(value: Any, rng: random.Random) -> Any:
@@ -357,7 +357,7 @@ def check_what_is_told(tables: WordPieceTable) -> None:
         source = source_of(tables)
     except fst.FstError:  # invalid components
         return
-    assert source.model.unk_id == tables.about["unk_id"]
+    assert source.model.unk_id == tables.header["unk_id"]
 
 
 def accepted(tables: Any) -> Any:
@@ -370,7 +370,7 @@ def accepted(tables: Any) -> Any:
 
 def texts_of(tables: Any) -> list[str]:
     """Texts that contain all tokens."""
-    return [*TEXTS, " ".join(token.removeprefix("##") for token in (*tables.tokens, *tables.about["late"]))]
+    return [*TEXTS, " ".join(token.removeprefix("##") for token in (*tables.tokens, *tables.header["late"]))]
 
 
 def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:

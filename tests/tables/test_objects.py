@@ -72,7 +72,7 @@ def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> No
 def test_unequal_tables_pickle_to_unequal_bytes() -> None:
     """Different tables have different pickles, even if only a setting differs that affects no id."""
     others = [compiled(added=()), compiled(layout="linked"), compiled(max_input_chars_per_word=99)]
-    others.append(replace(tables(), about={**tables().about, "padding_side": "left"}))
+    others.append(replace(tables(), header={**tables().header, "padding_side": "left"}))
     assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
 
 

@@ -379,7 +379,7 @@ def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -
     contents = ("FÓO", "你好", "X Y", "Q\tZ", "[PAD]", "<mask>", "İ", "ﬁ", "한")
     added = [AddedToken(content, normalized=index != 5, special=index > 3) for index, content in enumerate(contents)]
     of, tokenizer = compiled(reference(added, lowercase=lowercase), tmp_path)
-    assert tokenizer._table.about == fst.Tokenizer(pickle.loads(pickle.dumps(tokenizer._table))).about
+    assert tokenizer._table.header == fst.Tokenizer(pickle.loads(pickle.dumps(tokenizer._table))).header
     for content in contents:
         number = of.token_to_id(content)
         assert number is not None

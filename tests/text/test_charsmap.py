@@ -212,14 +212,14 @@ def longest(data: bytes) -> tuple[BpeTable, fst.Tokenizer]:
     """A table of byte-level BPE that replaces the longest strings of a charsmap, and its tokenizer."""
     table, _, _ = built(document(LOWER))
     by = replace(NOTHING, after=(of_bytes(data, LONGEST),))
-    found = replace(table, about={**table.about, "rewriting": json.loads(json.dumps(by.stored()))})
+    found = replace(table, header={**table.header, "rewriting": json.loads(json.dumps(by.stored()))})
     return found, fst.Tokenizer(found)
 
 
 def hold_longest(data: bytes, texts: Sequence[str]) -> None:
     """Check that the ids and spans by walk and kernels match sentencepiece."""
     reference, (table, tokenizer) = by_sentencepiece(data), longest(data)
-    plain = fst.Tokenizer(replace(table, about={**table.about, "rewriting": None}))
+    plain = fst.Tokenizer(replace(table, header={**table.header, "rewriting": None}))
     by = of_bytes(data, LONGEST)
     batch = tokenizer.encode_batch([*texts], offsets=True)
     assert batch.offsets is not None
@@ -404,8 +404,8 @@ HARM: list[tuple[Json, str]] = [
 def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
     """A table with an invalid charsmap is refused when it is loaded."""
     table, _, _ = machine("composed")
-    stored = table.about["rewriting"]
-    wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
+    stored = table.header["rewriting"]
+    wrong = replace(table, header={**table.header, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
     wrong.save(tmp_path / "wrong.npz")
     with pytest.raises(TableError, match=message):
         fst.load(tmp_path / "wrong.npz")
@@ -414,8 +414,8 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
     """A table with two charsmaps is refused, because kernels support one."""
     table, _, _ = machine("composed")
-    stored = table.about["rewriting"]
-    wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [*stored["after"], *stored["after"]]}})
+    stored = table.header["rewriting"]
+    wrong = replace(table, header={**table.header, "rewriting": {**stored, "after": [*stored["after"], *stored["after"]]}})
     wrong.save(tmp_path / "wrong.npz")
     with pytest.raises(TableError, match="several charsmaps"):
         fst.load(tmp_path / "wrong.npz")

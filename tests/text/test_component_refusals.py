@@ -113,15 +113,16 @@ def test_sequence_of_one_is_that_one(load: Load) -> None:
     source = document([bert(lowercase=False)], [BERT])
     source["normalizer"] = {"type": "Sequence", "normalizers": [source["normalizer"]]}
     source["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [source["pre_tokenizer"]]}
-    about = load(source)[1].about
-    assert (about["lowercase"], about["clean_text"], about["pre_tokenizer"]) == (False, True, "bert")
-    assert about["normalizer_parts"] is about["pre_tokenizer_parts"] is None
+    header = load(source)[1].header
+    assert (header["lowercase"], header["clean_text"], header["pre_tokenizer"]) == (False, True, "bert")
+    assert header["normalizer_parts"] is header["pre_tokenizer_parts"] is None
 
 
 def test_tables_say_what_they_were_made_from(load: Load) -> None:
     """A table contains the components of its source, and a short description of their effect."""
     tables = load(document([NFD, LOWERCASE, STRIP_ACCENTS], [SPLIT, DIGITS]))[1]._table
-    assert {name: tables.about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "pre_tokenizer")} == {
+    header = tables.header
+    assert {name: header[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "pre_tokenizer")} == {
         "lowercase": True,
         "strip_accents": True,
         "clean_text": False,
@@ -141,7 +142,7 @@ def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> N
         wordpiece(path, lowercase=False)
     with pytest.raises(fst.UnsupportedError, match="pre_tokenizer is 'whitespace'; expected 'bert' or 'none'"):
         wordpiece(path, pre_tokenizer="whitespace")
-    assert wordpiece(path, pre_tokenizer="bert").about["pre_tokenizer"] == "bert"
+    assert wordpiece(path, pre_tokenizer="bert").header["pre_tokenizer"] == "bert"
 
 
 COMPOSED_TEXTS = [

@@ -142,8 +142,8 @@ HARM: list[tuple[Json, str]] = [
 def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
     """A table with invalid edits is refused when it is loaded."""
     table, _, _ = machine("string of blanks")
-    stored = table.about["rewriting"]
-    wrong = replace(table, about={**table.about, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
+    stored = table.header["rewriting"]
+    wrong = replace(table, header={**table.header, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
     wrong.save(tmp_path / "wrong.npz")
     with pytest.raises(TableError, match=message):
         fst.load(tmp_path / "wrong.npz")

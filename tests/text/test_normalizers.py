@@ -255,7 +255,7 @@ SPLITTER = whole().stored()
 def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> None:
     """A table with invalid normalizers is refused when it is loaded."""
     table, _, _ = machine(("NFC", "all", False, True))
-    wrong = replace(table, about={**table.about, "rewriting": harm(table.about["rewriting"])})
+    wrong = replace(table, header={**table.header, "rewriting": harm(table.header["rewriting"])})
     wrong.save(tmp_path / "wrong.npz")
     with pytest.raises(TableError, match=message):
         fst.load(tmp_path / "wrong.npz")

@@ -176,7 +176,7 @@ def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path],
     tokenizer, texts = ready(tables), [line.decode() for line in found.lines]
     encode = partial(tokenizer.encode_batch, texts, add_special_tokens=False, threads=threads)
     batch = encode()
-    facts = {"threads": str(threads), "reference of the table": tables.about.get("reference", TOKENIZERS)}
+    facts = {"threads": str(threads), "reference of the table": tables.header.get("reference", TOKENIZERS)}
     counts = list(counted(tables, found, batch, **facts))
     own = Timed(OURS, fst.__version__)
     with ExitStack() as stack:

@@ -48,7 +48,7 @@ def write_table(
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     table.save(output)
-    note(f"{output}: {table.about.get('layout', table.kind)}, {size([output]) or 0:,} bytes, in {monotonic() - begun:.1f} s")
+    note(f"{output}: {table.header.get('layout', table.kind)}, {size([output]) or 0:,} bytes, in {monotonic() - begun:.1f} s")
 
 
 def _files_of(source: Path) -> list[str]:

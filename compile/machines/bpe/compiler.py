@@ -87,7 +87,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
         settings=source.settings,
     )
     return BpeTable(
-        about=metadata.to_json(),
+        header=metadata.to_json(),
         **arrays,
         entries=rows.entries if rows else np.empty(0, np.uint32),
         depths=rows.depths if rows else np.empty(0, np.uint16),
@@ -118,7 +118,7 @@ def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
     if stated.trimming is not None:
         _need_clear_blanks(found, {*names[: metadata.model.vocabulary_tokens]})
     metadata = replace(metadata, text=replace(stated, rewriting=by), added_tokens=found)
-    return replace(table, about=metadata.to_json(), **arrays, **more_tokens(table, found.ids))
+    return replace(table, header=metadata.to_json(), **arrays, **more_tokens(table, found.ids))
 
 
 def _listed(model: BpeModel) -> Merges:

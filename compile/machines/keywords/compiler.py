@@ -29,7 +29,7 @@ from fst.machines.keywords.table import (
     OWN,
     STANDARD,
     KeywordTable,
-    about,
+    header,
 )
 from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
@@ -151,7 +151,7 @@ def keywords(
     automaton = lay_out(trie, read, match_kind)
     make = OverlappingTable if match_kind == OVERLAPPING else KeywordTable
     return make(
-        about(make.kind, match_kind, automaton.states, text),
+        header(make.kind, match_kind, automaton.states, text),
         entries=automaton.entries,
         depths=automaton.depths,
         matches=automaton.matches,

@@ -27,11 +27,11 @@ from fst.compile.machines.segmentation.mecab import (
 )
 from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTable, about
+from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTable, header
 from fst.machines.segmentation.jieba_model import STATES
 from fst.machines.segmentation.mecab import MAX_GROUPING, MecabSettings, MecabTable, packed_words
 from fst.machines.segmentation.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
-from fst.machines.segmentation.mecab import about as about_mecab
+from fst.machines.segmentation.mecab import header as mecab_header
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS
 
@@ -99,7 +99,7 @@ def jieba(
     emits, chances = read_model() if hmm else (np.empty((0, len(STATES))), np.empty(0))
     word_bytes, word_ends = stored(words)
     return JiebaTable(
-        about(len(frequencies), trie.longest, hmm=hmm),
+        header(len(frequencies), trie.longest, hmm=hmm),
         units=trie.units(_jieba_kinds()),
         entries=trie.entries,
         word_bytes=word_bytes,
@@ -157,7 +157,7 @@ def mecab(
         raise VocabularyError(f"{path}: there are no words, neither in *.csv nor in user=")
     read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)
     features = [settings.unk_feature or feature for feature in unknowns.features]
-    about = MecabSettings(
+    stated = MecabSettings(
         kind=MecabTable.kind,
         words=len(entries.surfaces),
         unknowns=len(features),
@@ -165,7 +165,7 @@ def mecab(
         max_grouping_size=max_grouping_size,
         bos_feature=settings.bos_feature,
     )
-    return _mecab_tables(about, entries, unknowns._replace(features=features), categories, matrix, path)
+    return _mecab_tables(stated, entries, unknowns._replace(features=features), categories, matrix, path)
 
 
 def _mecab_tables(
@@ -194,7 +194,7 @@ def _mecab_tables(
     word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
     feature_bytes, feature_ends = stored(entries.features + unknowns.features)
     return MecabTable(
-        about_mecab(replace(settings, longest=trie.longest)),
+        mecab_header(replace(settings, longest=trie.longest)),
         units=trie.units(categories.kind_of),
         entries=trie.entries,
         word_bytes=word_bytes,

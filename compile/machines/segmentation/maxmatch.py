@@ -15,7 +15,7 @@ from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
 from fst.compile.dictionaries.words import Words, read_words
 from fst.compile.machines.segmentation.unit_tries import UnitTrie, unit_trie
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
-from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTable, about
+from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTable, header
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF, MAX_VALUE, UNITS, units_of
 
@@ -96,7 +96,7 @@ def _table(
     word_bytes, word_ends = stored(all_words)
     lasts, lists = _listed([*(rules or {}).values()])
     table = MaxMatchTable(
-        about(direction, len(all_words), trie.longest),
+        header(direction, len(all_words), trie.longest),
         units=trie.units(np.zeros(UNITS, np.uint32)),
         entries=trie.entries,
         word_bytes=word_bytes,

@@ -179,7 +179,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
         settings=source.settings,
     )
     tables = UnigramTable(
-        about=metadata.to_json(),
+        header=metadata.to_json(),
         **arrays,
         words=np.zeros(0, np.uint64),
         displacements=np.zeros(0, np.uint16),
@@ -205,7 +205,7 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
     stated = table.metadata.text
     found, by = metaspace.pipeline(stated.normalizers or (), stated.pre_tokenizers or ()).rewriting(added)
     metadata = replace(table.metadata, text=replace(stated, rewriting=by), added_tokens=found)
-    return replace(table, about=metadata.to_json(), **more_tokens(table, found.ids))
+    return replace(table, header=metadata.to_json(), **more_tokens(table, found.ids))
 
 
 def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:

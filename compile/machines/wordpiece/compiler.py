@@ -150,7 +150,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
     classes, inside = _classes(source, alphabet, Letters.of_machine(transducer, rows), normalization)
     words, displacements = word_table(transducer.trie, classes.of_letter, inside)
     return WordPieceTable(
-        about=metadata_of(WordPieceTable.kind, _metadata(source), source, alphabet, rows, normalization).to_json(),
+        header=metadata_of(WordPieceTable.kind, _metadata(source), source, alphabet, rows, normalization).to_json(),
         entries=rows.entries,
         pool=rows.pool,
         words=words,
@@ -177,7 +177,7 @@ def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
         words, displacements = renumbered(words, numbers, inside)
     normalizer = normalizer_of(source.text.normalizers, added, alphabet)
     metadata = replace(tables.metadata, normalizer=normalizer, added_tokens=completed(added, alphabet, normalization))
-    return replace(tables, about=metadata.to_json(), words=words, displacements=displacements, **_arrays(source, classes))
+    return replace(tables, header=metadata.to_json(), words=words, displacements=displacements, **_arrays(source, classes))
 
 
 def _classes(

@@ -63,7 +63,7 @@ def by_score(
     symbols = _by_occurrence(_sorted(symbols_of(words, pipeline, alphabet), alphabet, pipeline), words.first)
     need_size(vocab_size, len(symbols.names))
     are_bytes = pipeline is not None and pipeline.are_bytes
-    options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "bytes": are_bytes}
+    options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "bytes": are_bytes}
     digest = digest_of(words, {"trainer": "score", **options})
     names, counts, stopped = _learned(symbols, alphabet.prefix, vocab_size, max(min_frequency, 1), control, digest)
     return Trained(

@@ -73,7 +73,7 @@ def by_sentencepiece(
     alphabet = Alphabet(limit=limit_alphabet, breaks=True)
     symbols = symbols_of(without(words, special, pipeline), pipeline, alphabet)
     need_size(vocab_size, len(meta) + len(symbols.names))
-    options = {"trainer": "SentencePiece", "meta": meta, "alphabet": alphabet.about, "size": vocab_size, "longest": longest}
+    options = {"trainer": "SentencePiece", "meta": meta, "alphabet": alphabet.options, "size": vocab_size, "longest": longest}
     found = merged(
         symbols,
         prefix="",

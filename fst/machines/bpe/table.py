@@ -55,9 +55,9 @@ class BpeTable(PretokenTable):
         """The metadata of the file.
 
         Raises:
-            TableError: `about` does not have the form that this version writes.
+            TableError: `header` does not have the form that this version writes.
         """
-        return BpeMetadata.from_json(self.about)
+        return BpeMetadata.from_json(self.header)
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables

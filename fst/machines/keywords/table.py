@@ -156,7 +156,7 @@ class KeywordTable(Table):
     @Lazy
     def metadata(self) -> KeywordMetadata:
         """The metadata of the table."""
-        return KeywordMetadata.from_json(self.about)
+        return KeywordMetadata.from_json(self.header)
 
     @property
     def summary(self) -> Mapping[str, Any]:
@@ -333,6 +333,6 @@ class KeywordTable(Table):
         need_none(ends[outputs[held]] > given_up, lambda at: f"slot {held[at]} has a match outside the bytes that it gives up")
 
 
-def about(kind: str, match_kind: str, states: int, text: KeywordText) -> Mapping[str, Any]:
+def header(kind: str, match_kind: str, states: int, text: KeywordText) -> Mapping[str, Any]:
     """The JSON of a table."""
     return KeywordMetadata(KeywordAutomaton(kind, match_kind, states), text).to_json()

@@ -150,7 +150,7 @@ class JiebaTable(UnitTrieTable):
     @Lazy
     def metadata(self) -> JiebaMetadata:
         """The metadata of the table."""
-        return JiebaMetadata.from_json(self.about)
+        return JiebaMetadata.from_json(self.header)
 
     @property
     def mode(self) -> str:
@@ -165,7 +165,7 @@ class JiebaTable(UnitTrieTable):
         """
         if mode not in MODES:
             raise ValueError(not_one_of("mode", mode, MODES))
-        return replace(self, about={**self.about, "mode": mode})
+        return replace(self, header={**self.header, "mode": mode})
 
     @property
     def streams(self) -> bool:
@@ -363,6 +363,6 @@ class JiebaTable(UnitTrieTable):
         need_none(halves != OTHER, lambda at: f"unit {SURROGATES[at]} is half a character, and of kind {halves[at]}, not {OTHER}")
 
 
-def about(words: int, longest: int, *, hmm: bool) -> Mapping[str, Any]:
+def header(words: int, longest: int, *, hmm: bool) -> Mapping[str, Any]:
     """The metadata of a table as JSON."""
     return JiebaMetadata(JiebaSettings(JiebaTable.kind, DEFAULT, words, longest, hmm)).to_json()

@@ -148,7 +148,7 @@ class MaxMatchTable(UnitTrieTable):
     @Lazy
     def metadata(self) -> MaxMatchMetadata:
         """The metadata of the table."""
-        return MaxMatchMetadata.from_json(self.about)
+        return MaxMatchMetadata.from_json(self.header)
 
     @Lazy
     def words(self) -> tuple[str, ...]:
@@ -336,6 +336,6 @@ class MaxMatchTable(UnitTrieTable):
         return found
 
 
-def about(direction: str, words: int, longest: int) -> Mapping[str, Any]:
+def header(direction: str, words: int, longest: int) -> Mapping[str, Any]:
     """The metadata of a table as JSON."""
     return MaxMatchMetadata(MaxMatchSettings(MaxMatchTable.kind, direction, words, longest)).to_json()

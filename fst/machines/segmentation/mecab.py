@@ -219,7 +219,7 @@ class MecabTable(UnitTrieTable):
     @Lazy
     def metadata(self) -> MecabMetadata:
         """The metadata of the table."""
-        return MecabMetadata.from_json(self.about)
+        return MecabMetadata.from_json(self.header)
 
     @property
     def streams(self) -> bool:
@@ -440,6 +440,6 @@ def packed_words(lefts: Ints, rights: Ints, costs: Ints, are_last: Array) -> Arr
     return packed.astype(np.uint64)
 
 
-def about(settings: MecabSettings) -> Mapping[str, Any]:
+def header(settings: MecabSettings) -> Mapping[str, Any]:
     """The metadata of a table as JSON."""
     return MecabMetadata(settings).to_json()

@@ -97,9 +97,9 @@ class UnigramTable(PretokenTable):
         """The metadata of the file.
 
         Raises:
-            TableError: `about` does not have the form that this version writes.
+            TableError: `header` does not have the form that this version writes.
         """
-        return UnigramMetadata.from_json(self.about)
+        return UnigramMetadata.from_json(self.header)
 
     @property
     def symbol(self) -> str:

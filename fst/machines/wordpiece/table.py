@@ -78,7 +78,7 @@ class WordPieceTable(ReadingTable):
     """A compiled WordPiece machine.
 
     Attributes:
-        about: the JSON form of `metadata`.
+        header: the JSON form of `metadata`.
         pages, blocks, classes, symbols, specials: see `fst.text.reading.ReadingTable`.
         entries: uint64[slots], rows of transitions.
         pool: uint32[n], outputs of two or more tokens.
@@ -112,9 +112,9 @@ class WordPieceTable(ReadingTable):
         """The metadata of the file.
 
         Raises:
-            TableError: `about` does not have the form that this version writes.
+            TableError: `header` does not have the form that this version writes.
         """
-        return Metadata.from_json(self.about)
+        return Metadata.from_json(self.header)
 
     @property
     def class_count(self) -> int:

@@ -399,8 +399,8 @@ class Encoding:
     def _ordinary(self) -> BpeTokenizer:
         """The tokenizer that finds no special tokens. It shares the arrays of the table, which are already proven."""
         metadata = self._table.metadata
-        about = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={}, normalized=())).to_json()
-        return BpeTokenizer(replace(self._table, about=about))
+        header = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={}, normalized=())).to_json()
+        return BpeTokenizer(replace(self._table, header=header))
 
     @Lazy
     def _completions(self) -> Completions:

@@ -74,7 +74,7 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
     Raises:
         UnsupportedError: the tokenizer's machine has no backend.
     """
-    kind = tokenizer.about["kind"]
+    kind = tokenizer.header["kind"]
     if kind not in BACKENDS:
         raise UnsupportedError(f"{asker} is not available for {kind} tables; use tok(...), which has the same arguments")
     module, _, name = BACKENDS[kind].rpartition(".")
@@ -110,7 +110,7 @@ class Backend:
         self._truncation, self._padding = Truncation.read(fst.truncation), Padding.read(fst.padding)
 
     def __repr__(self) -> str:
-        return f"<fst.tokenizers {self.fst.about['kind']}, {len(self.fst)} tokens>"
+        return f"<fst.tokenizers {self.fst.header['kind']}, {len(self.fst)} tokens>"
 
     def encode(self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True) -> Encoding:
         """Encode a text, or a pair of texts.

@@ -180,7 +180,7 @@ class FastTokenizer:
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
-            self.fst = Tokenizer(replace(self.fst._table, about=replace(metadata, settings=settings).to_json()))
+            self.fst = Tokenizer(replace(self.fst._table, header=replace(metadata, settings=settings).to_json()))
         return self.fst
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
@@ -215,7 +215,7 @@ class FastTokenizer:
 
     def __len__(self) -> int:
         # ``resize_token_embeddings`` uses this number. The ids of tiktoken have gaps, which transformers fills with tokens.
-        if self.fst.about.get("reference", TOKENIZERS) == TOKENIZERS:
+        if self.fst.header.get("reference", TOKENIZERS) == TOKENIZERS:
             return self.fst.vocab_size
         return 1 + int(self.fst._table.token_ids.max())
 

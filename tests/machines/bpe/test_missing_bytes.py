@@ -132,4 +132,4 @@ def test_unknown_token_that_is_a_byte_is_no_sound_table() -> None:
     table = table_of(source(b"xyz", **SETTINGS["one a run"]))
     number = int(table.byte_tokens[ord("a")])
     with pytest.raises(fst.TableError, match=f"token {number} is that of one byte, and has 0"):
-        replace(table, about={**table.about, "unk_id": number, "unk_token": "a"}).prove()
+        replace(table, header={**table.header, "unk_id": number, "unk_token": "a"}).prove()

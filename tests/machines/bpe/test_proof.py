@@ -67,9 +67,9 @@ def resized(name: str, change: Callable[[Any], Any]) -> Harm:
     return harm
 
 
-def stating(**about: Any) -> Harm:
+def stating(**header: Any) -> Harm:
     """A change that replaces values of the metadata."""
-    return lambda table: replace(table, about={**table.about, **about})
+    return lambda table: replace(table, header={**table.header, **header})
 
 
 def both(*harms: Harm) -> Harm:

@@ -305,7 +305,7 @@ def test_damaged_metadata_is_refused(name: str) -> None:
     changes, message = METADATA[name]
     table = keywords(["ab"], match_kind="overlapping")
     with pytest.raises(fst.TableError, match=message):
-        replace(table, about={**table.about, **changes}).prove()
+        replace(table, header={**table.header, **changes}).prove()
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:

@@ -418,7 +418,7 @@ def test_damaged_metadata_is_refused(name: str) -> None:
     """A table with contradictory metadata is refused, and the message gives the reason."""
     changes, message = HARM[name]
     with pytest.raises(fst.TableError, match=message):
-        replace(sound(), about={**sound().about, **changes}).prove()
+        replace(sound(), header={**sound().header, **changes}).prove()
 
 
 TABLE = sound()

@@ -236,7 +236,7 @@ def changed(name: str, at: Callable[[UnigramTable], Any], change: Callable[[Any]
 
 def stating(**values: Any) -> Callable[[UnigramTable], UnigramTable]:
     """A function that changes the metadata of a table."""
-    return lambda table: replace(table, about={**table.about, **values})
+    return lambda table: replace(table, header={**table.header, **values})
 
 
 def cut(name: str) -> Callable[[UnigramTable], UnigramTable]:

@@ -55,7 +55,7 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
     tok, around = tokenizer(json.dumps(row["vocab"])), row["config"].get("add_special_tokens", False)
     ids = tok(row["input"], row.get("text_pair"), add_special_tokens=around)["input_ids"]
     numbers = (tok.token_to_id(token) if isinstance(token, str) else token for token in row["expected"])
-    assert ids == [tok.about["unk_id"] if number is None else number for number in numbers]  # unknown text has no id
+    assert ids == [tok.header["unk_id"] if number is None else number for number in numbers]  # unknown text has no id
     if "expected_decoded" in row:
         assert tok.decode(ids, skip_special_tokens=False) == row["expected_decoded"]
     if row.get("offset_unit") == "characters":

@@ -150,7 +150,7 @@ def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: s
     table = words()
     table.prove()
     with pytest.raises(TableError, match=message):
-        replace(table, about={**table.about, **changes}, types=table.types[: 0 if "sums" in changes else None]).prove()
+        replace(table, header={**table.header, **changes}, types=table.types[: 0 if "sums" in changes else None]).prove()
 
 
 def words() -> UnigramTable:

@@ -66,7 +66,7 @@ def chinese() -> WordPieceTable:
 def test_auto_links_large_alphabets() -> None:
     """If folding would make many transitions per state, "auto" chooses links, and the walk takes fewer than two look-ups per symbol."""
     table, draw = chinese(), random.Random(1)
-    assert table.about["layout"] == "linked"
+    assert table.header["layout"] == "linked"
     walk = Walk(table)
     texts = ["".join(draw.choices(table.tokens[1:], k=20)) for _ in range(40)]
     expected = [walk.tables.run(text) for text in texts]
@@ -95,5 +95,5 @@ def test_words_of_jieba() -> None:
     lines = (SHARED / "dict" / "jieba_dict.txt").read_text(encoding="utf-8").splitlines()
     words = [*dict.fromkeys(line.split(" ")[0] for line in lines)]
     table = wordpiece(["[UNK]", *words], continuing_subword_prefix="", pre_tokenizer="none")
-    assert table.about["layout"] == "linked"
+    assert table.header["layout"] == "linked"
     assert table.entries.nbytes < 1 << 24

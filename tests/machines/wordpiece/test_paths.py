@@ -235,7 +235,7 @@ def look_ups(tables: WordPieceTable, text: str) -> list[int]:
     """Walk over a text, check its number of look-ups against the limit of the layout, and return its ids."""
     walk = Walk(tables)
     walk.run(text)
-    most = {"compact": 2, "linked": 3}[tables.about["layout"]]
+    most = {"compact": 2, "linked": 3}[tables.header["layout"]]
     assert walk.symbols <= walk.lookups <= most * walk.symbols
     return walk.ids
 

@@ -118,11 +118,11 @@ def same_around(post_processor: Any, path: Path, tokens: Sequence[str] = TOKENS)
     for framed in (False, True):
         for first in TEXTS:
             expected = said_by(reference, first, framed=framed)
-            assert applied(tokenizer.about["single"], [ids[first]], framed=framed) == expected
+            assert applied(tokenizer.header["single"], [ids[first]], framed=framed) == expected
             assert tokenizer.encode(first, add_special_tokens=framed).tolist() == [number for number, _ in expected]
             for second in TEXTS:
                 expected = said_by(reference, first, second, framed=framed)
-                assert applied(tokenizer.about["pair"], [ids[first], ids[second]], framed=framed) == expected
+                assert applied(tokenizer.header["pair"], [ids[first], ids[second]], framed=framed) == expected
 
 
 POST_PROCESSORS: dict[str, Any] = {
@@ -257,7 +257,7 @@ def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(post_processor)), encoding="utf-8")
     try:
-        found = wordpiece(path).about["single"]
+        found = wordpiece(path).header["single"]
     except fst.VocabularyError:
         return
     assert found == [["A", 0]]

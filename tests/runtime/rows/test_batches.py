@@ -54,7 +54,7 @@ def tokenizer(longest: int = 100) -> fst.Tokenizer:
 
 def around_a_text() -> tuple[list[int], list[int]]:
     """The ids before a text and after it."""
-    (before, _), _, (after, _) = tables().about["single"]
+    (before, _), _, (after, _) = tables().header["single"]
     return before, after
 
 

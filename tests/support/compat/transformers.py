@@ -31,9 +31,9 @@ class Two(NamedTuple):
     own: Any
     other: Any
 
-    def same(self, ask: Callable[..., Any], *about: Any) -> Any:
+    def same(self, ask: Callable[..., Any], *arguments: Any) -> Any:
         """Call `ask` with both tokenizers, and check that the results are equal, including their types."""
-        own, other = ask(self.own, *about), ask(self.other, *about)
+        own, other = ask(self.own, *arguments), ask(self.other, *arguments)
         assert_same(own, other)
         return other
 

@@ -289,7 +289,7 @@ def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -
         content = draw.choice(("", " "))
         blanks = [Edit(SPACES, draw.random() < 0.5, draw.random() < 0.5, content, string="世")] * draw.randrange(2)
         by = replace(NOTHING, after=(of_bytes(charsmap(strings), manner), *blanks))
-        table: Any = replace(tok._table, about={**tok._table.about, "rewriting": by.stored()})
+        table: Any = replace(tok._table, header={**tok._table.header, "rewriting": by.stored()})
         mixed = ["".join(draw.choices([*CLUSTERED, " "], k=draw.randint(0, 12))) for _ in range(8)]
         changed = fst.Tokenizer(table)
         batch = changed.encode_batch([*mixed, *texts], offsets=True, add_special_tokens=False)

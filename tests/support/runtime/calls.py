@@ -41,7 +41,7 @@ def pieces(template: str) -> list[dict[str, Any]]:
 def tok(**more: Any) -> fst.Tokenizer:
     """Make a tokenizer with a few letters; the id of a is 5, the id of b is 6, and so on."""
     tables = wordpiece(TOKENS)
-    return fst.Tokenizer(replace(tables, about={**tables.about, **more}))
+    return fst.Tokenizer(replace(tables, header={**tables.header, **more}))
 
 
 def ids(*arguments: Any, **options: Any) -> Any:

@@ -29,9 +29,9 @@ def as_known(length: float) -> int | None:
 
 def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
     """Check that the settings that do not affect ids match transformers."""
-    about = tokenizer.about
-    assert about["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
-    assert about["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]
-    assert about["model_max_length"] == as_known(reference.model_max_length)
+    header = tokenizer.header
+    assert header["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
+    assert header["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]
+    assert header["model_max_length"] == as_known(reference.model_max_length)
     for name in ("model_input_names", "padding_side", "truncation_side", "clean_up_tokenization_spaces"):
-        assert about[name] == getattr(reference, name), name
+        assert header[name] == getattr(reference, name), name

@@ -80,7 +80,7 @@ def full(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
 
 def same_ids(tokenizer: fst.Tokenizer, reference: Any) -> None:
     """Check that ids, including those around texts and pairs, and decoded texts match transformers."""
-    pair = tokenizer.about["pair"]
+    pair = tokenizer.header["pair"]
     backend = reference.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()

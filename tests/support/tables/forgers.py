@@ -60,7 +60,7 @@ def depth(tables: WordPieceTable, slots: Any) -> Array:
 
 def moves(tables: WordPieceTable) -> Array:
     """Find the slots of explicit transitions, except those to the dead state."""
-    alive = ENTRY.targets_of(tables.entries) != tables.about["dead"]
+    alive = ENTRY.targets_of(tables.entries) != tables.header["dead"]
     return np.flatnonzero((ENTRY.labels_of(tables.entries) != FINISH) & alive)
 
 
@@ -72,7 +72,7 @@ def move(tables: WordPieceTable) -> int:
 
 def failure(tables: WordPieceTable) -> int:
     """Find a transition from the root to the dead state."""
-    return int(np.flatnonzero(ENTRY.targets_of(tables.entries[: tables.about["columns"]]) == tables.about["dead"])[0])
+    return int(np.flatnonzero(ENTRY.targets_of(tables.entries[: tables.header["columns"]]) == tables.header["dead"])[0])
 
 
 def of_kind(kind: int, finish: bool) -> Callable[[WordPieceTable], int]:
@@ -105,12 +105,12 @@ def not_a_state(tables: WordPieceTable) -> int:
 def stranger(tables: WordPieceTable) -> int:
     """Find a label that moves the transition of `move` to a row that does not exist."""
     last = int(moves(tables)[-1])
-    return next(label for label in range(1, tables.about["columns"]) if last - label not in states(tables))
+    return next(label for label in range(1, tables.header["columns"]) if last - label not in states(tables))
 
 
 def dead(tables: WordPieceTable) -> int:
     """Find the dead state."""
-    return int(tables.about["dead"])
+    return int(tables.header["dead"])
 
 
 def root(_: WordPieceTable) -> int:

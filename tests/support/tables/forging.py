@@ -56,7 +56,7 @@ def forged(parts: Mapping[str, bytes]) -> bytes:
     return local + central + npz._end(len(parts), len(central), len(local))
 
 
-def with_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+def with_npy_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
     """Change the header of one array; the header keeps its length."""
     parts = members(data)
     size = 10 + int.from_bytes(parts[name][8:10], "little")
@@ -66,9 +66,9 @@ def with_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> byt
     return forged({**parts, name: header + parts[name][size:]})
 
 
-def with_about(data: bytes, about: bytes) -> bytes:
-    """Replace the bytes of the member `about`."""
-    return forged({**members(data), "about": saved(np.frombuffer(about, np.uint8))})
+def with_header(data: bytes, content: bytes) -> bytes:
+    """Replace the bytes of the member ``about``."""
+    return forged({**members(data), "about": saved(np.frombuffer(content, np.uint8))})
 
 
 def saved(array: Any) -> bytes:
@@ -88,9 +88,9 @@ def refused(path: Path, data: bytes, match: str | None = None) -> None:
 
 def refused_by_proof(path: Path, tables: WordPieceTable) -> str:
     """Check that a file is refused with the message of the proof of its table, and return the message."""
-    in_order = json.loads(json.dumps(tables.about, sort_keys=True))  # the order of the file
+    in_order = json.loads(json.dumps(tables.header, sort_keys=True))  # the order of the file
     with pytest.raises(fst.TableError) as fault:
-        replace(tables, about=in_order).prove()
+        replace(tables, header=in_order).prove()
     with pytest.raises(fst.TableError) as error:
         fst.load(path)
     reason = str(fault.value).replace("reads 'wordpiece'", f"reads {KNOWN}")  # the message about a file lists all kinds of tables
@@ -114,9 +114,9 @@ def array(name: str, change: Callable[[Array], Any]) -> Corruption:
     return lambda tables: with_array(tables, name, np.asarray(change(getattr(tables, name)), getattr(tables, name).dtype))
 
 
-def about(name: str, value: Any) -> Corruption:
+def header(name: str, value: Any) -> Corruption:
     """A function that changes a value of the metadata; the value may be a function of the table."""
-    return lambda tables: replace(tables, about={**tables.about, name: value(tables) if callable(value) else value})
+    return lambda tables: replace(tables, header={**tables.header, name: value(tables) if callable(value) else value})
 
 
 def size(name: str) -> Callable[[WordPieceTable], int]:
