@@ -19,10 +19,10 @@ from fst.runtime.rows.trim import cut, in_bytes
 from fst.runtime.run import SHORT, Runner, capacity_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Stream
-from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
+from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
 
 OFFSETS = (False, True, "chars", "bytes")
-NO_FRAME: Frame = np.empty(0, np.int32), np.empty(0, np.int32)
+NO_SPECIAL_IDS: SpecialIds = np.empty(0, np.int32), np.empty(0, np.int32)
 
 
 class Encoder:
@@ -32,7 +32,7 @@ class Encoder:
         table: the table of any machine; for a file use `fst.load`.
     """
 
-    _frame = NO_FRAME
+    _special_ids = NO_SPECIAL_IDS
     _kinds_of_randomness: ClassVar[tuple[type, ...]] = ()
 
     def __init__(self, table: Any) -> None:
@@ -69,12 +69,13 @@ class Encoder:
             array([1, 2, 0], dtype=int32)
         """
         runner = self._ids_runner
-        frame = self._frame if add_special_tokens else NO_FRAME
+        special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
         if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and randomness is None:
-            ids = runner.encode_text(text, frame)
+            ids = runner.encode_text(text, special_ids)
             if ids is not None:
                 return ids
-        return self._encode(rows_of(batch_of(text)), frame=frame, threads=1, errors=errors, randomness=self._seeded(randomness)).ids
+        drawn = self._seeded(randomness)
+        return self._encode(rows_of(batch_of(text)), special_ids=special_ids, threads=1, errors=errors, randomness=drawn).ids
 
     def encode_batch(
         self,
@@ -122,13 +123,13 @@ class Encoder:
         """
         if offsets not in OFFSETS:
             raise ValueError(not_one_of("offsets", offsets, OFFSETS))
-        frame = self._frame if add_special_tokens else NO_FRAME
-        max_ids = _max_ids(max_length, frame)
+        special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
+        max_ids = _max_ids(max_length, special_ids)
         texts = texts if type(texts) is list else listed(texts)
         rows = rows_of(texts)
         batch = self._encode(
             rows,
-            frame=frame,
+            special_ids=special_ids,
             with_spans=bool(offsets),
             max_ids=max_ids,
             threads=threads,
@@ -136,7 +137,7 @@ class Encoder:
             randomness=self._seeded(randomness),
         )
         if max_ids is not None:
-            batch = cut(batch, max_ids, frame[1])
+            batch = cut(batch, max_ids, special_ids[1])
         return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
 
     def encode_arrow(
@@ -191,16 +192,18 @@ class Encoder:
             raise ValueError("padding=True needs max_length")
         if padding and offsets:
             raise ValueError("padding=True cannot be combined with offsets=True")
-        frame = self._frame if add_special_tokens else NO_FRAME
-        max_ids, drawn = _max_ids(max_length, frame), self._seeded(randomness)
-        step = None if stride is None else window(max_ids, stride, frame)
+        special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
+        max_ids, drawn = _max_ids(max_length, special_ids), self._seeded(randomness)
+        step = None if stride is None else window(max_ids, stride, special_ids)
 
         def encode_rows(rows: Source) -> Batch:
             nonlocal drawn
-            around, most = (frame, max_ids) if step is None else (NO_FRAME, None)
-            batch = self._encode(rows, frame=around, with_spans=offsets, max_ids=most, threads=threads, errors=errors, randomness=drawn)
+            around, most = (special_ids, max_ids) if step is None else (NO_SPECIAL_IDS, None)
+            batch = self._encode(
+                rows, special_ids=around, with_spans=offsets, max_ids=most, threads=threads, errors=errors, randomness=drawn
+            )
             drawn = drawn and drawn.after(len(rows))
-            return batch if most is None else cut(batch, most, frame[1])
+            return batch if most is None else cut(batch, most, special_ids[1])
 
         filling = Filling(max_ids, *self._padding()) if padding and max_ids is not None else None
         if step is None:
@@ -233,9 +236,9 @@ class Encoder:
             >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
             array([2, 0, 2])
         """
-        frame = self._frame if add_special_tokens else NO_FRAME
+        special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
         rows, drawn = rows_of(listed(texts)), self._seeded(randomness)
-        counted = self._encode(rows, frame=frame, threads=threads, errors=errors, counted=True, randomness=drawn)
+        counted = self._encode(rows, special_ids=special_ids, threads=threads, errors=errors, counted=True, randomness=drawn)
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
@@ -269,14 +272,14 @@ class Encoder:
         check(errors)
         if offsets not in (False, True):
             raise ValueError(not_one_of("offsets of a stream", offsets, (False, True)))
-        frame = self._frame if add_special_tokens else NO_FRAME
-        return Stream(self._streaming_runner(offsets), self._pending(offsets), frame, errors, self._trim)
+        special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
+        return Stream(self._streaming_runner(offsets), self._pending(offsets), special_ids, errors, self._trim)
 
     def _encode(
         self,
         source: Source,
         *,
-        frame: Frame,
+        special_ids: SpecialIds,
         with_spans: bool = False,
         max_ids: int | None = None,
         counted: bool = False,
@@ -295,7 +298,7 @@ class Encoder:
             runner = self._spans_runner if with_spans else self._ids_runner
         may_cut = not (runner.fallback or randomness) and (runner.front_end is None or runner.front_end.keeps_cuts)
         cuts = self._safe_cuts if may_cut else None
-        return Job(source, frame, errors, runner, max_ids, counted, cuts).run(threads)
+        return Job(source, special_ids, errors, runner, max_ids, counted, cuts).run(threads)
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
@@ -305,7 +308,7 @@ class Encoder:
     @Lazy
     def _workspaces(self) -> Workspaces:
         table = self._table
-        short = capacity_for(table.ids_per_unit, SHORT * MOST_UNITS[table.unit], 1, self._frame)
+        short = capacity_for(table.ids_per_unit, SHORT * MOST_UNITS[table.unit], 1, self._special_ids)
         return Workspaces(lambda: Workspace(table.work(), table.unit, short))
 
     @Lazy
@@ -360,14 +363,14 @@ class Encoder:
         return self
 
 
-def _max_ids(max_length: Any, frame: Frame) -> int | None:
-    """Check `max_length`, the maximum number of ids in a row, frame included."""
+def _max_ids(max_length: Any, special_ids: SpecialIds) -> int | None:
+    """Check `max_length`, the maximum number of ids in a row, special ids included."""
     if max_length is None:
         return None
     try:
-        max_ids, framed = index(max_length), len(frame[0]) + len(frame[1])
+        max_ids, added = index(max_length), len(special_ids[0]) + len(special_ids[1])
     except TypeError:
         raise ValueError(f"max_length is {quoted(max_length)}; expected a whole number") from None
-    if max_ids < framed:
-        raise ValueError(f"max_length is {max_ids}; expected at least {framed}, the number of special tokens around a text")
+    if max_ids < added:
+        raise ValueError(f"max_length is {max_ids}; expected at least {added}, the number of special tokens around a text")
     return max_ids

@@ -14,7 +14,7 @@ from fst.errors import TextError
 from fst.runtime.fallback import Fallback
 from fst.runtime.front_end import TextFrontEnd, grown
 from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, gather_bytes, gather_strings, lay_out
-from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
+from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
 from fst.tables.kernel_call import COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
@@ -41,9 +41,9 @@ class Kernel(NamedTuple):
     has_bounded_ids: bool = True
 
 
-def capacity_for(ids_per_unit: int, units: int, rows: int, frame: Frame) -> int:
+def capacity_for(ids_per_unit: int, units: int, rows: int, special_ids: SpecialIds) -> int:
     """An upper bound on the number of ids of `rows` rows with `units` units of text in total, plus `SLACK`."""
-    return units * ids_per_unit + (len(frame[0]) + len(frame[1])) * rows + SLACK
+    return units * ids_per_unit + (len(special_ids[0]) + len(special_ids[1])) * rows + SLACK
 
 
 class Buffers:
@@ -117,17 +117,17 @@ class Runner:
         after = [[kernel] for kernel in self.front_end.restoring] if self.front_end and self.with_spans else []
         return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
 
-    def capacity(self, units: int, rows: int, frame: Frame) -> int:
+    def capacity(self, units: int, rows: int, special_ids: SpecialIds) -> int:
         """The result of `capacity_for` for the runner's machine."""
-        return capacity_for(self._ids_per_unit, units, rows, frame)
+        return capacity_for(self._ids_per_unit, units, rows, special_ids)
 
-    def capacity_as_is(self, units: int, rows: int, frame: Frame) -> int:
+    def capacity_as_is(self, units: int, rows: int, special_ids: SpecialIds) -> int:
         """The result of `capacity` for rows that are not rewritten. `encode` reserves more for rewritten rows, once their size is known."""
-        return capacity_for(self._ids_per_read, units, rows, frame)
+        return capacity_for(self._ids_per_read, units, rows, special_ids)
 
-    def capacity_after(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
+    def capacity_after(self, workspace: Workspace, units: int, rows: int, special_ids: SpecialIds) -> int:
         """The result of `capacity_as_is` for rows after the text that a workspace keeps from the last call."""
-        return workspace.symbols + self.capacity_as_is(units + (0 if self.front_end else workspace.kept), rows, frame)
+        return workspace.symbols + self.capacity_as_is(units + (0 if self.front_end else workspace.kept), rows, special_ids)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels mark rows for the fallback; empty if they mark no rows."""
@@ -144,11 +144,11 @@ class Runner:
         kept = workspace.state.item(KEPT)
         return workspace.work.spans[:kept] if kept else NO_SPANS
 
-    def output(self, frame: Frame, buffers: Buffers, ends: Ints, suspects: NDArray[np.uint8] = NO_SUSPECTS) -> Output:
+    def output(self, special_ids: SpecialIds, buffers: Buffers, ends: Ints, suspects: NDArray[np.uint8] = NO_SUSPECTS) -> Output:
         """The kernels' argument ``output``."""
         if self._output is IdsOutput:
-            return IdsOutput(*frame, buffers.ids, ends)
-        return SpansOutput(*frame, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
+            return IdsOutput(*special_ids, buffers.ids, ends)
+        return SpansOutput(*special_ids, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
 
     def encode(
         self,
@@ -243,8 +243,8 @@ class Runner:
         read = 0
         if reads and not (more and kept and front_end.goes_on(own, text_buffers)):
             if len(own) > len(text):  # the reserved capacity may be too small
-                frame = output.prefix, output.suffix
-                buffers.reserve(int(count) + self.capacity_as_is(len(own), len(rewritten.starts), frame), int(count))
+                special_ids = output.prefix, output.suffix
+                buffers.reserve(int(count) + self.capacity_as_is(len(own), len(rewritten.starts), special_ids), int(count))
                 output = self._into(buffers, output)
             read, output = self._call(own, rewritten.starts, more, front_end.arguments, output, workspace, buffers, counted)
             text_buffers.unfinished = None
@@ -252,7 +252,7 @@ class Runner:
             front_end.restore(output, count, state[COUNT], rewritten)
         return front_end.resume(text, starts, rewritten, read, state, text_buffers, more=bool(more))
 
-    def encode_text(self, text: str, frame: Frame) -> Ids | None:
+    def encode_text(self, text: str, special_ids: SpecialIds) -> Ids | None:
         """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if the text needs a batch."""
         workspace = self.workspaces.take()
         ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
@@ -261,8 +261,8 @@ class Runner:
             rewritten = by.rewrite(own, starts, workspace.state, workspace.text_buffers, is_inside=False, with_spans=False)
             own, starts, machine = rewritten.text, rewritten.starts, by.arguments
         if is_read:
-            if workspace.frame is not frame:
-                workspace.frame_short(frame)
+            if workspace.special_ids is not special_ids:
+                workspace.make_short_output(special_ids)
             self._rows.call(own, starts, NO_MORE, machine, workspace.short_output, workspace.work)
             ids = workspace.short_ids[: workspace.short_ends.item()].copy()
         self.workspaces.give_back(workspace)
@@ -291,7 +291,7 @@ class Runner:
         is_text = lay_out(text, workspace.text, starts)
         return is_text and (self.front_end is None or self.front_end.leaves(workspace.text, starts, workspace.state, workspace.memo))
 
-    def encode_texts(self, texts: Sequence[Any], limits: Limits, frame: Frame) -> tuple[Ids, Ints] | None:
+    def encode_texts(self, texts: Sequence[Any], limits: Limits, special_ids: SpecialIds) -> tuple[Ids, Ints] | None:
         """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or if one of them is not text or must be
         rewritten.
 
@@ -306,8 +306,8 @@ class Runner:
         found = None
         leaves = self.front_end is None or self.front_end.leaves(text, starts, workspace.state, workspace.memo)
         if len(starts) > 1 and leaves:
-            ids, splits = np.empty(self.capacity(len(text), len(texts), frame), np.int32), np.zeros(len(starts), np.int64)
-            self._rows.call(text, starts, NO_MORE, self.arguments, IdsOutput(*frame, ids, splits[1:]), workspace.work)
+            ids, splits = np.empty(self.capacity(len(text), len(texts), special_ids), np.int32), np.zeros(len(starts), np.int64)
+            self._rows.call(text, starts, NO_MORE, self.arguments, IdsOutput(*special_ids, ids, splits[1:]), workspace.work)
             found = ids, splits
         self.workspaces.give_back(workspace)
         return found

@@ -30,7 +30,7 @@ from fst.runtime.front_end import Pending
 from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import UTF_16, Ints, characters, units
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
-from fst.runtime.workspace import Frame, Ids, Workspace
+from fst.runtime.workspace import Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, WORD
 
 Trim = Callable[[Ids, Ints, Ints], None]
@@ -63,14 +63,14 @@ class Stream:
     Args:
         runner: runs the kernels.
         pending: recognises long unfinished text; None if the machine has no long unfinished text.
-        frame: the ids of the special tokens before and after the text.
+        special_ids: the ids of the special tokens before and after the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         trim: removes the spaces at the ends of tokens from the offsets, in place. Its last argument is an array with the index of the
             text's first id; empty if this id is in an earlier part.
     """
 
-    def __init__(self, runner: Runner, pending: Pending | None, frame: Frame, errors: str, trim: Trim) -> None:
-        self._runner, self._pending, self._frame, self._errors, self._trim = runner, pending, frame, errors, trim
+    def __init__(self, runner: Runner, pending: Pending | None, special_ids: SpecialIds, errors: str, trim: Trim) -> None:
+        self._runner, self._pending, self._special_ids, self._errors, self._trim = runner, pending, special_ids, errors, trim
         self._workspace = runner.workspaces.take()
         self._spans = Spans(runner, self._workspace) if runner.with_spans else None
         self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first piece and after `close`
@@ -197,9 +197,9 @@ class Stream:
         runner, workspace, state = self._runner, self._workspace, self._workspace.state
         first = self._spans.number(self._characters, len(text)) if self._spans else 0
         state[COUNT], state[BEFORE], workspace.short_starts[1] = 0, first, len(read_from)
-        self._buffers.reserve(runner.capacity_after(workspace, len(read_from), 1, self._frame), 0)
+        self._buffers.reserve(runner.capacity_after(workspace, len(read_from), 1, self._special_ids), 0)
         ends = workspace.short_ends[:0] if more else workspace.short_ends
-        output = runner.output(self._frame, self._buffers, ends)
+        output = runner.output(self._special_ids, self._buffers, ends)
         stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers)
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
@@ -213,7 +213,7 @@ class Stream:
         part = Part(buffers.ids[:count].copy())
         if self._spans:
             offsets, words = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count])
-            first = len(self._frame[0]) - self._count
+            first = len(self._special_ids[0]) - self._count
             self._trim(part.ids, offsets, np.array([first] if 0 <= first < count else [], np.int64))
             part = Part(part.ids, offsets, words)
         self._count += count
@@ -261,10 +261,10 @@ class Spans:
 
     def of_ids(self, offsets: Ids, words: Ids) -> tuple[Ints, Ints]:
         """Convert the offsets and word numbers of one call to offsets and word numbers in the complete text."""
-        is_framed = words < 0
+        are_special = words < 0
         actual = self._actual(offsets.astype(np.int64)).reshape(-1, 2)
-        actual[is_framed] = 0
-        numbers = np.where(is_framed, -1, words + np.int64(self._words))
+        actual[are_special] = 0
+        numbers = np.where(are_special, -1, words + np.int64(self._words))
         self._words += int(self._workspace.state[WORD])
         return actual, numbers
 

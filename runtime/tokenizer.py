@@ -17,7 +17,7 @@ from fst.runtime.model_inputs.encoding import BatchEncoding, Ints
 from fst.runtime.public_class import class_for, load_as
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder
-from fst.runtime.text.templates import frame
+from fst.runtime.text.templates import special_ids
 from fst.tables.decoder_steps import PIECES
 from fst.tables.header import Settings, StepsDecoder
 from fst.tables.table import Table
@@ -50,7 +50,7 @@ class Tokenizer(Encoder):
         super().__init__(table)
         self._metadata = self._table.metadata
         self._settings: Settings = self._metadata.settings
-        self._frame = frame(self._metadata.templates.single)
+        self._special_ids = special_ids(self._metadata.templates.single)
         _ = self._ids_runner  # compute it now, so that forked processes share its memory
 
     @classmethod

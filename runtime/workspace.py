@@ -14,7 +14,7 @@ from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES, Ints
 from fst.tables.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 
 Ids = NDArray[np.int32]
-Frame = tuple[Ids, Ids]  # the ids before and after a text
+SpecialIds = tuple[Ids, Ids]  # the ids before and after a text
 
 
 class ShortSearch(NamedTuple):
@@ -47,7 +47,7 @@ class Workspace:
         memo: uint64[3], temporary values of the kernels that examine a text before it is encoded.
         text: uint16[n] or uint8[n], a buffer for texts; its size is in `fst.runtime.rows.texts.CAPACITY`.
         short_ids, short_starts, short_ends: the ids, the bounds and the number of ids of one short text.
-        frame, short_output: the special ids around the previous short text, and the output for short texts with these ids.
+        special_ids, short_output: the special ids around the previous short text, and the output for short texts with these ids.
     """
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
@@ -57,13 +57,13 @@ class Workspace:
         self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # occupies only the memory that is written
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
-        self.frame: Frame | None = None
+        self.special_ids: SpecialIds | None = None
 
-    def frame_short(self, frame: Frame) -> None:
-        """Make the output for short texts with a frame, and store it for the next text. A new output for each text would add 10% to the
+    def make_short_output(self, special_ids: SpecialIds) -> None:
+        """Make the output for short texts with special ids, and store it for the next text. A new output for each text would add 10% to the
         time of a sentence.
         """
-        self.frame, self.short_output = frame, IdsOutput(*frame, self.short_ids, self.short_ends)
+        self.special_ids, self.short_output = special_ids, IdsOutput(*special_ids, self.short_ids, self.short_ends)
 
     @Lazy
     def short_search(self) -> ShortSearch:

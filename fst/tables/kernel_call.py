@@ -28,7 +28,7 @@ class IdsOutput(NamedTuple):
     """The output arrays of a kernel for ids only.
 
     Attributes:
-        prefix, suffix: int32[n], the frame: the ids before and after each text.
+        prefix, suffix: int32[n], the special ids before and after each text.
         ids: int32[n], filled from index ``state[COUNT]``.
         ends: int64[rows], filled: the end of the ids of each text. An unfinished text is not counted as a row.
     """
@@ -46,7 +46,7 @@ class SpansOutput(NamedTuple):
         prefix, suffix, ids, ends: as in `IdsOutput`.
         offsets: int32[2 * n], filled like `ids`: for each id, the index of its first character in the text, and of the character after its
             last; 0 and 0 in the frame.
-        words: int32[n], filled like `ids`: the index of each id's word in the text; -1 in the frame.
+        words: int32[n], filled like `ids`: the index of each id's word in the text; -1 for special ids.
         suspects: uint8[rows], set to 1 for texts that may contain a contextual added token and must be encoded again.
     """
 

@@ -62,10 +62,10 @@ class Whole:
         """The ids that are final after this piece, up to `max_length`."""
         parts = []
         if self._stream is None:
-            from fst.runtime.text.templates import frame
+            from fst.runtime.text.templates import special_ids
 
             self._stream = tokenizer.stream(add_special_tokens=False, errors="replace")
-            before, self._after = frame(tokenizer._metadata.templates.single) if add_special_tokens else (NO_IDS, NO_IDS)
+            before, self._after = special_ids(tokenizer._metadata.templates.single) if add_special_tokens else (NO_IDS, NO_IDS)
             self._left = None if max_length is None else max_length - len(before) - len(self._after)
             parts.append(before)
         for part in _parts(piece) if self._left != 0 else ():

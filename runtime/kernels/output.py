@@ -19,7 +19,7 @@ def copy(source, begin, end, ids, at):
 
 
 @inlined
-def frame(around, at, output):
+def put_special_ids(around, at, output):
     """Write the special ids before a text, or after it; return the output index after the last id.
 
     Inlined, because a call would pass all arrays, which takes 10% of the total time for texts as short as a line of code.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fst.core.threads import thread_count
 from fst.errors import TextError
-from fst.runtime.encoder import NO_FRAME
+from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding, Ints
 from fst.runtime.model_inputs.inputs import Inputs, gather, not_text, singles
 from fst.runtime.model_inputs.layout import Layout, planned
@@ -34,7 +34,7 @@ from fst.runtime.model_inputs.token_names import Parts, TokenNames
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Limits, Source, rows_of
 from fst.runtime.run import Runner
-from fst.runtime.workspace import Frame, Ids
+from fst.runtime.workspace import Ids, SpecialIds
 
 # The first five fields of `Encoding.table`.
 TRACED = ("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "sequence_ids")
@@ -48,7 +48,7 @@ class Model(Protocol):
     @property
     def _ids_runner(self) -> Runner: ...
 
-    def _encode(self, source: Source, *, frame: Frame, with_spans: bool, max_ids: int | None, threads: int | None) -> Batch: ...
+    def _encode(self, source: Source, *, special_ids: SpecialIds, with_spans: bool, max_ids: int | None, threads: int | None) -> Batch: ...
 
     def id_to_token(self, number: int) -> str | None:
         """The token of an id."""
@@ -189,7 +189,7 @@ def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, thr
     """The ids of texts, with their spans if `with_spans`."""
     try:
         max_ids = None if inputs.paired else options.max_ids
-        return model._encode(rows_of(inputs.texts), frame=NO_FRAME, with_spans=with_spans, max_ids=max_ids, threads=threads)
+        return model._encode(rows_of(inputs.texts), special_ids=NO_SPECIAL_IDS, with_spans=with_spans, max_ids=max_ids, threads=threads)
     except TextError as error:
         raise not_text(inputs) or error from None
 
@@ -210,7 +210,7 @@ def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | Non
     """
     if not 0 < len(texts) <= FEW_TEXTS or not model._ids_runner.is_plain:
         return None
-    return model._ids_runner.encode_texts(texts, Limits(SHORT_TEXTS, SHORT_TEXTS, len(texts)), NO_FRAME)
+    return model._ids_runner.encode_texts(texts, Limits(SHORT_TEXTS, SHORT_TEXTS, len(texts)), NO_SPECIAL_IDS)
 
 
 def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:

@@ -37,7 +37,7 @@ class PretokenTokenizer(Tokenizer):
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
         batch = super()._encode(source, with_spans=with_spans, **options)
         if batch.offsets is not None:
-            before, after = map(len, options["frame"])
+            before, after = map(len, options["special_ids"])
             firsts = batch.row_splits[:-1] + before
             self._trim(batch.ids, batch.offsets, firsts[firsts < batch.row_splits[1:] - after])
         return batch

@@ -41,7 +41,7 @@ from fst.runtime.rows.texts import (
 )
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.workspace import Frame, Ids, Workspace
+from fst.runtime.workspace import Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 
 BLOCK = 1 << 17  # number of characters per call, at most twice this number; they fit into the cache of a core
@@ -146,7 +146,7 @@ class Job:
 
     Attributes:
         source: the texts.
-        frame: the special ids before and after each text.
+        special_ids: the special ids before and after each text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         runner: runs the kernels.
         max_ids: the number of ids that the caller needs of each row; a row may have more. None: all ids.
@@ -155,7 +155,7 @@ class Job:
     """
 
     source: Source
-    frame: Frame
+    special_ids: SpecialIds
     errors: str
     runner: Runner
     max_ids: int | None = None
@@ -197,13 +197,13 @@ class Job:
         text, starts = self.source.gather(0, rows, Limits(short, short, rows), workspace.text, self.errors)
         block = None
         if len(starts) > 1:
-            capacity = runner.capacity_as_is(len(text), rows, self.frame)
+            capacity = runner.capacity_as_is(len(text), rows, self.special_ids)
             buffers.ids = workspace.short_ids if capacity <= len(workspace.short_ids) and not runner.with_spans else NOTHING
             buffers.reserve(capacity, 0)
             suspects = runner.suspects(rows)
             if runner.first_row is not None:
                 workspace.state[FIRST_ROW] = runner.first_row
-            output = runner.output(self.frame, buffers, splits[1:], suspects)
+            output = runner.output(self.special_ids, buffers, splits[1:], suspects)
             runner.encode(text, starts, NO_MORE, output, workspace, buffers, self.counted)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
             block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
@@ -236,7 +236,7 @@ class Job:
         """Encode the rows `rows` by the fallback."""
         assert self.runner.fallback
         texts = rows_of([whole(self.source, row, self.errors) for row in rows])
-        return Job(texts, self.frame, "strict", self.runner.fallback.runner, self.max_ids, self.counted).run(threads)
+        return Job(texts, self.special_ids, "strict", self.runner.fallback.runner, self.max_ids, self.counted).run(threads)
 
     def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
         """Make a batch of the first `count` ids in `buffers`, with their spans if the runner computes spans."""
@@ -408,12 +408,12 @@ class Worker:
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
         """Run the kernel over rows, of which the first has the number `row`; return the position where the kernel stopped."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
-        capacity = self.count + runner.capacity_after(workspace, len(text), rows, job.frame)
+        capacity = self.count + runner.capacity_after(workspace, len(text), rows, job.special_ids)
         self.buffers.reserve(capacity, self.count, self._expected())
         suspects = runner.suspects(rows)
         if runner.first_row is not None:
             workspace.state[FIRST_ROW] = runner.first_row + row
-        output = runner.output(job.frame, self.buffers, ends, suspects)
+        output = runner.output(job.special_ids, self.buffers, ends, suspects)
         read = runner.encode(text, starts, more, output, workspace, self.buffers, job.counted)
         self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
         self.count = int(workspace.state[COUNT])
@@ -457,7 +457,7 @@ def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
                 front.offsets[2 * at : 2 * after] = buffers.offsets[2 * begin : 2 * end]
                 front.words[at:after] = buffers.words[begin:end]
         if chunk.begin and with_spans:
-            of_text = after - len(job.frame[1]) * len(ends)
+            of_text = after - len(job.special_ids[1]) * len(ends)
             front.offsets[2 * at : 2 * of_text] += before[0].astype(np.int32)
             front.words[at:of_text] += before[1].astype(np.int32)
         before = before * (chunk.begin > 0) + characters_and_words

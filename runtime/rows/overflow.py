@@ -11,7 +11,7 @@ from fst.automata.trie import spread
 from fst.errors import quoted
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints
-from fst.runtime.workspace import Frame
+from fst.runtime.workspace import SpecialIds
 
 
 class Window(NamedTuple):
@@ -20,15 +20,15 @@ class Window(NamedTuple):
     Attributes:
         capacity: the maximum number of a text's ids in a window; greater than `stride`.
         stride: the number of ids that a window shares with the window before it.
-        frame: the special ids around each window.
+        special_ids: the special ids around each window.
     """
 
     capacity: int
     stride: int
-    frame: Frame
+    special_ids: SpecialIds
 
 
-def window(max_ids: int | None, stride: int, frame: Frame) -> Window:
+def window(max_ids: int | None, stride: int, special_ids: SpecialIds) -> Window:
     """Make the form of windows with at most `max_ids` ids, special ids included.
 
     Raises:
@@ -37,12 +37,12 @@ def window(max_ids: int | None, stride: int, frame: Frame) -> Window:
     if max_ids is None:
         raise ValueError(f"stride is {quoted(stride)} without max_length; pass max_length, the length of windows")
     try:
-        shared, capacity = index(stride), max_ids - len(frame[0]) - len(frame[1])
+        shared, capacity = index(stride), max_ids - len(special_ids[0]) - len(special_ids[1])
     except TypeError:
         raise ValueError(f"stride is {quoted(stride)}; expected a whole number") from None
     if not 0 <= shared < capacity:
         raise ValueError(f"stride is {shared}; expected at least 0 and less than {capacity}, the number of ids of a text in a window")
-    return Window(capacity, shared, frame)
+    return Window(capacity, shared, special_ids)
 
 
 def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from fst.tables.header import Template
 
 
-def frame(single: Template) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def special_ids(single: Template) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the special ids before a text and after it.
 
     Args:
         single: the template of one text.
 
     Examples:
-        >>> frame((((101,), 0), ("A", 0), ((102,), 0)))
+        >>> special_ids((((101,), 0), ("A", 0), ((102,), 0)))
         (array([101], dtype=int32), array([102], dtype=int32))
     """
     sides: list[list[int]] = [[]]

@@ -18,7 +18,7 @@ from support.kept import wordpiece
 from support.tiers import examples
 
 import fst
-from fst.runtime.encoder import NO_FRAME
+from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.rows.overflow import in_windows, window
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "hello", "!"]
@@ -107,7 +107,7 @@ def test_windows_of_any_rows(sizes: list[int], capacity: int, data: Any) -> None
             first = len(windows) * (capacity - stride)
             windows.append(ids[first : first + capacity])
         expected.append(windows)
-    found, rows = in_windows(batch, window(capacity, stride, NO_FRAME))
+    found, rows = in_windows(batch, window(capacity, stride, NO_SPECIAL_IDS))
     assert [[window.tolist() for window in found[first:last]] for first, last in pairwise(rows)] == expected
 
 

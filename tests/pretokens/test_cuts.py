@@ -76,7 +76,7 @@ def hold(tok: Any, text: Text, cuts: Sequence[int]) -> None:
     """Check that a text has the same ids, spans and words if it is cut at the given positions."""
     row: Any = [text]
     rows = rows_of(row)
-    whole, parted = (batches.Job(rows, tok._frame, "strict", tok._spans_runner, safe_cuts=at).run(2) for at in (None, Given(cuts)))
+    whole, parted = (batches.Job(rows, tok._special_ids, "strict", tok._spans_runner, safe_cuts=at).run(2) for at in (None, Given(cuts)))
     for name in ("ids", "row_splits", "offsets", "words"):
         np.testing.assert_array_equal(getattr(parted, name), getattr(whole, name), f"{name} of {text!r}, cut at {cuts}")
 

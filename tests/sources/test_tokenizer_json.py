@@ -42,7 +42,7 @@ import fst
 from fst.compile.sources import read as sources
 
 
-def no_frame(tokens: Mapping[str, int]) -> Document:
+def without_special_ids(tokens: Mapping[str, int]) -> Document:
     """A tokenizer.json of a vocabulary with unusual ids, without special tokens around texts."""
     return document(tokens, post_processor=None, added_tokens=[added(tokens["[UNK]"], "[UNK]")])
 
@@ -67,8 +67,8 @@ DOCUMENTS: dict[str, Document] = {
     "unknown token elsewhere": document(model={"unk_token": "s"}),
     "words of two characters": document(model={"max_input_chars_per_word": 2}),
     "words of no characters": document(model={"max_input_chars_per_word": 0}),
-    "ids with gaps": no_frame(GAPS),
-    "ids downwards": no_frame(DOWN),
+    "ids with gaps": without_special_ids(GAPS),
+    "ids downwards": without_special_ids(DOWN),
     "tokens of punctuation, blanks and nothing": document(
         [*TOKENS, "", " ", "a b", "a.b", "!!", "##.", "世界", "##世", "##", "\t", "\u0301", "\x00"]
     ),
@@ -97,7 +97,7 @@ DOCUMENTS: dict[str, Document] = {
     "template with tokens that are not used": document(post_processor=template("$", FRAME)),
 }
 # For two tokens with one id, tokenizers gives the name of this id at random.
-ONE_ID = {"two tokens with one id": no_frame({**dict(zip(TOKENS, range(99), strict=False)), "x": 7, "##x": 5})}
+ONE_ID = {"two tokens with one id": without_special_ids({**dict(zip(TOKENS, range(99), strict=False)), "x": 7, "##x": 5})}
 
 
 @pytest.mark.parametrize("source", (DOCUMENTS | ONE_ID).values(), ids=(DOCUMENTS | ONE_ID).keys())
@@ -287,7 +287,7 @@ def test_id_out_of_range_is_refused(number: Any, read: Read) -> None:
 
 def test_largest_ids_are_allowed(read: Read) -> None:
     """The largest id, 4,194,303, has the results of tokenizers."""
-    source = no_frame({**GAPS, "x": (1 << 22) - 1, "##x": (1 << 22) - 2})
+    source = without_special_ids({**GAPS, "x": (1 << 22) - 1, "##x": (1 << 22) - 2})
     same_ids(read(source), Tokenizer.from_str(json.dumps(source)))
 
 

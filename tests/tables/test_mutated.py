@@ -263,7 +263,7 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
         assert named.issuperset(own)
         assert len(tokenizer.tokenize(text)) == len(own)
         tokenizer.decode(own, skip_special_tokens=False).encode()
-        before, after = tokenizer._frame
+        before, after = tokenizer._special_ids
         assert tokenizer.encode(text.encode()).tolist() == [*before.tolist(), *own, *after.tolist()]
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, threads=2)] == ids
     assert tokenizer.encode_arrow(texts_column(texts), add_special_tokens=False).to_pylist() == ids

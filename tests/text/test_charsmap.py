@@ -35,7 +35,7 @@ from fst.compile.text.folding import WITH_PREPEND, components
 from fst.compile.text.normalizer import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.table import BpeTable
-from fst.runtime.encoder import NO_FRAME
+from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
 from fst.runtime.text.normalizer import TextNormalizer
@@ -425,7 +425,7 @@ def test_texts_without_strings_are_read_where_they_lie() -> None:
     """A text that contains no string of the charsmap is read without a copy."""
     _, tokenizer, _ = machine("alone")
     for text, is_plain in (("plain e\u0300", True), ("a\n", False), ("e\u0301", False), ("q\u0301", False), ("\u0301", False)):
-        assert (tokenizer._ids_runner.encode_texts([text], ONE_TEXT, NO_FRAME) is not None) is is_plain
+        assert (tokenizer._ids_runner.encode_texts([text], ONE_TEXT, NO_SPECIAL_IDS) is not None) is is_plain
 
 
 def test_a_person_is_shown_the_beginning_of_a_charsmap() -> None:

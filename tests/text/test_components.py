@@ -55,7 +55,7 @@ import fst
 from fst.automata.rows import ENTRY, NONE, pack
 from fst.compile.text import pre_tokenizers
 from fst.compile.text.characters import reference as characters
-from fst.runtime.encoder import NO_FRAME
+from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.rows.texts import rows_of
 from fst.text.alphabet import Alphabet
 
@@ -259,7 +259,7 @@ def test_fences_over_chunks(name: str, load: Load) -> None:
     long = "".join(rng.choices([".", "a", "..", "ab", " ", ",", "[MASK]"], k=400_000))
     check_ids(reference, tokenizer, [long])
     encoded = reference.encode(texts[-1] + long[:1000], add_special_tokens=False)
-    batch = tokenizer._encode(rows_of([texts[-1] + long[:1000]]), frame=NO_FRAME, with_spans=True)
+    batch = tokenizer._encode(rows_of([texts[-1] + long[:1000]]), special_ids=NO_SPECIAL_IDS, with_spans=True)
     assert batch.offsets is not None
     assert batch.words is not None
     assert list(map(tuple, batch.offsets.tolist())) == encoded.offsets

@@ -17,7 +17,7 @@ from support.tiers import examples, sample, thinned
 
 import fst
 from fst.errors import TableError, UnsupportedError
-from fst.runtime.encoder import NO_FRAME
+from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.rows.texts import ONE_TEXT
 
 ADDED = {"raw": RAW, "all": (*RAW, *(late for late in LATE if late["content"] != "  "), *STRIPS, token("xab", "normalized"))}
@@ -158,5 +158,5 @@ def test_texts_that_edits_leave_are_read_where_they_lie() -> None:
         ("runs", "x", ["x"]),
     ]:
         _, tokenizer, _ = machine(name)
-        assert (tokenizer._ids_runner.encode_texts([plain], ONE_TEXT, NO_FRAME) is not None) is (name != "runs")
-        assert all(tokenizer._ids_runner.encode_texts([other], ONE_TEXT, NO_FRAME) is None for other in others)
+        assert (tokenizer._ids_runner.encode_texts([plain], ONE_TEXT, NO_SPECIAL_IDS) is not None) is (name != "runs")
+        assert all(tokenizer._ids_runner.encode_texts([other], ONE_TEXT, NO_SPECIAL_IDS) is None for other in others)

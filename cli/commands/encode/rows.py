@@ -105,9 +105,9 @@ class Rows:
     def _window(self, tables: WordPieceTable) -> Any:
         """The form of overlapping windows, or None without --stride. A usage error is raised for a maximum length that is too small."""
         from fst.runtime.rows.overflow import window
-        from fst.runtime.text.templates import frame
+        from fst.runtime.text.templates import special_ids
 
-        around = frame(tables.metadata.templates.single) if self.special else (NO_IDS, NO_IDS)
+        around = special_ids(tables.metadata.templates.single) if self.special else (NO_IDS, NO_IDS)
         count = sum(map(len, around))
         if self.max_length is not None and self.max_length < count:
             reason = f"--max-length {self.max_length}: the special tokens around a document are {count}"

@@ -16,7 +16,7 @@ import numpy as np
 from fst.core.lazy import Lazy
 from fst.errors import not_one_of
 from fst.machines.keywords.table import OVERLAPPING, KeywordTable
-from fst.runtime.encoder import NO_FRAME, Encoder
+from fst.runtime.encoder import NO_SPECIAL_IDS, Encoder
 from fst.runtime.machines.keywords.empty import EmptyKeywords, EmptyStream, lengths_of
 from fst.runtime.machines.keywords.normalizer import front_end_of
 from fst.runtime.machines.keywords.replacing import (
@@ -346,7 +346,7 @@ class Searcher:
         return by
 
     def _found(self, rows: Column, threads: int | None, errors: str = "strict") -> Batch:
-        return self._matcher._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads, errors=errors)
+        return self._matcher._encode(rows, special_ids=NO_SPECIAL_IDS, with_spans=True, threads=threads, errors=errors)
 
     def _chosen(self, by: Replacements, found: Matches) -> Chosen:
         """Choose the replacement of each match, in the arrays that kernels read."""
@@ -424,7 +424,7 @@ class _Matcher(Encoder):
         if not self._empties:
             return super().stream(add_special_tokens=add_special_tokens, offsets=offsets, errors=errors)
         check(errors)
-        return EmptyStream(self._empties, offsets, self._spans_runner, self._pending(True), self._frame, errors, self._trim)
+        return EmptyStream(self._empties, offsets, self._spans_runner, self._pending(True), self._special_ids, errors, self._trim)
 
     def _encode(self, source: Source, *, with_spans: bool = False, counted: bool = False, errors: str = "strict", **options: Any) -> Batch:
         if not self._empties:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, not_one_of
 from fst.machines.segmentation.jieba import JiebaTable
-from fst.runtime.encoder import NO_FRAME, Encoder
+from fst.runtime.encoder import NO_SPECIAL_IDS, Encoder
 from fst.runtime.front_end import Pending
 from fst.runtime.machines.segmentation.pending import PendingBlock
 from fst.runtime.public_class import class_for, load_as
@@ -238,7 +238,7 @@ class _TokenEncoder(Encoder):
 
     def segment_rows(self, rows: Source, threads: int | None) -> Batch:
         """Segment rows, with spans in characters."""
-        return self._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads)
+        return self._encode(rows, special_ids=NO_SPECIAL_IDS, with_spans=True, threads=threads)
 
 
 class SegmentStream:
@@ -300,7 +300,7 @@ class _RecordedStream(Stream):
     """A stream that also stores the decoded text, from which tokens are cut."""
 
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
-        super().__init__(encoder._spans_runner, encoder._pending(True), NO_FRAME, errors, encoder._trim)
+        super().__init__(encoder._spans_runner, encoder._pending(True), NO_SPECIAL_IDS, errors, encoder._trim)
         self._texts: list[str] = []
 
     def taken(self) -> str:

@@ -12,13 +12,13 @@ from fst.errors import TextError, UnsupportedError
 from fst.machines.unigram.arguments import NBestArguments, SamplingArguments, UnigramArguments, most_narrow_bytes, nbest_work, sampling_work
 from fst.machines.unigram.sampling import Sampling, weights, whole_paths
 from fst.machines.unigram.table import UnigramTable, scores_of
-from fst.runtime.encoder import NO_FRAME
+from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.batch import BLOCK
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Limits, Source, batch_of, check, rows_of
 from fst.runtime.run import NO_MORE, SHORT, Buffers, Kernel, Runner
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
+from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
 from fst.tables.kernel_call import ROW
 
 
@@ -90,7 +90,7 @@ class UnigramTokenizer(PretokenTokenizer):
         check(errors)
         rows = rows_of(batch_of(text))
         self._need_paths()
-        return self._sampling_runners.nbest(rows, int(n), self._frame if add_special_tokens else NO_FRAME, errors)
+        return self._sampling_runners.nbest(rows, int(n), self._special_ids if add_special_tokens else NO_SPECIAL_IDS, errors)
 
     def _random_runner(self, randomness: Sampling, with_spans: bool) -> Runner:
         if randomness.nbest_size in (0, 1):
@@ -109,7 +109,7 @@ class UnigramTokenizer(PretokenTokenizer):
 
     @Lazy
     def _sampling_runners(self) -> SamplingRunners:
-        short = self._ids_runner.capacity(SHORT * MOST_UNITS[self._table.unit], 1, self._frame)
+        short = self._ids_runner.capacity(SHORT * MOST_UNITS[self._table.unit], 1, self._special_ids)
         return SamplingRunners(self._table, self._ids_runner, short)
 
 
@@ -166,17 +166,17 @@ class SamplingRunners:
         arguments = [SamplingArguments(own, *weighed, seed) for own in self._own_arguments()]
         return self._made(self._of_all, arguments, self._workspaces, with_spans, by.first_row)
 
-    def nbest(self, source: Source, most: int, frame: Frame, errors: str) -> list[Segmentation]:
+    def nbest(self, source: Source, most: int, special_ids: SpecialIds, errors: str) -> list[Segmentation]:
         """Find the best segmentations of a source with one row."""
         runner = self._best_runner(most, 1, 0.0, np.zeros(1, np.uint64), False, 0)
         workspace = runner.workspaces.take()
         text, starts = source.gather(0, 1, ONE_ROW, workspace.text, errors)
-        capacity = most * runner.capacity(len(text), 1, frame)
+        capacity = most * runner.capacity(len(text), 1, special_ids)
         if len(starts) == 1 or capacity > MOST_IDS:
             raise TextError(f"the text is too long for its {most} best segmentations: cut it, or ask for fewer")
         buffers, ends = Buffers(with_spans=False), np.zeros(most, np.int64)
         buffers.reserve(capacity, 0)
-        runner.encode(text, starts, NO_MORE, runner.output(frame, buffers, ends), workspace, buffers)
+        runner.encode(text, starts, NO_MORE, runner.output(special_ids, buffers, ends), workspace, buffers)
         count = int(workspace.state[ROW])
         rows = np.split(buffers.ids[: int(ends[count - 1])].copy(), ends[: count - 1])
         found = [Segmentation(*row) for row in zip(rows, workspace.work.totals[:count].tolist(), strict=True)]

@@ -57,7 +57,7 @@ class WordPieceTokenizer(Tokenizer):
 
     @Lazy
     def _normalized_workspaces(self) -> Workspaces:
-        short = capacity_for(self._table.ids_per_unit, SHORT * MOST_UNITS["utf-8"], 1, self._frame)
+        short = capacity_for(self._table.ids_per_unit, SHORT * MOST_UNITS["utf-8"], 1, self._special_ids)
         return Workspaces(lambda: Workspace(self._table.work(), "utf-8", short))
 
     def _streaming_runner(self, with_spans: bool) -> Runner:

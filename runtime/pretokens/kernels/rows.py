@@ -1,4 +1,4 @@
-"""Write frames around texts, and special tokens between pre-tokens."""
+"""Write special ids around texts, and special tokens between pre-tokens."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import numpy as np
 
 from fst.core.jit import inlined
 from fst.runtime.kernels.constants import U1
-from fst.runtime.kernels.output import frame
+from fst.runtime.kernels.output import put_special_ids
 from fst.runtime.pretokens.kernels.find import SPECIAL
 from fst.tables.kernel_call import COUNT, OPEN
 
 
 @inlined
 def begin_call(starts, more, output, state):
-    """Write the frame before the first text, unless the last call began this text. Store whether the last text continues."""
+    """Write the special ids before the first text, unless the last call began this text. Store whether the last text continues."""
     if len(starts) > 1 and not state[OPEN]:
-        state[COUNT] = frame(output.prefix, state[COUNT], output)
+        state[COUNT] = put_special_ids(output.prefix, state[COUNT], output)
     state[OPEN] = more
 
 
 @inlined
 def put_other(kind, special_ids, special, row, output, at):
-    """Write the id of a special token, or the frames at the end of a text.
+    """Write the id of a special token, or the special ids around the end of a text.
 
     Returns:
         The index after the last id written; the next row; and the index of the next special token.
@@ -29,9 +29,9 @@ def put_other(kind, special_ids, special, row, output, at):
     if kind == SPECIAL:
         output.ids[at] = special_ids[special]
         return at + U1, row, special + U1
-    at = frame(output.suffix, at, output)
+    at = put_special_ids(output.suffix, at, output)
     output.ends[row] = at
     row += U1
     if row < np.uint64(len(output.ends)):
-        at = frame(output.prefix, at, output)
+        at = put_special_ids(output.prefix, at, output)
     return at, row, special

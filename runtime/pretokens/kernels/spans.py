@@ -127,7 +127,7 @@ def locate(text, pieces, count, table, output, place, row, state):
     Args:
         text, pieces, count: the pre-tokens, see `fst.runtime.pretokens.kernels.find`.
         table: `fst.pretokens.arguments.Arguments`.
-        output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
+        output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of special ids; filled.
         place: the index of the first id of the pre-tokens.
         row: the row of the first pre-token.
         state: `BEFORE` and `WORD` are the number of characters and of words of the open text so far. `IN_WORD` is 1 inside of a word, which

@@ -325,7 +325,7 @@ def test_seeds() -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_length_and_frame(name: str) -> None:
+def test_length_and_special_ids(name: str) -> None:
     """With `max_length`, a row has the first ids of the row without a limit."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
@@ -334,7 +334,7 @@ def test_length_and_frame(name: str) -> None:
         assert cut == [row[:length] for row in whole]
 
 
-def test_frame() -> None:
+def test_special_ids() -> None:
     """The special tokens around texts are the same with and without dropout."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [257], "tokens": ["<s>"]}}

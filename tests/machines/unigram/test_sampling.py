@@ -214,7 +214,7 @@ def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, m
             assert ids_of(ask(rows, threads=threads, randomness=by)) == whole
 
 
-def test_frame() -> None:
+def test_special_ids() -> None:
     """The special tokens around texts are the same with and without sampling."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [len(VOCABULARY)], "tokens": ["<s>"]}}

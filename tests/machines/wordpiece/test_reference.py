@@ -164,7 +164,7 @@ def test_golden_ids(name: str) -> None:
 
 @needs_shared
 @each_vocabulary
-def test_frame(name: str) -> None:
+def test_special_ids(name: str) -> None:
     """The special tokens around a text match tokenizers."""
     texts = ["", " ", "unaffable", "[CLS] a [SEP]", "\u0301"]
     batch = pair_of(name).tokenizer.encode_batch(texts)

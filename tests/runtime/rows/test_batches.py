@@ -186,9 +186,9 @@ def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
     """Special tokens are put around a long row once, and around its neighbours."""
     rows = ["a", "un " * 300, "", "\u302e" * 300, "b! " * 100, ""]
     found = tokenizer().encode_batch(rows, add_special_tokens=around)
-    frame = around_a_text() if around else ([], [])
-    assert frame[0] or not around
-    assert [row.tolist() for row in found] == [[*frame[0], *tables().run(row), *frame[1]] for row in rows]
+    special_ids = around_a_text() if around else ([], [])
+    assert special_ids[0] or not around
+    assert [row.tolist() for row in found] == [[*special_ids[0], *tables().run(row), *special_ids[1]] for row in rows]
 
 
 @pytest.mark.usefixtures("short_blocks")

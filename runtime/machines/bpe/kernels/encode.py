@@ -6,7 +6,7 @@ pre-tokens, with almost no branches that depend on the text. So the processor wo
     find_pieces    text → pieces, see `fst.runtime.pretokens.kernels.find`
     find_words     pieces → ids, see `fst.runtime.pretokens.kernels.look_up`; pieces that are not found are pending
     transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
-    emit           ids → output: inserts the tokens of pending pieces, read backwards, and the frame of each text
+    emit           ids → output: inserts the tokens of pending pieces, read backwards, and the special ids of each text
 
 If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
 
@@ -15,7 +15,7 @@ Kernels check nothing. They require:
 - The table has passed its proof, or comes directly from the compiler.
 - ``text`` is valid UTF-8, except for the marks of added tokens (`fst.text.arguments`), and the 32 bytes after it can be read; ``starts``
   ascends within ``text``, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure these requirements.
-- ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.tables.kernel_call.SLACK` more ids.
+- ``output.ids`` has room for one id for each byte of text, for special ids, and for `fst.tables.kernel_call.SLACK` more ids.
 - The arrays in ``work`` come from `fst.pretokens.arguments.work`, and only kernels write to these arrays.
 """
 

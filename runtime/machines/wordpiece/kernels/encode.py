@@ -8,7 +8,7 @@ has almost no branches that depend on the text. So the processor works on many p
     find_slots     words → their slots in the table of words, which are prefetched
     look_up        words → ids; a word outside of the table is pending, and gets a gap for its ids
     transduce      pending words → ids in the gaps: all words together, one symbol at a time, through δ′ and σ′
-    emit           ids → output, without the gaps, and with the frame of each text
+    emit           ids → output, without the gaps, and with the special ids of each text
 
 Words with added tokens inside are not in the table of words, so they are pending. Between `look_up` and `transduce`, `find_tokens` finds
 these tokens, and `cut_words` makes pending words of the pieces around them. At the end, `join_words` joins the ids of each word.
@@ -22,7 +22,7 @@ Kernels check nothing. They require:
 - The table is proven, or comes directly from the compiler.
 - ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within it, and cuts no character. `fst.runtime.rows.texts`
   ensures this.
-- ``output.ids`` has room for the ids of each text by the table's proven bound, for frames, for kept symbols, and for
+- ``output.ids`` has room for the ids of each text by the table's proven bound, for special ids, for kept symbols, and for
   `fst.tables.kernel_call.SLACK` more ids: kernels may write these, but do not count them.
 - The arrays in ``work`` come from `fst.tables.kernel_call.work_of`, and only kernels write to them.
 """
@@ -53,7 +53,7 @@ from fst.runtime.kernels.constants import (
     U3,
 )
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.kernels.output import copy, frame
+from fst.runtime.kernels.output import copy, put_special_ids
 from fst.runtime.machines.wordpiece.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.machines.wordpiece.kernels.spans import locate
 from fst.runtime.machines.wordpiece.kernels.words import FAILED, find_slots, find_words, look_up
@@ -193,7 +193,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
 
 @part
 def emit(symbols, scratch, written, pending, count, results, params, output, state):
-    """Write ids to the output, and the frames and ends of texts."""
+    """Write ids to the output, the special ids around texts, and the ends of texts."""
     prefix, suffix, ids, ends = output.prefix, output.suffix, output.ids, output.ends
     at, begin, row = state[COUNT], U0, state[ROW]
     for index in range(U0, count, U2):
@@ -208,11 +208,11 @@ def emit(symbols, scratch, written, pending, count, results, params, output, sta
             at = copy(scratch, begin, result, ids, at)
         begin = gap if start == end else gap + (end - start) + U1
         if symbols[end] == params[END_CLASS]:
-            at = frame(suffix, at, output)
+            at = put_special_ids(suffix, at, output)
             ends[row] = at
             row += U1
             if row < np.uint64(len(ends)):
-                at = frame(prefix, at, output)
+                at = put_special_ids(prefix, at, output)
     state[COUNT], state[ROW] = copy(scratch, begin, written, ids, at), row
 
 
@@ -278,7 +278,7 @@ def encode_rows(text, starts, more, table, output, work):
     with_spans = len(output) > IDS_ALONE and len(output.offsets) > 0
     state[ROW] = U0
     if len(starts) > 1 and not state[OPEN]:
-        state[COUNT] = frame(output.prefix, state[COUNT], output)
+        state[COUNT] = put_special_ids(output.prefix, state[COUNT], output)
     state[OPEN] = more
     begin_reading(starts, work)
     is_more = True

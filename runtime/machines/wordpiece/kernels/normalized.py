@@ -13,7 +13,7 @@ import numpy as np
 from fst.core.jit import inlined, kernel
 from fst.machines.wordpiece.arguments import END_CLASS
 from fst.runtime.kernels.constants import KIND_SHIFT, LIST, U0, U1, U3
-from fst.runtime.kernels.output import frame
+from fst.runtime.kernels.output import put_special_ids
 from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.machines.wordpiece.kernels.encode import encode_symbols
 from fst.runtime.text.kernels.reading import PAST_LIMIT, class_of, put_list
@@ -57,7 +57,7 @@ def encode_rows(text, starts, more, table, output, work):
     limit, rows = np.uint64(len(work.symbols)) - PAST_LIMIT, len(starts) - 1
     state[ROW] = U0
     if rows and not state[OPEN]:
-        state[COUNT] = frame(output.prefix, state[COUNT], output)
+        state[COUNT] = put_special_ids(output.prefix, state[COUNT], output)
     state[OPEN] = more
     filled, index, span = state[KEPT], U0, U0
     for row in range(rows):
