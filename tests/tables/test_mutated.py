@@ -34,7 +34,7 @@ from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.table import BpeTable
 from fst.machines.unigram.sampling import MOST, Sampling
 from fst.machines.unigram.table import UnigramTable, run_sampling, scores_of
-from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, USER_DEFINED, WHOLE
+from fst.machines.unigram.viterbi import NORMAL, TEXT_SCOPE, UNKNOWN, USER_DEFINED
 from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.runtime.compat.transformers.document import document
 
@@ -109,7 +109,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
         "unigram": scored({"split": True}),
         "unigram of whole texts": scored({"split": False, "prepend_scheme": "first"}, fallback=True),
         "unigram of whole sums": scored({"split": False, "prepend_scheme": "first"}, carries=True),
-        "unigram of whole words": scored({"split": True, "prepend_scheme": "first"}, carries=True, has_words=True),
+        "unigram of whole words": scored({"split": True, "prepend_scheme": "first"}, carries=True, is_word_type=True),
         "bpe over characters": characterwise(has_bytes=True),
         "bpe over characters, some unknown": characterwise(has_bytes=False, fuse_unk=True),
     }
@@ -127,7 +127,7 @@ def rewritten() -> BpeTable:
     return tables
 
 
-def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, has_words: bool = False) -> UnigramTable:
+def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, is_word_type: bool = False) -> UnigramTable:
     """Compile Unigram; optionally with sums over entire texts, or with entire words."""
     names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
     vocabulary = [[name, -1.5 * len(name)] for name in names]
@@ -138,7 +138,7 @@ def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = Fa
     source = of_document(parts, Path("tokenizer.json"))
     if carries:
         types = [UNKNOWN if number == 1 else USER_DEFINED if name == "tt" else NORMAL for number, name in enumerate(names)]
-        source = replace(source, model=replace(source.model, sums=WHOLE, types=types, has_words=has_words))
+        source = replace(source, model=replace(source.model, scope=TEXT_SCOPE, types=types, is_word_type=is_word_type))
     tables: UnigramTable = assemble(source, "auto")
     return tables
 
@@ -278,7 +278,7 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
         check_what_is_told(tables)
     if isinstance(tables, BpeTable):
         check_dropout(tokenizer, texts, original)
-    if isinstance(tables, UnigramTable) and not tables.has_words:
+    if isinstance(tables, UnigramTable) and not tables.is_word_type:
         check_sampling(tokenizer, texts, original)
 
 

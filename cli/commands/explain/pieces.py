@@ -62,7 +62,7 @@ def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterato
 
     text = piece.decode()
     yield f"piece {_shown(text, tables)}"
-    if tables.has_words:
+    if tables.is_word_type:
         yield f"  {'unknown' if tables.token_of(piece) is None else 'a token'} as a whole word"
         return
     begin = 0

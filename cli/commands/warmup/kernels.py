@@ -159,11 +159,11 @@ def _compile_sentencepiece(folder: Path) -> None:
     from fst.compile.sources.templates import BARE
     from fst.compile.text.sentencepiece import WORD_CUTS
     from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
-    from fst.machines.unigram.viterbi import NORMAL, UNKNOWN, WHOLE
+    from fst.machines.unigram.viterbi import NORMAL, TEXT_SCOPE, UNKNOWN
     from fst.tables.header import AddedTokens
 
-    for has_words, cuts in ((False, ()), (True, (WORD_CUTS,))):
-        whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL], has_words=has_words)
+    for is_word_type, cuts in ((False, ()), (True, (WORD_CUTS,))):
+        whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, scope=TEXT_SCOPE, types=[UNKNOWN, NORMAL], is_word_type=is_word_type)
         _used(assemble(Source(whole, TextPipeline([], cuts), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto"), folder)
 
 

@@ -28,7 +28,19 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
 from fst.machines.unigram.table import UnigramTable
-from fst.machines.unigram.viterbi import BLANK, ENTRY, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
+from fst.machines.unigram.viterbi import (
+    BLANK,
+    ENTRY,
+    IN_TEXT,
+    MAX_DEPTH,
+    PIECE,
+    STRETCH,
+    TEXT_SCOPE,
+    UNKNOWN,
+    WORD,
+    WORD_SCOPE,
+    are_certain,
+)
 from fst.pretokens.header import PretokenText
 from fst.pretokens.token_letters import fallback
 from fst.tables.header import AddedTokens
@@ -48,10 +60,11 @@ class UnigramModel:
         scores: the score of each token.
         unk_id: the id of the unknown token, for characters that are not tokens.
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
-        sums: the way to add scores: `fst.machines.unigram.viterbi.WORDS`, as in ``tokenizers``, or `fst.machines.unigram.viterbi.WHOLE`, as
-            in ``sentencepiece``.
-        types: with `WHOLE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise empty.
-        has_words: whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
+        scope: the scope of a sum of scores: `fst.machines.unigram.viterbi.WORD_SCOPE`, as in ``tokenizers``, or `TEXT_SCOPE`, as in
+            ``sentencepiece``.
+        types: with `TEXT_SCOPE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise
+            empty.
+        is_word_type: whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
     """
 
     kind: ClassVar[str] = "Unigram"
@@ -59,9 +72,9 @@ class UnigramModel:
     scores: Sequence[float]
     unk_id: int | None
     byte_fallback: bool = False
-    sums: str = WORDS
+    scope: str = WORD_SCOPE
     types: Sequence[int] = ()
-    has_words: bool = False
+    is_word_type: bool = False
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:
@@ -89,7 +102,7 @@ class UnigramModel:
     @property
     def in_text(self) -> Sequence[int]:
         """The ids of the tokens that can occur in texts."""
-        return [number for number in range(len(self.names)) if self.sums == WORDS or self.types[number] in IN_TEXT]
+        return [number for number in range(len(self.names)) if self.scope == WORD_SCOPE or self.types[number] in IN_TEXT]
 
     @property
     def unk_token(self) -> str | None:
@@ -104,7 +117,7 @@ class UnigramModel:
             raise VocabularyError(f"{where} has no unk_id, so that unknown characters have no ids: name the unknown token's id")
         if self.unk_token is None:
             raise VocabularyError(f"{where} has the unk_id {self.unk_id}, and {len(self.names):,} tokens")
-        if self.sums == WHOLE and (len(self.types) != len(self.names) or self.types[self.unk_id] != UNKNOWN):
+        if self.scope == TEXT_SCOPE and (len(self.types) != len(self.names) or self.types[self.unk_id] != UNKNOWN):
             raise VocabularyError(f"{where} has {len(self.names):,} tokens and {len(self.types):,} types, or its unk_id is of another type")
         for number, name in enumerate(self.names):
             if self.tokens[name] != number:
@@ -171,7 +184,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
             UnigramTable.kind, int(ENTRY.are_states(trie).sum()), int(spelled.lengths.max()), window_bits, restarts
         ),
         model=UnigramModelMetadata(
-            len(model.names), model.unk_id, model.unk_token, model.byte_fallback, model.sums, source.sentencepiece
+            len(model.names), model.unk_id, model.unk_token, model.byte_fallback, model.scope, source.sentencepiece
         ),
         text=PretokenText(source.text.normalizers, source.text.pre_tokenizers, by, None, source.reference),
         added_tokens=added,
@@ -214,29 +227,29 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     The splitter cuts a text at positions that no token can cross. If spaces do not separate words, or if tokens are whole words, it splits
     as the pipeline does.
     """
-    if model.has_words:
+    if model.is_word_type:
         return line.splitter(), WORD
-    if line.splits or line.blanks.separator == BREAKS or (line.cuts and model.sums == WHOLE):
-        if model.sums == WHOLE:
+    if line.splits or line.blanks.separator == BREAKS or (line.cuts and model.scope == TEXT_SCOPE):
+        if model.scope == TEXT_SCOPE:
             raise UnsupportedError("a pre_tokenizer that cuts texts, and sums of scores over whole texts")
         return line.splitter(), PIECE
     spellings = [spelling for spelling in (line.spelled(model.names[number]) for number in model.in_text) if spelling]
     known = {spelling for spelling in spellings if len(spelling) == 1}
-    if model.sums == WORDS:  # the unknown token merges with adjacent unknown characters
+    if model.scope == WORD_SCOPE:  # the unknown token merges with adjacent unknown characters
         known -= {*(line.spelled(model.unk_token or "") or "")}
     return between_paths(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The word table: the tokens that are the best path through their own bytes, or all tokens if tokens are whole words."""
-    if tables.has_words:
+    if tables.is_word_type:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
     found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())
     sums, sizes = np.zeros(1 << longest.bit_length(), np.float64), np.zeros(2 * longest, np.uint8)
     scores, unknown = tables.path_scores.astype(np.float64), np.float64(tables.unknown)
     find_whole.call(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids, tables.trie, scores, unknown, sums, sizes, found, gaps)
     if tables.restarts != PIECE:
-        found &= are_certain(gaps, spelled.characters, tables.most, tables.metadata.model.sums)
+        found &= are_certain(gaps, spelled.characters, tables.most, tables.metadata.model.scope)
     whole = np.flatnonzero(found)
     return word_table(spelled.symbols, spelled.starts[whole], spelled.lengths[whole], spelled.ids[whole])
 
@@ -248,7 +261,7 @@ def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
     """
     symbol = line.blanks.symbol
     number = model.tokens.get(symbol, model.unk_id)
-    is_unknown = symbol and (number == model.unk_id or (model.sums == WORDS and symbol in (model.unk_token or "")))
-    is_unknown = (is_unknown or (symbol and number not in model.in_text)) and not model.has_words
+    is_unknown = symbol and (number == model.unk_id or (model.scope == WORD_SCOPE and symbol in (model.unk_token or "")))
+    is_unknown = (is_unknown or (symbol and number not in model.in_text)) and not model.is_word_type
     if model.byte_fallback and is_unknown and all(fallback(byte) in model.tokens for byte in symbol.encode()):
         raise UnsupportedError(f"byte_fallback, and {quoted(symbol)}, which stands for a blank, is unknown")

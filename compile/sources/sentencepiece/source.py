@@ -13,7 +13,7 @@ from fst.compile.sources.templates import BARE
 from fst.compile.text import sentencepiece
 from fst.compile.text.source import NO_SETTINGS, SENTENCEPIECE, Model, Source, TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.unigram.viterbi import WHOLE
+from fst.machines.unigram.viterbi import TEXT_SCOPE
 from fst.tables.decoder_steps import ALL, FIRST, NONE, PIECES, Step, byte_of
 from fst.tables.header import AddedTokens, ContextualToken, StepsDecoder
 
@@ -22,7 +22,8 @@ INPUTS = ["input_ids", "attention_mask"]
 
 def _unigram_model(model: SentencePieceModel) -> UnigramModel:
     """Convert a model of the kind unigram or word."""
-    return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, WHOLE, model.types, has_words=model.kind == "word")
+    is_word_type = model.kind == "word"
+    return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, TEXT_SCOPE, model.types, is_word_type)
 
 
 MODELS: Mapping[str, Callable[[SentencePieceModel], Model]] = {

@@ -15,7 +15,7 @@ from fst.pretokens import arguments as pretokens
 from fst.pretokens.arguments import LONGEST, Arguments
 from fst.text.reading_arguments import borrowable
 
-RESTART, IS_WHOLE = range(2)  # indices into `UnigramArguments.rules`
+RESTART, HAS_TEXT_SCOPE = range(2)  # indices into `UnigramArguments.rules`
 GOES_ON = 1 << 31  # a bit of the high halves of `Ends.nodes`
 SEGMENT = 256  # minimum number of bytes between the starts of two segments; 128 and 512 are as fast
 
@@ -53,7 +53,7 @@ class UnigramArguments(NamedTuple):
         unknown: the score of a character that is not a token; one element of the same dtype.
         limit: the limit of sums; one element of the same dtype.
         most: float64[1], the maximum change of a sum per byte of text.
-        rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`. `IS_WHOLE`:
+        rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`. `HAS_TEXT_SCOPE`:
             1 if sums span whole texts.
         unk_id: int32[1].
         fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty without byte fallback.
@@ -119,7 +119,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         unknown=np.array([unknown]),
         limit=np.array([table.limit], scores.dtype),
         most=np.array([table.most * 1.01]),
-        rules=np.array([RESTARTS.index(table.restarts), table.is_whole], np.uint8),
+        rules=np.array([RESTARTS.index(table.restarts), table.has_text_scope], np.uint8),
         unk_id=np.array([table.metadata.model.unk_id], np.int32),
         fallbacks=table.fallbacks if table.metadata.model.byte_fallback else np.empty(0, np.int32),
         ends=table.ends,
@@ -151,8 +151,8 @@ def ends(table: Any) -> Ends:
     )
 
 
-def work(longest: int, sums: str) -> UnigramWork:
-    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `sums` the dtype of sums."""
+def work(longest: int, dtype: str) -> UnigramWork:
+    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` that of sums."""
     own = pretokens.work()._asdict()
     # ``2 * PIECES`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
     # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
@@ -160,10 +160,10 @@ def work(longest: int, sums: str) -> UnigramWork:
     return UnigramWork(
         **shared,
         best=np.empty_like(own["tokens"]),
-        best_sums=np.zeros(len(own["tokens"]), sums),
+        best_sums=np.zeros(len(own["tokens"]), dtype),
         counts=np.empty(len(own["pieces"]), np.uint32),
-        sums=np.zeros(1 << longest.bit_length(), sums),
-        total=np.zeros(1, sums),
+        sums=np.zeros(1 << longest.bit_length(), dtype),
+        total=np.zeros(1, dtype),
     )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
 from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
-from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SUMS
+from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SCOPES
 from fst.pretokens.header import PretokenText
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
 from fst.tables.sentencepiece_info import SENTENCEPIECE_INFO, SentencePieceInfo
@@ -41,7 +41,7 @@ class UnigramModel:
         unk_id: the id of the unknown token, for characters that are not tokens.
         unk_token: the content of the unknown token.
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
-        sums: the dtype of sums of scores, which also selects the reference, see `fst.machines.unigram.viterbi`.
+        scope: the score scope, which also selects the reference and the dtype of sums, see `fst.machines.unigram.viterbi`.
         sentencepiece: the types and scores of the pieces in a model of SentencePiece; None for other sources.
     """
 
@@ -51,7 +51,7 @@ class UnigramModel:
     unk_id: int = stored_as(whole(0, MAX_OUTPUT))
     unk_token: str = stored_as(TEXT)
     byte_fallback: bool = stored_as(FLAG)
-    sums: str = stored_as(one_of(*SUMS))
+    scope: str = stored_as(one_of(*SCOPES), "sums")
     sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
 
 

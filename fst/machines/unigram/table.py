@@ -63,17 +63,17 @@ class UnigramTable(PretokenTable):
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
         """The module of the kernel: one for each dtype of sums, and one for whole words."""
-        if self.has_words:
+        if self.is_word_type:
             return "fst.runtime.machines.unigram.kernels.word_type"
-        return "fst.runtime.machines.unigram.kernels.text_scope" if self.is_whole else "fst.runtime.machines.unigram.kernels.encode"
+        return "fst.runtime.machines.unigram.kernels.text_scope" if self.has_text_scope else "fst.runtime.machines.unigram.kernels.encode"
 
     @property
-    def is_whole(self) -> bool:
+    def has_text_scope(self) -> bool:
         """Whether the score scope is the text: sums continue over whole texts, as in ``sentencepiece``."""
-        return self.metadata.model.sums == viterbi.WHOLE
+        return self.metadata.model.scope == viterbi.TEXT_SCOPE
 
     @property
-    def has_words(self) -> bool:
+    def is_word_type(self) -> bool:
         """Whether tokens are whole words, as in SentencePiece's model type ``word``."""
         return self.restarts == viterbi.WORD
 
@@ -85,7 +85,7 @@ class UnigramTable(PretokenTable):
     @property
     def limit(self) -> float:
         """The absolute value above which sums are reduced, see `fst.machines.unigram.viterbi`; infinity if sums are float64."""
-        return viterbi.LIMIT if self.is_whole else np.inf
+        return viterbi.LIMIT if self.has_text_scope else np.inf
 
     @property
     def joins_words(self) -> bool:
@@ -117,7 +117,7 @@ class UnigramTable(PretokenTable):
     @Lazy
     def path_scores(self) -> Array:
         """The score of each token of the model, with the dtype of sums."""
-        if not self.is_whole:
+        if not self.has_text_scope:
             return self.scores
         sizes = np.diff(self.token_ends[: len(self.types)], prepend=0)
         own, in_text = self.types == viterbi.USER_DEFINED, np.isin(self.types, viterbi.IN_TEXT)
@@ -126,7 +126,7 @@ class UnigramTable(PretokenTable):
     @Lazy
     def unknown(self) -> Any:
         """The score of a character that is not a token, with the dtype of sums."""
-        normal = self.path_scores[self.types == viterbi.NORMAL] if self.is_whole else self.scores
+        normal = self.path_scores[self.types == viterbi.NORMAL] if self.has_text_scope else self.scores
         least = normal.min() if len(normal) else np.float32(0)
         return least - least.dtype.type(viterbi.PENALTY)
 
@@ -174,7 +174,7 @@ class UnigramTable(PretokenTable):
     @Lazy
     def blank(self) -> Array:
         """int32[n], see `fst.machines.unigram.arguments.UnigramArguments`."""
-        return self.fallbacks[[*self.symbol.encode()]] if self.has_words and self._are_bytewise else np.empty(0, np.int32)
+        return self.fallbacks[[*self.symbol.encode()]] if self.is_word_type and self._are_bytewise else np.empty(0, np.int32)
 
     @property
     def _are_bytewise(self) -> bool:
@@ -187,7 +187,7 @@ class UnigramTable(PretokenTable):
 
     def run(self, text: str) -> list[int]:
         """The token ids of a text without a template, by the slow walk."""
-        if self.has_words:
+        if self.is_word_type:
             return self._run_words(text)
         ids, before = list[int](), self.path_scores.dtype.type(0)
         for part, special in self.parts(text):
@@ -219,7 +219,7 @@ class UnigramTable(PretokenTable):
 
     def run_piece(self, piece: bytes) -> Sequence[int]:
         """The token ids of a pre-token at the beginning of a text."""
-        if self.has_words:
+        if self.is_word_type:
             number = self.token_of(piece)
             return self._ids_of_unknown(piece) if number is None else [number]
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
@@ -252,13 +252,13 @@ class UnigramTable(PretokenTable):
         """The byte spans of the ids of a run of unknown nodes: one span for each character if sums continue over whole texts and bytes have
         fallback tokens; otherwise one span for the run.
         """
-        are_apart = self.is_whole and self._are_bytewise
+        are_apart = self.has_text_scope and self._are_bytewise
         starts = [place for place in range(begin, end) if piece[place] & 0xC0 != 0x80] if are_apart else [begin]
         yield from pairwise([*starts, end])
 
     def _ids_of_unknown(self, string: bytes) -> Sequence[int]:
         """The ids of a run of unknown nodes, or of unknown words."""
-        known = None if self.is_whole else self.token_of(string)
+        known = None if self.has_text_scope else self.token_of(string)
         if known is not None:
             return [known]
         spelled = string.replace(BLANK.encode(), self.symbol.encode()) if len(self.blank) else string
@@ -270,7 +270,7 @@ class UnigramTable(PretokenTable):
 
     def work(self) -> UnigramWork:
         """The working arrays of the kernels for one thread."""
-        return work(self.metadata.automaton.longest, self.metadata.model.sums)
+        return work(self.metadata.automaton.longest, self.metadata.model.scope)
 
     def prove(self, each: Each = map) -> None:
         """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
@@ -324,13 +324,13 @@ class UnigramTable(PretokenTable):
         known, automaton = self.metadata.model.model_tokens, self.metadata.automaton
         need(len(self.scores) == known, f"there are {len(self.scores)} scores for {known} tokens")
         need_none(~np.isfinite(self.scores), lambda token: f"token {token} has the score {self.scores[token]}")
-        if self.is_whole:
+        if self.has_text_scope:
             self._prove_types(known)
         else:
             need(not len(self.types), f"there are {len(self.types)} types, and sums are not those of whole texts")
         need(self.restarts == viterbi.PIECE or not self.drops.any(), "pieces are dropped, and sums carry on")
-        if self.has_words:
-            need(self.is_whole, "tokens are whole words, and sums are not those of whole texts")
+        if self.is_word_type:
+            need(self.has_text_scope, "tokens are whole words, and sums are not those of whole texts")
             need(self._are_bytewise or not self.metadata.model.byte_fallback, "byte_fallback is true, and a byte has no token")
         states = viterbi.prove(self.trie, self.lengths[:known], automaton.longest, each)
         aho_corasick.prove(self.steps, self.lists, self.item_sizes, known, automaton.longest, each)
@@ -353,7 +353,7 @@ def scores_of(table: UnigramTable) -> Array:
     first. ``unigram_model.cc`` of ``sentencepiece`` has the same difference.
     """
     scores: Array = table.path_scores.astype(np.float64)
-    if table.is_whole:
+    if table.has_text_scope:
         ends = table.token_ends[: len(scores)]
         begun = np.append(0, np.cumsum(table.token_bytes & 0xC0 != 0x80))[ends]  # number of characters up to the end of each token
         own = table.types == USER_DEFINED

@@ -5,10 +5,11 @@ not a token is a separate node; its score is the least score of all tokens minus
 at each step, see below. Nodes are tried in the order of their start positions. A node replaces the best node so far that ends at the same
 position only if its sum is greater; in a tie, the first node wins.
 
-**Sums.** If paths have almost equal scores, rounding decides, and the two references round differently. `WORDS`: ``unigram/model.rs`` of
-``tokenizers`` cuts a text into words, and sums float64 over each word separately. `WHOLE`: ``unigram_model.cc`` of ``sentencepiece`` sums
-float32 from the beginning of the text. To keep float32 sums precise, a sum whose absolute value at a character is above `LIMIT` is
-subtracted from all sums from this character on, see `best_path`.
+**Sums.** If paths have almost equal scores, rounding decides, and the two references round differently. `WORD_SCOPE`: ``unigram/model.rs`` of
+``tokenizers`` cuts a text into words, and sums float64 over each word separately. `TEXT_SCOPE`: ``unigram_model.cc`` of ``sentencepiece``
+sums float32 from the beginning of the text. To keep float32 sums precise, a sum whose absolute value at a character is above `LIMIT` is
+subtracted
+from all sums from this character on, see `best_path`.
 
 **Pre-tokens.** The compiler also cuts words at each position that no token can cross. Sums then continue from one pre-token to the next.
 They restart according to `RESTARTS`: at every pre-token, at pre-tokens that begin with a space, or never between two special tokens.
@@ -21,8 +22,8 @@ after any text, see `are_certain`.
 word, cut before each symbol for a space. It is one token, or unknown.
 
 **Ids.** A character that is not a token is *unknown*; so is the unknown token if the text spells it. A run of unknown characters becomes
-one string. With `WORDS`, this string may be a token. Otherwise it becomes the tokens of its bytes, if all bytes have tokens, or the unknown
-token. With `WORD`, a run of unknown words becomes one string.
+one string. With `WORD_SCOPE`, this string may be a token. Otherwise it becomes the tokens of its bytes, if all bytes have tokens, or the
+unknown token. With `WORD`, a run of unknown words becomes one string.
 
 **Rows.** A trie over bytes contains the tokens, in the format `ENTRY`. A state is the slot of its *head*. The head has the label `HEAD`,
 and the depth as its value: the number of bytes from the root. A transition has the next state or `LEAF` as its target; its value is 1 + the
@@ -43,7 +44,7 @@ from fst.automata.rows import BYTE_ROW, ROOT, Array, RowFormat
 from fst.tables.proof import Each, Transitions, need, need_none, prove_states, prove_transitions
 
 PENALTY = 10.0
-WORDS, WHOLE = SUMS = "float64", "float32"  # dtypes of sums
+WORD_SCOPE, TEXT_SCOPE = SCOPES = "float64", "float32"  # score scopes, stored as the dtypes of sums
 PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # positions where sums restart; `WORD`: no sums
 LIMIT = 1e5  # maximum absolute value of a sum that continues, before it is reduced
 LABELS, HEAD = 0xF8, 0xFF
@@ -108,7 +109,7 @@ def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: An
     return path[::-1], sums[len(piece)]
 
 
-def are_certain(gaps: Array, characters: Array, most: float, sums: str) -> Array:
+def are_certain(gaps: Array, characters: Array, most: float, scope: str) -> Array:
     """For each pre-token that is a single token, whether this token is certain, see the module docstring.
 
     Float32 sums are at most slightly above `LIMIT`, and below 2^17, so each rounding changes a sum by at most 2^-8. Float64 sums are below
@@ -118,10 +119,10 @@ def are_certain(gaps: Array, characters: Array, most: float, sums: str) -> Array
         gaps: the score of each pre-token as one token, minus the best score of any other path through the pre-token.
         characters: the number of characters of each pre-token.
         most: the greatest absolute value of a score.
-        sums: the dtype of sums.
+        scope: the score scope.
     """
-    rounding = 2.0**-8 if sums == WHOLE else most * 2.0**-24
-    found: Array = (gaps > (characters + 1) * (1.001 * rounding)) & ((characters * most < LIMIT / 8) | (sums == WORDS))
+    rounding = 2.0**-8 if scope == TEXT_SCOPE else most * 2.0**-24
+    found: Array = (gaps > (characters + 1) * (1.001 * rounding)) & ((characters * most < LIMIT / 8) | (scope == WORD_SCOPE))
     return found
 
 

@@ -53,7 +53,7 @@ class UnigramBackend(Backend):
             UnsupportedError: no ``tokenizer.json`` can express the table, because its reference is sentencepiece.
         """
         table, model = self.fst._table, self.fst._metadata.model
-        if table.is_whole:
+        if table.has_text_scope:
             raise UnsupportedError("a table that sums scores as sentencepiece does has no tokenizer.json: tokenizers would give other ids")
         scores = map(spelled_as, table.scores.tolist())
         return {

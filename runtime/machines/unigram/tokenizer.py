@@ -43,11 +43,11 @@ class UnigramTokenizer(PretokenTokenizer):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        return None if self._table.is_whole else super()._safe_cuts
+        return None if self._table.has_text_scope else super()._safe_cuts
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         """Give the span of an unknown word to the id of its last byte only, like `PretokenTokenizer` for the bytes of a character."""
-        if not self._table.has_words:
+        if not self._table.is_word_type:
             super()._trim(ids, offsets, firsts)
             return
         goes_on = self._are_bytes[ids[1:]] & (offsets[1:] == offsets[:-1]).all(axis=1)
@@ -102,7 +102,7 @@ class UnigramTokenizer(PretokenTokenizer):
 
     def _need_paths(self) -> None:
         """Raise an error if each token is a word, so that a text has only one segmentation."""
-        if self._table.has_words:
+        if self._table.is_word_type:
             raise UnsupportedError(
                 "sampling, nbest: tokens are whole words, so a text has a single segmentation; call encode without randomness"
             )

@@ -25,7 +25,7 @@ from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.unigram.table import UnigramTable
-from fst.machines.unigram.viterbi import WORDS
+from fst.machines.unigram.viterbi import WORD_SCOPE
 from fst.tables.header import AddedTokens
 
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -143,7 +143,10 @@ def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"sums": WORDS}, "sums are not those of whole texts"), ({"byte_fallback": True}, "byte_fallback is true, and a byte has no token")],
+    [
+        ({"sums": WORD_SCOPE}, "sums are not those of whole texts"),
+        ({"byte_fallback": True}, "byte_fallback is true, and a byte has no token"),
+    ],
 )
 def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: str) -> None:
     """A damaged table of whole words is refused, and the message describes the fault."""
@@ -155,7 +158,7 @@ def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: s
 
 def words() -> UnigramTable:
     """A table of a model with whole words."""
-    model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), has_words=True)
+    model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), is_word_type=True)
     return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 

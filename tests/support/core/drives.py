@@ -35,7 +35,7 @@ from fst.machines.keywords.table import KINDS as MATCH_KINDS
 from fst.machines.segmentation.jieba import MODES as JIEBA_MODES
 from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.segmentation.mecab import MecabTable
-from fst.machines.unigram.viterbi import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
+from fst.machines.unigram.viterbi import BYTE, NORMAL, TEXT_SCOPE, UNKNOWN, UNUSED, USER_DEFINED
 from fst.pretokens.arguments import LONGEST
 from fst.runtime.decoder import TYPES
 from fst.runtime.kernels.intrinsics import DISABLED
@@ -271,7 +271,7 @@ def drive_sampling(tok: fst.Tokenizer, texts: list[str], draw: random.Random) ->
         assert tok.encode_arrow(pa.array(rows, pa.string()), randomness=by).to_pylist() == found
     for text in texts[:9]:
         found = tok.nbest(text[:200], draw.choice((1, 2, 30)))[0].ids.tolist()
-        assert tok._table.is_whole or found == tok.encode(text[:200]).tolist()
+        assert tok._table.has_text_scope or found == tok.encode(text[:200]).tolist()
 
 
 def drive_long(tok: fst.Tokenizer, draw: random.Random) -> None:
@@ -301,7 +301,7 @@ def drive_sums(draw: random.Random, texts: list[str]) -> None:
     """Sum scores over entire texts, also beyond the limit of sums: every method returns the same ids."""
     listed = {word: draw.choice((1, 1, 3_000, 60_000)) * -draw.random() * len(word) for word in draw.sample(WORDS, 30) if word}
     types = [UNKNOWN, *draw.choices((NORMAL, NORMAL, USER_DEFINED, UNUSED), k=len(listed))]
-    model = UnigramModel(["<unk>", *listed], [0.0, *map(float, map(np.float32, listed.values()))], 0, sums=WHOLE, types=types)
+    model = UnigramModel(["<unk>", *listed], [0.0, *map(float, map(np.float32, listed.values()))], 0, scope=TEXT_SCOPE, types=types)
     source = Source(model, TextPipeline([], []), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     with suppress(fst.VocabularyError):  # raised if no token can occur in a text
         tok = fst.Tokenizer(assemble(source, "auto"))
@@ -314,7 +314,7 @@ def drive_words(draw: random.Random, texts: list[str]) -> None:
     listed, byte_fallback = {f"▁{word}" for word in draw.sample(WORDS, 30)}, draw.random() < 0.5
     names = ["<unk>", *sorted(listed), *(BYTES if byte_fallback else ())]
     types = [UNKNOWN, *[NORMAL] * len(listed), *[BYTE] * 256][: len(names)]
-    model = UnigramModel(names, [0.0] * len(names), 0, byte_fallback, WHOLE, types, has_words=True)
+    model = UnigramModel(names, [0.0] * len(names), 0, byte_fallback, TEXT_SCOPE, types, is_word_type=True)
     to_symbol = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     source = Source(model, TextPipeline([to_symbol], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     tok = fst.Tokenizer(assemble(source, "auto"))

@@ -14,7 +14,7 @@ from fst.compile.machines.unigram.compiler import UnigramModel, assemble
 from fst.compile.sources.templates import BARE
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.machines.unigram.table import UnigramTable
-from fst.machines.unigram.viterbi import WHOLE
+from fst.machines.unigram.viterbi import TEXT_SCOPE
 from fst.tables.header import AddedTokens
 
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -26,7 +26,7 @@ def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Unigram
     """The Unigram model with some pieces."""
     names, scores, types = ([*column] for column in zip(*pieces, strict=True))
     unk_id = types.index(UNKNOWN) if UNKNOWN in types else None
-    return UnigramModel(names, [float(np.float32(score)) for score in scores], unk_id, byte_fallback, WHOLE, types)
+    return UnigramModel(names, [float(np.float32(score)) for score in scores], unk_id, byte_fallback, TEXT_SCOPE, types)
 
 
 def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTable:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.unigram.arguments import IS_WHOLE, RESTART
+from fst.machines.unigram.arguments import HAS_TEXT_SCOPE, RESTART
 from fst.machines.unigram.viterbi import BLANK as BLANKS
 from fst.machines.unigram.viterbi import PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, shift_of, size_at, token_of
@@ -139,7 +139,7 @@ def put_unknown(text, begin, end, table, output, at):
         The next index.
     """
     fallbacks = table.fallbacks
-    value = U0 if table.rules[IS_WHOLE] else token_of(text, begin, end, table.trie)
+    value = U0 if table.rules[HAS_TEXT_SCOPE] else token_of(text, begin, end, table.trie)
     if value:
         return put_id(np.int32(value - U1), begin, end, output, at)
     is_known = len(fallbacks) > 0
@@ -147,7 +147,7 @@ def put_unknown(text, begin, end, table, output, at):
         is_known = is_known and fallbacks[text[np.uint64(place)]] >= 0
     if not is_known:
         return put_id(table.unk_id[0], begin, end, output, at)
-    first, last = begin, begin if table.rules[IS_WHOLE] else end
+    first, last = begin, begin if table.rules[HAS_TEXT_SCOPE] else end
     for place in range(begin, end):
         if np.uint64(place) == last:
             first = last
