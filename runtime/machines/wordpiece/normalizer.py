@@ -1,7 +1,7 @@
 """The text front end of WordPiece for the few texts that its alphabet does not express.
 
 The alphabet combines normalizers and pre-tokenizers in a mapping of single characters. It does not express effects of neighbours:
-characters that compose, marks that several normalizers order, added tokens that depend on their context. `SuspectFilter` or the kernels
+characters that compose, marks that several normalizers order, added tokens that depend on their context. `FallbackFilter` or the kernels
 find a text with these effects. Then the text is normalized step by step, see `fst.text.normalizer.NormalizerSteps`, and encoded again. A
 stream cannot go back, so all of its text is normalized.
 """
@@ -42,7 +42,7 @@ from fst.text.normalizer import NormalizerSteps
 KERNEL = "fst.runtime.machines.wordpiece.kernels.normalized"
 
 
-class SuspectFilter:
+class FallbackFilter:
     """Finds texts that contain some characters. It compares only the first unit of a character, so it may find a few other texts.
 
     Args:

@@ -7,7 +7,7 @@ from fst.machines.wordpiece.added_tokens import with_contextual
 from fst.machines.wordpiece.arguments import Arguments
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import Pending
-from fst.runtime.machines.wordpiece.normalizer import NormalizingRunner, StepNormalizer, SuspectFilter
+from fst.runtime.machines.wordpiece.normalizer import NormalizingRunner, StepNormalizer, FallbackFilter
 from fst.runtime.machines.wordpiece.pending import Runs
 from fst.runtime.machines.wordpiece.safe_cuts import spaces
 from fst.runtime.rows.texts import MOST_UNITS
@@ -40,7 +40,7 @@ class WordPieceTokenizer(Tokenizer):
         fallback = self._fallback(arguments, with_spans=True)
         return Runner(self._table, arguments, self._workspaces, with_spans=True, fallback=fallback)
 
-    def _fallback(self, arguments: Arguments, *, with_spans: bool) -> SuspectFilter | None:
+    def _fallback(self, arguments: Arguments, *, with_spans: bool) -> FallbackFilter | None:
         """The filter that finds the texts that must be normalised first; None if the alphabet expresses all texts."""
         metadata, normalizer = self._table.metadata, self._normalizer
         suspects, has_contextual = metadata.normalizer.suspects, bool(metadata.added_tokens.contextual)
@@ -48,7 +48,7 @@ class WordPieceTokenizer(Tokenizer):
         if normalizer is None or not (runs or has_contextual):
             return None
         runner = NormalizingRunner(self._table, arguments, self._normalized_workspaces, normalizer, with_spans=with_spans)
-        return SuspectFilter(runs, has_contextual, runner)
+        return FallbackFilter(runs, has_contextual, runner)
 
     @Lazy
     def _normalizer(self) -> StepNormalizer | None:
