@@ -39,6 +39,7 @@ class Kernel(NamedTuple):
     kernel: str
     ids_per_unit: int
     has_bounded_ids: bool = True
+    has_tokens: bool = True
 
 
 def capacity_for(ids_per_unit: int, units: int, rows: int, special_ids: SpecialIds) -> int:
@@ -106,7 +107,7 @@ class Runner:
         self._ids_per_read = max(table.ids_per_unit // front_end.expansion_bound, 1) if front_end else table.ids_per_unit
         self.marks_rows = fallback is not None and fallback.marks_rows
         self._output: type[Output] = SpansOutput if with_spans or self.marks_rows else IdsOutput
-        self._rows = kernel_of(table.kernel, "encode_rows", len(self._output._fields))
+        self._rows = kernel_of(table.kernel, "encode_rows" if table.has_tokens else "run_rows", len(self._output._fields))
         self._find = kernel_of(table.kernel, "find_in_string", len(self._output._fields))
         if not self._rows.is_ready:
             number_kernels(table.kind + " with offsets" * with_spans, self._kernels())

@@ -1,4 +1,4 @@
-"""The arguments of a runtime kernel: ``encode_rows(text, starts, more, table, output, work)``.
+"""The arguments of a runtime kernel: ``encode_rows(text, starts, more, table, output, work)`` if a machine has tokens, else ``run_rows``.
 
 ``table`` and ``work`` are the results of a table's methods `arguments` and `work`; ``output`` is an `IdsOutput` or a `SpansOutput`. Kernels
 and their callers share the constants of this file.

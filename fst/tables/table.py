@@ -46,7 +46,8 @@ class Table(ABC):
         header: the JSON of the file: ``kind`` and all other metadata of the machine.
         kind: the machine's name, as in ``header["kind"]``.
         unit: the code units that the kernels read.
-        kernel: the dotted name of the module of the kernels, which is not imported here.
+        kernel: the dotted name of the module of the kernels, which is not imported here. Its entry point is `encode_rows` if `has_tokens`,
+            else `run_rows`, see `fst.tables.kernel_call`.
         public_class: the dotted name of the public class, whose argument is the table; the class is not imported here.
         has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, kernels report the number of ids that do not fit into the
             output.

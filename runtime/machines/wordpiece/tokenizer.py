@@ -7,7 +7,7 @@ from fst.machines.wordpiece.added_tokens import with_contextual
 from fst.machines.wordpiece.arguments import Arguments
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import Pending
-from fst.runtime.machines.wordpiece.normalizer import NormalizingRunner, StepNormalizer, FallbackFilter
+from fst.runtime.machines.wordpiece.normalizer import FallbackFilter, NormalizingRunner, StepNormalizer
 from fst.runtime.machines.wordpiece.pending import Runs
 from fst.runtime.machines.wordpiece.safe_cuts import spaces
 from fst.runtime.rows.texts import MOST_UNITS

@@ -66,8 +66,8 @@ def step(entries, state, byte):
 
 
 @kernel
-def encode_rows(text, starts, more, table, output, work):
-    """Search texts. Arguments and result are as in `fst.runtime.machines.keywords.kernels.search.encode_rows`; `table` belongs to a table
+def run_rows(text, starts, more, table, output, work):
+    """Search texts. Arguments and result are as in `fst.runtime.machines.keywords.kernels.search.run_rows`; `table` belongs to a table
     with overlapping matches.
     """
     entries, call, rows = table.entries, work.state, np.uint64(len(starts)) - U1

@@ -233,7 +233,7 @@ def read_in_turns(text, starts, closed, at, size, state, table, output, work):
 
 
 @kernel
-def encode_rows(text, starts, more, table, output, work):
+def run_rows(text, starts, more, table, output, work):
     """Search texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.keywords.table.Arguments`, and `work`, which is `fst.machines.keywords.table.Work`.
     """
@@ -269,7 +269,7 @@ def find_in_string(rows, table, short, work):
 
     Args:
         rows: the address of the list.
-        table, work: as in `encode_rows`.
+        table, work: as in `run_rows`.
         short: `fst.runtime.workspace.ShortSearch`; `found` receives the matches.
 
     Returns:
@@ -279,7 +279,7 @@ def find_in_string(rows, table, short, work):
     if is_wrong:
         return -1
     short.starts[1] = end
-    encode_rows(short.text, short.starts, U0, table, short.output, work)
+    run_rows(short.text, short.starts, U0, table, short.output, work)
     count, ids, offsets = work.state[COUNT], short.output.ids, short.output.offsets
     for index in range(count):
         at = np.uint64(index)

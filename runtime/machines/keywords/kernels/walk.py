@@ -97,7 +97,7 @@ def walk(text, starts, closed, row, begin, size, table, work):
     """Run four walks in turns, each over one segment.
 
     Args:
-        text, starts, table: as in `fst.runtime.machines.keywords.kernels.search.encode_rows`.
+        text, starts, table: as in `fst.runtime.machines.keywords.kernels.search.run_rows`.
         closed: the number of rows that end in this call.
         row: the row that contains the position `begin`.
         begin, size: the position of the first segment; the size of each segment, at least 1.

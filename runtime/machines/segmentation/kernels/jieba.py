@@ -260,7 +260,7 @@ def end_of_block(text, at, stop, table):
 
 
 @kernel
-def encode_rows(text, starts, more, table, output, work):
+def run_rows(text, starts, more, table, output, work):
     """Segment texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.segmentation.jieba.Arguments`, and `work`, which is `fst.machines.segmentation.jieba.Work`.
     """

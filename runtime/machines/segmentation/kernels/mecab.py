@@ -168,7 +168,7 @@ def finish(text, stop, table, output, work, place, counted, characters):
 
 
 @kernel
-def encode_rows(text, starts, more, table, output, work):
+def run_rows(text, starts, more, table, output, work):
     """Segment texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.segmentation.mecab.Arguments`, and `work`, which is `fst.machines.segmentation.mecab.Work`. If too many nodes remain, the
     result is one past the end of `text`.
