@@ -53,8 +53,8 @@ class UnigramArguments(NamedTuple):
         unknown: the score of a character that is not a token; one element of the same dtype.
         limit: the limit of sums; one element of the same dtype.
         most: float64[1], the maximum change of a sum per byte of text.
-        rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`. `HAS_TEXT_SCOPE`:
-            1 if sums span whole texts.
+        rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`.
+            `HAS_TEXT_SCOPE`: 1 if sums span whole texts.
         unk_id: int32[1].
         fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty without byte fallback.
         ends: the automaton.

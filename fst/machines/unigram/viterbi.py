@@ -5,11 +5,10 @@ not a token is a separate node; its score is the least score of all tokens minus
 at each step, see below. Nodes are tried in the order of their start positions. A node replaces the best node so far that ends at the same
 position only if its sum is greater; in a tie, the first node wins.
 
-**Sums.** If paths have almost equal scores, rounding decides, and the two references round differently. `WORD_SCOPE`: ``unigram/model.rs`` of
-``tokenizers`` cuts a text into words, and sums float64 over each word separately. `TEXT_SCOPE`: ``unigram_model.cc`` of ``sentencepiece``
-sums float32 from the beginning of the text. To keep float32 sums precise, a sum whose absolute value at a character is above `LIMIT` is
-subtracted
-from all sums from this character on, see `best_path`.
+**Sums.** If paths have almost equal scores, rounding decides, and the two references round differently. `WORD_SCOPE`: ``unigram/model.rs``
+of ``tokenizers`` cuts a text into words, and sums float64 over each word separately. `TEXT_SCOPE`: ``unigram_model.cc`` of
+``sentencepiece`` sums float32 from the beginning of the text. To keep float32 sums precise, a sum whose absolute value at a character is
+above `LIMIT` is subtracted from all sums from this character on, see `best_path`.
 
 **Pre-tokens.** The compiler also cuts words at each position that no token can cross. Sums then continue from one pre-token to the next.
 They restart according to `RESTARTS`: at every pre-token, at pre-tokens that begin with a space, or never between two special tokens.

@@ -132,7 +132,7 @@ def merge(text, begin, end, table, stream, numbers, at):
 
 @part
 def emit(text, pieces, count, row, table, output, work):
-    """Write the ids of all pre-tokens to the special with around special ids and the ends of texts; return the row after the last complete
+    """Write the ids of all pre-tokens to the output, with the special ids and the ends of texts; return the row after the last complete
     row.
     """
     state, special_ids, ids, seed = work.state, work.special_ids, output.ids, table.seed[0]

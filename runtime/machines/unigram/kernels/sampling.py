@@ -213,7 +213,7 @@ def line_up(nodes, at, size, lengths):
 
 @part
 def emit(text, pieces, count, row, table, output, work):
-    """Write the ids of all pre-tokens to the special with around special ids and the ends of texts; return the row after the last complete
+    """Write the ids of all pre-tokens to the output, with the special ids and the ends of texts; return the row after the last complete
     row.
     """
     state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, table.own, table.seed[0]
