@@ -2,7 +2,7 @@
 
     python tests/bench/bpe.py [FOLDER]
 
-FOLDER is as in ``figures.py``. A time is the median of several runs; a ratio is the median of the ratios of neighbouring runs.
+``figures.py`` describes FOLDER. A time is the median of several runs; a ratio is the median of the ratios of consecutive runs.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python tests/bench/call.py [FOLDER]
 
-All libraries run in one process, in turns; ids and masks are compared first. "fresh" encodes 20,000 sentences, 32 at a time (1,280
-sentences next to the reference); "again" repeats one batch. The figures of a batch are the median and the minimum of many rounds: other
-work on the machine can only increase a time.
+The ids and masks of all libraries are compared first. Then the libraries take turns in one process. "fresh" encodes 20,000 sentences, 32 at
+a time (1,280 sentences if the reference is measured, too); "again" repeats one batch. The figures of a batch are the median and the minimum
+of many rounds, because other work on the machine can only increase a time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Draw the figures of `peers.py`: a panel for each text, a bar for each tokenizer.
+"""Draw the figures of `peers.py`, with a panel for each text and a bar for each tokenizer.
 
     python tests/bench/chart.py wordpiece.json
 
-The picture is written next to the file. Calls with a few texts, and the variants of `fst`, are left out.
+The picture is written next to the JSON file. It omits calls with a few texts, and the variants of `fst`.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python tests/bench/checkouts.py OLD_PYTHON NEW_PYTHON [FOLDER] [--rounds N] [--rows WORD]
 
-OLD_PYTHON and NEW_PYTHON are the interpreters of the environments; FOLDER is as in ``peers.py``. Each checkout has one process, which
-compiles the tables with its own compiler and uses public names only, so modules and file formats may differ. The ids of each row must be
-equal; then both checkouts take turns, with one thread. A figure is the old processor time divided by the new one, the median of all rounds:
-above 1, the new checkout is faster.
+OLD_PYTHON and NEW_PYTHON are the interpreters of the environments; ``peers.py`` describes FOLDER. Each checkout runs in one process, which
+compiles the tables with its own compiler and uses only public names, so modules and file formats may differ. If the ids of a row are equal,
+both checkouts take turns on it with one thread. A figure is the processor time of the old checkout divided by that of the new one, as the
+median of all rounds; above 1, the new checkout is faster.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
     python tests/bench/clusters.py [FOLDER]
 
-FOLDER is as in ``figures.py``. The texts are the lines of English books, in Parquet files of 20 MB of text in the disk cache; the
+``figures.py`` describes FOLDER. The texts are the lines of English books, in Parquet files of 20 MB of text that are in the disk cache; the
 vocabulary is bert-base-uncased. An actor reads a file, encodes it, and returns the rows with their ids. The rows are then dropped, so the
-figures do not include writing. The time begins with the first block, because Ray needs some seconds to start actors.
+figures exclude writing. The time begins with the first block, because Ray takes some seconds to start actors.
 
-One and two actors take turns; the ratio is the median over neighbouring runs. The table has the rates by the clock and by the processor
-time of the actors. Both are equal if each actor has one core; on a machine with other work, use the rates by processor time.
+Runs with one and with two actors take turns; the ratio is the median over consecutive runs. The table contains the rates by the clock and
+by the processor time of the actors. The two agree if each actor has a core; on a machine with other work, use the rates by processor time.
 """
 
 from __future__ import annotations

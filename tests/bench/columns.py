@@ -2,8 +2,8 @@
 
     python tests/bench/columns.py [FOLDER]
 
-FOLDER is as in ``figures.py``. The output is a table. All runs use one thread; ratios are medians of runs in turns. The ids are compared
-first.
+``figures.py`` describes FOLDER. The output is a table. The ids are compared first. Then all variants take turns with one thread, and a
+ratio is the median over the rounds.
 """
 
 from __future__ import annotations

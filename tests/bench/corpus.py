@@ -2,10 +2,10 @@
 
     python tests/bench/corpus.py 100 > text.txt
 
-The argument is the size in MB. After n bytes, the text has 77,827 · (n / 20 MB)^0.52 distinct words, for `tests/bench/train.py`: 20 MB of
-English books have 77,827 distinct words, and the exponent was measured on them. This formula determines the probability of a new word. Of
-the other words, a third are from the first `COMMON` words, by Zipf's law; the rest repeat a random earlier word of the text (Simon 1955).
-Equal sizes give equal bytes.
+The argument is the size in MB. The text is for `tests/bench/train.py`. After n bytes, it has 77,827 · (n / 20 MB)^0.52 distinct words,
+because 20 MB of English books have 77,827 distinct words, and the exponent was measured on them. This formula determines the probability of
+a new word. Of the other words, a third are among the first `COMMON` words, by Zipf's law; the rest repeat a random earlier word of the text
+(Simon 1955). Equal sizes give equal bytes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Compare the time to decode a million ids with that of tiktoken, which must be installed.
+"""Compare the time to decode a million ids with the time of tiktoken, which must be installed.
 
     python tests/bench/decoding.py [FOLDER]
 
-FOLDER is as in ``figures.py``. Both run in one process, in turns, after a comparison of the texts; a figure is the minimum of the processor
-times.
+``figures.py`` describes FOLDER. The texts of both libraries are compared first. Then the libraries take turns in one process, and a figure
+is the minimum of the processor times.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     pip install sentence-transformers
     python tests/bench/embeddings.py [FOLDER]
 
-FOLDER is as in ``figures.py``. The texts are lines of English books, in batches of 1,024. The weights are random, with 256 dimensions, and
-the embeddings of all three variants are equal. Figures are processor times: the best of five runs in turns, with one thread.
+``figures.py`` describes FOLDER. The texts are lines of English books, in batches of 1,024. The weights are random, with 256 dimensions, and
+the embeddings of all three variants are equal. The variants take turns with one thread, and a figure is the best processor time of five
+runs.
 """
 
 from __future__ import annotations

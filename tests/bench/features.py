@@ -1,9 +1,10 @@
-"""Measure the cost of results and options beyond plain ids: offsets, truncated rows, added tokens.
+"""Measure the cost of offsets, truncated rows and added tokens, relative to ids alone.
 
     python tests/bench/features.py [FOLDER]
 
-FOLDER is as in ``figures.py``. The output is a table. The texts are English books, with bert-base-uncased and one thread. Ratios are
-medians of runs in turns; first, the ids and offsets of a sample are compared with those of tokenizers.
+``figures.py`` describes FOLDER. The output is a table. The texts are English books; the vocabulary is bert-base-uncased. The ids and
+offsets of a sample are compared with tokenizers first. Then the variants take turns with one thread, and a ratio is the median over the
+rounds.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     python tests/bench/figures.py [FOLDER]
 
 FOLDER contains ``vocab/NAME/tokenizer.json`` and ``corpora/`` (default: ``../shared/data`` next to this repository). Each figure is the
-median of several runs; in a comparison, both sides take turns in one process, each with one thread, after a check that their ids are equal.
+median of several runs. In a comparison, the ids of both libraries are compared first; then the libraries take turns in one process, each
+with one thread.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""Measure large vocabularies, 500,000 tokens of 109 languages and 1.5 million words of three: compile time, size of the tables, and speed.
+"""Measure the compile time, the table size and the speed of two large vocabularies: 500,000 tokens of 109 languages, and 1.5 million words
+of three languages.
 
     python tests/bench/large_vocabulary.py [FOLDER]
 
-FOLDER contains ``vocab/NAME/vocab.txt``, ``dict`` and ``corpora`` (default: ``../shared/data`` next to this repository). The words are from
-dictionaries of English, Chinese and Japanese, 250,000 of each, and their continuations; their ids are compared with those of the reference.
+FOLDER contains ``vocab/NAME/vocab.txt``, ``dict`` and ``corpora`` (default: ``../shared/data`` next to this repository). The words are
+250,000 from dictionaries of each of English, Chinese and Japanese, and the same words as continuations; their ids are compared with
+tokenizers.
 
-The vocabulary of 109 languages, the largest real one in FOLDER, grows to 500,000 tokens in the manner of a trainer. A new token is an old
-or new token joined with a ``##piece`` of its script. Tokens are drawn by Zipf's law, since they are in order of frequency. New tokens have
-at most 10 characters, like 97 in 100 of the original tokens. The size of the table per token is then about the same: 1.6 states and 21
-transitions and finish entries (original: 1.8 and 21).
+The vocabulary of 109 languages, the largest real one in FOLDER, is extended to 500,000 tokens as by a trainer. A new token joins any token
+with a ``##piece`` of the same script. Tokens are drawn by Zipf's law, because they are in order of frequency. New tokens have at most 10
+characters, like 97 in 100 of the original tokens. The size of the table per token remains about the same: 1.6 states and 21 transitions and
+finish entries (originally 1.8 and 21).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Measure three things that must not grow: the time per character for long or difficult texts, memory with the amount of text, and startup.
+"""Measure three limits: the time per character of long or difficult texts, the memory for any amount of text, and the time to start.
 
     python tests/bench/limits.py [FOLDER]
 
-FOLDER is as in ``figures.py``. The output is a table, for one thread and bert-base-uncased; a time is the median of several runs.
+``figures.py`` describes FOLDER. The output is a table for bert-base-uncased on one thread; a time is the median of several runs.
 """
 
 from __future__ import annotations

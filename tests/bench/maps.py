@@ -2,8 +2,8 @@
 
     python tests/bench/maps.py [FOLDER]
 
-FOLDER is as in ``figures.py``. The rows are the lines of English books, in batches of 1,000, with one process. Each run is a separate
-process; its time is the processor time of the map alone, including writing. The runs take turns.
+``figures.py`` describes FOLDER. The rows are the lines of English books, in batches of 1,000. Each run is a separate process; its time is
+the processor time of the map, which includes writing. The variants take turns.
 """
 
 from __future__ import annotations

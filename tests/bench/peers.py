@@ -1,4 +1,4 @@
-"""Measure `fst` and other tokenizers: a table, a JSON file and a chart.
+"""Measure `fst` and other tokenizers, and write a table, a JSON file and a chart.
 
     pip install -e ".[bench]"
     python tests/bench/peers.py wordpiece|bpe|sentencepiece [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
@@ -7,8 +7,8 @@ FOLDER contains the vocabularies in `rows.py`, and ``corpora/`` (default: ``../s
 Markdown, goes to standard output; a JSON file, such as ``wordpiece.json``, and its picture go to DIR. Peers that are not installed are
 skipped. TF Text is measured if it is installed; the extra does not include it, because TensorFlow has two gigabytes.
 
-Each peer has a separate process, and one thread by its own setting. For each row, every peer first encodes all texts, and its ids are
-compared with those of the reference; then all are timed in turns. A figure is the median of the rounds.
+Each peer runs in a process of its own, with one thread by its own setting. For each row, every peer first encodes all texts, and its ids
+are compared with those of the reference. Then the peers take turns, and a figure is the median of the rounds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draw random sentences from the prose of the project; a reader marks the sentences that must be read twice.
+"""Draw random sentences from the prose of the project, so that a reader can mark those that must be read twice.
 
     python tests/bench/prose.py --seed 7 --count 100
 

@@ -3,9 +3,9 @@
     pip install -e ".[search]"
     python tests/bench/search.py [FOLDER] [--rows WORD]
 
-FOLDER is as in ``peers.py``. All libraries search lines, leftmost-longest, on one thread. `fst` returns columns, the others return lists of
-tuples; the numbers of matches are compared. The libraries take turns, and a figure is the best of the rounds, in MB/s of UTF-8. Further
-tables are about single short texts, keywords that nearly match everywhere, compilation, and replacement.
+``peers.py`` describes FOLDER. All libraries find the leftmost-longest matches in lines, on one thread. `fst` returns columns, and the
+others return lists of tuples; the numbers of matches are compared. The libraries take turns, and a figure is the best of the rounds, in
+MB/s of UTF-8. Other tables are about single short texts, keywords that nearly match everywhere, compilation, and replacement.
 """
 
 from __future__ import annotations

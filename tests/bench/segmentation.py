@@ -3,11 +3,11 @@
     pip install -e ".[segmentation]" && apt-get install mecab-ipadic
     python tests/bench/segmentation.py [FOLDER]
 
-FOLDER is as in ``peers.py``. The first table has F1 of words on development files of Universal Dependencies: a word is correct if both of
-its ends are those of a reference word. Chinese is segmented with jieba's dictionary, Japanese with the surfaces of IPADIC. "best path" is
-the method of MeCab, and of jieba without its hidden Markov model; "HMM" includes this model, as by default in jieba. The second table has
-the speed on lines, with one thread, in MB/s of UTF-8. `fst` returns columns, fugashi lists of nodes, and the others lists of str. All take
-turns, and a figure is the best of the rounds.
+``peers.py`` describes FOLDER. The first table contains the F1 of words in development files of Universal Dependencies: a word is correct if
+it begins and ends with a word of the treebank. Chinese is segmented with jieba's dictionary, and Japanese with the surfaces of IPADIC.
+"best path" is the method of MeCab, and of jieba without its hidden Markov model; "HMM" includes this model, as jieba does by default. The
+second table contains the speed on lines with one thread, in MB/s of UTF-8. `fst` returns columns, fugashi returns lists of nodes, and the
+others return lists of str. All segmenters take turns, and a figure is the best of the rounds.
 """
 
 from __future__ import annotations

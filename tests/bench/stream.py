@@ -1,9 +1,10 @@
-"""Compare streams with one call on the whole text, and two threads with one on a long text: WordPiece, and GPT-2's BPE for long texts.
+"""Compare streams with one call for the entire text, and two threads with one thread for a long text; the models are WordPiece, and GPT-2's
+BPE for long texts.
 
     python tests/bench/stream.py [FOLDER]
 
-FOLDER is as in ``figures.py``. All variants run in one process, in turns, after a check that their ids are equal. A figure is the median of
-the ratios of all rounds. The text is 20 MB of English books, five times as much for two threads.
+``figures.py`` describes FOLDER. The ids of all variants are compared first. Then the variants take turns in one process, and a figure is
+the median of the ratios of all rounds. The text is 20 MB of English books, or five times as much for two threads.
 """
 
 from __future__ import annotations

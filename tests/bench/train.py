@@ -1,16 +1,16 @@
-"""Measure training with this package and other trainers: a table, a JSON file and a chart.
+"""Measure training by this package and by other trainers, and write a table, a JSON file and a chart.
 
     python tests/bench/train.py [FOLDER] [-o DIR] [--rounds N] [--rows WORD] [--processor]
 
 FOLDER contains ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in Markdown, goes to standard output;
 ``train.json`` and its picture go to DIR. Trainers that are not installed are skipped.
 
-A text is a list of str in memory, one per line, without line feeds; gigabpe reads a file, gigatoken reads bytes. Kernels are compiled in
-advance. Each round runs every trainer once, in turns, in one process and one thread. A figure is the median of the rounds in seconds, or
-with --processor in processor seconds, which stay about the same when the machine has other work. Then the tokens are compared with those of
-the reference.
+A text is a list of str in memory, one per line, without line feeds; gigabpe reads a file, and gigatoken reads bytes. Kernels are compiled
+before. Each round runs every trainer once, in one process and one thread. A figure is the median of the rounds in seconds, or with
+--processor in processor seconds, which hardly change when the machine has other work. Then the tokens are compared with those of the
+reference.
 
-Below the table are memory and time for larger texts, each in a separate process.
+The memory and the time for larger texts follow below the table, each measured in a separate process.
 """
 
 from __future__ import annotations

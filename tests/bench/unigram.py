@@ -2,8 +2,8 @@
 
     python tests/bench/unigram.py [FOLDER]
 
-FOLDER is as in ``figures.py``. A time is the median of several runs; a ratio is the median over neighbouring runs. Each long text is
-encoded once, in a separate process. Memory is the maximum for the longest text, measured on Linux only.
+``figures.py`` describes FOLDER. A time is the median of several runs; a ratio is the median over consecutive runs. Each long text is
+encoded once, in a separate process. Memory is the maximum for the longest text, and is measured only on Linux.
 """
 
 from __future__ import annotations

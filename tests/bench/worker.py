@@ -1,7 +1,7 @@
 """The peers, and the worker that `peers.py` runs in a separate process for each peer.
 
-The worker prepares the tokenizer and the texts of a row of `rows.ROWS`, and encodes them once as a warm-up; its answer contains a digest of
-the ids of each text. Then it encodes these texts again, and answers with the seconds.
+For a row of `rows.ROWS`, the worker prepares the tokenizer and the texts, encodes the texts once as a warm-up, and answers with a digest of
+the ids of each text. On request, it encodes these texts again, and answers with the seconds.
 """
 
 from __future__ import annotations
