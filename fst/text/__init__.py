@@ -1,1 +1,1 @@
-"""Text before it is split: normalizers, added tokens and alphabets as data. Each has a slow walk and a proof."""
+"""The processing of text before it is split: normalizers, added tokens and alphabets as data, with slow walks and proofs."""

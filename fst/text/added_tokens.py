@@ -1,7 +1,8 @@
 """The proof of added tokens: special tokens, which are in the trie of `fst.text.reading`, and contextual tokens.
 
-A contextual token depends on normalized text or on its neighbours. A kernel finds most contextual tokens among symbols; the rest are found
-in normalized text. Both searches must find the same tokens, so the proof refuses the same tokens as the compiler.
+A contextual token depends on normalized text or on its neighbours. A kernel searches for contextual tokens among the symbols of a text;
+texts for which this is not exact are normalized and searched again. Both searches must find the same tokens, so the proof refuses the same
+tokens as the compiler.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
 
 
 def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
-    """Prove that tokens of normalized text are different once normalized, and neither begin nor end with a space."""
+    """Prove that tokens of normalized text have different normalized forms, and neither begin nor end with a space."""
     seen: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         other = seen.setdefault(tuple(pattern), content)
@@ -76,7 +77,7 @@ def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
 
 
 def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken]) -> None:
-    """Prove that whitespace next to tokens with lstrip or rstrip is read as spaces."""
+    """Prove that each whitespace character that a token with lstrip or rstrip can include is read as spaces."""
     takes = next((content for content, token in tokens.items() if token.lstrip or token.rstrip), None)
     if takes is not None:
         numbers = [(char, number) for char in WHITE_SPACE for number, _ in table.listed(table.class_of(ord(char)))]

@@ -1,11 +1,11 @@
 """The alphabet: the symbols that each character of raw text becomes.
 
-A raw code point becomes zero or more *symbols*: characters after normalization, and boundaries of words. A map of single code points does
-nearly all of this. Only two rules depend on neighbours:
+A raw code point becomes zero or more *symbols*: characters after normalization, and boundaries of words. Nearly all characters become the
+same symbols in every text. Only two rules depend on neighbours:
 
 - The marks of a run of combining marks are sorted by rank. Ranks have the order of combining classes.
-- Words may end where characters of two kinds meet. The map then puts each character of one kind between two *fences*. Two equal adjacent
-  fences cancel out, so only the fences at the ends of a run of this kind remain.
+- Words may end where characters of two kinds meet. If so, each character of one of these kinds becomes a symbol between two *fences*. Two
+  equal adjacent fences cancel out, so only the fences at the ends of a run of this kind remain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import CODE_POINTS
 from fst.text.composition import Composition
 
-BREAK = CODE_POINTS  # the symbol between two words; symbols above it, up to `ISOLATED`, are fences
+BREAK = CODE_POINTS  # the symbol between two words; symbols between `BREAK` and `ISOLATED` are fences
 ISOLATED = 1 << 21  # added to a symbol that is a word by itself
 
 
@@ -28,15 +28,15 @@ class Alphabet:
     """A map from every code point to its symbols. A code point that is not listed maps to itself and is part of a word.
 
     Attributes:
-        codes: int64[n], the listed code points, ascending. The arrays below have a row for each.
+        codes: int64[n], the listed code points, ascending. The arrays below have a row for each listed code point.
         symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`, fences, or
             symbols with `ISOLATED`.
         ranks: uint8[n, width], the rank of each symbol in canonical ordering. A symbol of rank 0 never moves, and no symbol moves past it.
         passes: bool[n], whether a run of marks continues through the code point: it is a mark, or has no symbols.
-        hidden: uint8[n]. If the code point begins with a mark that leaves no symbol, the rank of this mark; else 0. The mark shifts the
-            offsets of the marks after it.
-        specials: the id of each special token. Special tokens are cut out of the raw text first: the leftmost match, and the longest at its
-            position.
+        hidden: uint8[n]. The rank of a mark without a symbol with which the code point begins, or 0. Such a mark shifts the offsets of the
+            marks after it.
+        specials: the id of each special token. Special tokens are cut out of the raw text first: the leftmost token, and of several tokens
+            that begin there the longest.
         composition: rewrites each stretch between special tokens that contains suspects, before the map applies; None if nothing composes.
         placed: runs of characters, by first and last code point. Only step-by-step normalization finds the offsets of these characters.
     """
@@ -91,7 +91,7 @@ class Alphabet:
         return alphabet.symbols[np.searchsorted(alphabet.codes, code_points)]
 
     def run(self, text: str) -> list[str | int]:
-        """The words of a text, normalized, and the ids of the special tokens between them.
+        """The normalized words of a text, and the ids of the special tokens between them.
 
         >>> Alphabet.plain().run("any text is one word")
         ['any text is one word']

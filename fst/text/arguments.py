@@ -28,8 +28,8 @@ from fst.text.normalizer import Normalizer, early, late, without_context
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, Whitespace
 
-# Kinds of a code point, as bits. `CHANGES`: it or the text before it may change. `WORD`: it belongs to a word. `WHITE`: it is whitespace.
-# `INSIDE`: see `fst.text.normalizer.Cuts`. `DROPS`: a charsmap may remove it.
+# Kinds of a code point, as bits. `CHANGES`: the code point, or the text before it, may change. `WORD`: it is a word character. `WHITE`: it
+# is whitespace. `INSIDE`: see `fst.text.normalizer.Cuts`. `DROPS`: a charsmap may remove it.
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 CUT, ENDS = 8, 16  # bits of a byte after those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
@@ -50,7 +50,7 @@ class EditArguments(NamedTuple):
 
     Attributes:
         rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: as in `Edit`; the other
-            columns: the start and the end of the content, the string and the runs in the other arrays.
+            columns: the start and the end of the edit's content, string and runs in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
         counts: uint64[2], the number of edits before the maps of characters, and the number of all edits.
         bytes: uint8[edits, 2, 256]. First row: 1 if a replaced string may begin with the byte. Second row: 1 if the byte may be the second
@@ -65,7 +65,7 @@ class EditArguments(NamedTuple):
 
 
 class SplitterArguments(NamedTuple):
-    """A splitter of parts, see `fst.text.splitter.Splitter`. Without a splitter, all arrays are empty.
+    """The splitter of a `fst.text.normalizer.Normalizer`. Without a splitter, all arrays are empty.
 
     Attributes:
         params: uint64[1], at `COLUMNS` the number of columns of `moves`.
@@ -82,30 +82,31 @@ class SplitterArguments(NamedTuple):
 
 
 class NormalizerArguments(NamedTuple):
-    """The arrays by which kernels rewrite texts.
+    """The arrays for rewriting texts.
 
     Attributes:
         params: uint64[16]. `COMPOSES`: 1 if characters compose. `DECOMPOSES`: 1 if Hangul syllables decompose. `STRIPS`: 1 if an edit or
             `fst.text.whitespace` strips whitespace. `PUTS`: 1 if an edit adds text before or after a text. `EDITS`: 1 if there are edits or
             a symbol for spaces. `PREFIX`, `SEPARATOR`: the indices into `fst.text.whitespace.PREFIXES` and `SEPARATORS`. `SYMBOL`: the code
             point of the symbol for a space, or `NO_SYMBOL`. `LONGEST`: the maximum number of bytes of a token of normalised text or of a
-            string of cuts, plus the reach of all edits; 0 without any of them. `REACH`: the maximum number of bytes of a string in `every`.
-            `TRIMS`: 0 if spans of tokens include their whitespace; `TRIMS_ALL` if they exclude it; `KEEPS_FIRST` if they include only the
-            first space of a text. `LAGS`: 1 if spans lag where characters with `DROPS` are removed at the beginning of a stretch, see
-            `fst.text.charsmap`. `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens
-            is *copied*: each character stays or is `mapped`, and only `lead` and a space by `PREFIX` are added before the text. `LEADS`:
-            the number of characters in the span of each character of `lead`: 1 (the first character of the text) or 0. `PUTS_BEHIND`: 1 if
-            an edit adds text after a text.
+            string of cuts, plus the reach of all edits. `REACH`: the maximum number of bytes of a string in `every`. `TRIMS`: 0 if spans of
+            tokens include their whitespace; `TRIMS_ALL` if they exclude it; `KEEPS_FIRST` if they include only the first space of a text.
+            `LAGS`: 1 if removing a character with `DROPS` at the beginning of a stretch makes all later spans lag, see `fst.text.charsmap`.
+            `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens is *copied*: each
+            character stays or is `mapped`, and only `lead` and a space by `PREFIX` are added before the text. `LEADS`: 1 if the span of
+            each character of `lead` is the first character of the text; 0 if it is empty. `PUTS_BEHIND`: 1 if an edit adds text after a
+            text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
-        bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string,
-            or if a string has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin after the byte.
+        bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string of
+            `every`, or if one of these strings has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may
+            begin after the byte.
         stops: uint8[512], two tables by byte, for finding the positions where a text may change. These are bytes with the bit `STOP` (all
             bytes except unchanged ASCII characters), and bytes with `FIRST` before a byte with `SECOND`. The table from `IF_FOUND_ANYWAY`
-            on has the bits `FIRST` of all strings of `every`, and no bit `STOP` where `mapped` has the result for a character. In the table
+            on has the bits `FIRST` of all strings of `every`, and no bit `STOP` for characters whose result is in `mapped`. In the table
             from `IF_FOUND_ALONE` on, `FIRST` is set only for strings with the value `FOUND_ALONE`.
         mapped: uint8[256], the result for each byte of a text that is copied, see `COPIES`; empty if each byte maps to itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
-        list_ends: uint32[lists + 1], the end of each list in `lists`, by its number; the first element is 0.
+        list_ends: uint32[lists + 1], the end of each list in `lists`, by the number of the list; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` means the character itself.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
         pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Matcher.edges`.
@@ -113,8 +114,9 @@ class NormalizerArguments(NamedTuple):
         last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each token is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token. The index of a token is the number in its mark.
-        every: all tokens, and strings that edits change, as overlapping strings; the value is `FOUND_ALONE` or `FOUND_ANYWAY`.
-        cuts: the strings of cuts, overlapping.
+        every: all tokens, and strings that edits change. A walk finds overlapping strings, too. The value of a string is `FOUND_ALONE` or
+            `FOUND_ANYWAY`.
+        cuts: the strings of cuts. A walk finds overlapping strings, too.
         edits: the edits.
         charsmap: the charsmap among the edits.
         lead: uint8[n], ASCII, the text that an edit prepends.
@@ -156,7 +158,7 @@ class NormalizerWork(NamedTuple):
         sorted_items: uint64[capacity], counts: uint64[257], for sorting.
         origins: uint32[capacity], the index in the raw text of each replaced character.
         stretch: uint8[capacity], a normalised stretch.
-        stretch_places: uint64[capacity], the span of each of its characters; empty without spans.
+        stretch_places: uint64[capacity], the span of each character of `stretch`; empty if spans are not needed.
         spare, spare_places: like `stretch` and `stretch_places`, for a stretch before its edits.
         memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.pretokens.arguments.Work`.
     """
@@ -180,8 +182,8 @@ class Normalized(NamedTuple):
     Attributes:
         text: uint8[capacity], UTF-8 with marks.
         starts: int64[rows + 1], the start of each text in `text`, and the end of the last text.
-        places: uint64[capacity], the span of each character in its raw text, ``first | one past the last << 32``; empty without spans.
-        firsts: int64[rows + 1], the start of each text in `places`, and the end of the last text.
+        places: uint64[capacity], the span of each character in its raw text, ``first | one past the last << 32``; empty if spans are not
+            needed. firsts: int64[rows + 1], the start of each text in `places`, and the end of the last text.
     """
 
     text: Array
@@ -193,8 +195,8 @@ class Normalized(NamedTuple):
 def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
     """The arguments for a sequence of rewritings, see `fst.text.normalizer.NormalizerSteps`.
 
-    The first rewriting finds the tokens of raw text; the last one finds the tokens of normalised text. All rewritings after the first also
-    find marks.
+    The first rewriting finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All rewritings after the first
+    also find marks.
     """
     raw, last = early(added), len(steps) - 1
     marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
@@ -204,7 +206,7 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
         known = replace(added, specials=marked if number else added.specials, contextual=contextual)
         found.append(normalizer_arguments(by, known, None))
     for one in found[1:]:
-        one.params[COPIES] = 0  # a copied text must not begin with a mark
+        one.params[COPIES] = 0  # because a copied text must not begin with a mark
     return found
 
 
@@ -283,7 +285,7 @@ def _edits(by: Normalizer) -> EditArguments:
 
 
 def _bytes_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
-    """The bytes of an edit in `EditArguments.bytes`."""
+    """The rows of an edit in `EditArguments.bytes`."""
     firsts, seconds = found = np.zeros((2, 256), np.bool_)
     if isinstance(edit, Edit) and edit.kind == REPLACE:
         first, *others = edit.string.encode()
@@ -297,7 +299,7 @@ def _bytes_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
 
 
 def marks(added: AddedTokens) -> dict[bytes, int]:
-    """The mark of each token in a rewritten text, and its id."""
+    """A mapping of marks to ids: the mark of each added token in a rewritten text, and the id of the token."""
     return {mark(number): token.id for number, token in enumerate((*early(added).values(), *late(added).values()))}
 
 
@@ -383,7 +385,7 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
     A token is `FOUND_ANYWAY` only if no rule changes whitespace next to tokens.
     """
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
-    if by.blanks.separator != KEEPS:  # one of two adjacent separators is removed
+    if by.blanks.separator != KEEPS:  # if there are two adjacent separators, one of them is removed
         every[2 * (BLANK if by.blanks.separator == JOINS else BREAK)] = FOUND_ALONE
     puts = any(map(_puts, by.edits))
     known = without_context(added) if by.blanks.prefix == NEVER and not puts and not _strips(by) else {}
@@ -394,7 +396,7 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
 
 
 def _longest(spellings: Iterable[str]) -> int:
-    """The maximum number of bytes of a spelling; 0 without spellings."""
+    """The maximum number of bytes of a spelling; 0 if there are no spellings."""
     return max((len(_utf_8(spelling)) for spelling in spellings), default=0)
 
 

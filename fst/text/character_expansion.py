@@ -25,13 +25,13 @@ from fst.text.edits import REPLACE, RUNS, Edit
 from fst.text.normalizer import Normalizer, spread
 
 BLOCK = 1 << 20  # bytes of a text that are counted at a time
-MAX_PASSES = 8  # passes over the pairs that compose; no composite has more marks
+MAX_PASSES = 8  # maximum number of passes over the pairs that compose; no composite has more marks
 
 Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes that a character becomes
 
 
 class CharacterExpansion:
-    """Bounds the number of bytes of a rewritten text.
+    """Upper bounds on the numbers of bytes of rewritten texts.
 
     Args:
         by: the rewriting.
@@ -84,7 +84,7 @@ def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds,
     """Compute the bounds of characters before an edit from the bounds after it.
 
     Returns:
-        The bounds, and the maximum number of bytes that this edit and later ones add at the ends of a stretch.
+        The bounds, and the maximum number of bytes that this edit and all later edits add at the ends of a stretch.
     """
     if isinstance(edit, Charsmap):
         return with_strings(edit.strings, bounds), at_ends

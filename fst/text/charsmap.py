@@ -30,7 +30,7 @@ from fst.core.lazy import Lazy
 from fst.text.clusters import APART, PAIRS, SYLLABLE, Runs, classes_of, clusters
 from fst.text.composition import Place
 
-CHARSMAP = "charsmap"  # a kind of edit
+CHARSMAP = "charsmap"  # the kind of an edit that is a charsmap
 CLUSTERS, LONGEST, PIECEWISE, KEEPING = MANNERS = "clusters", "longest", "piecewise", "keeping"
 IN_PIECES = (PIECEWISE, KEEPING)
 SHORT = 6  # a cluster of at least this many bytes is looked up character by character
@@ -148,7 +148,7 @@ class Charsmap:
         """bool[0x110000], whether a character is the second character of a longer string that may be replaced."""
         strings, is_second = self.strings, np.zeros(CODE_POINTS, bool)
         firsts = strings.characters
-        if self.manner == CLUSTERS:  # a string with a shorter string as a prefix is never the shortest
+        if self.manner == CLUSTERS:  # a string that begins with a shorter string is never the shortest
             firsts = type(firsts)(*(array[firsts.values < 0] for array in firsts))
         found, at = strings.seconds(firsts.nodes)
         if self.manner == CLUSTERS:
@@ -169,7 +169,7 @@ class Charsmap:
 
     @property
     def triggers(self) -> Sequence[str]:
-        """Strings for a fast check: each text that changes contains one of them or a character of `singles`."""
+        """Strings for a fast check: each text that changes contains one of these strings, or a character of `singles`."""
         return []
 
     @property
@@ -187,8 +187,8 @@ def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Plac
     """The spans of characters as in ``tokenizers``.
 
     For each new character, ``tokenizers`` records the number of characters that it adds or removes. Then it reads the old characters in
-    parallel with the new characters. An added character has the span of the last character read. Removed characters are read with the new
-    character before them; without a new character before them, they are never read, and all later spans lag.
+    parallel with the new characters. An added character has the span of the last character read. Removed characters are read together with
+    the new character before them. Removed characters at the beginning are never read, so all later spans lag.
     """
     changes = list[int]()
     for string, new in replaced:
@@ -207,10 +207,10 @@ def _read_along(changes: Sequence[int], places: Sequence[Place]) -> Iterator[Pla
 
 
 def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bool) -> list[Place]:
-    """The spans of characters as in sentencepiece: each span is from the start of the replaced string to the start of the next one.
+    """The spans of characters as in sentencepiece: each span is from the start of the replaced string to the start of the next string.
 
-    In a replacement, only the last character has this span; all other characters have an empty span at its start. If `extends` is set,
-    removed text belongs to the character before it.
+    Only the last character of a replacement has this span; all other characters of a replacement have an empty span at the start of the
+    string. If `extends` is set, the span of a character includes removed text after it.
     """
     spans, at = list[Place](), 0
     for string, new in replaced:

@@ -5,7 +5,7 @@ Most texts are composed already. *Suspects* are the characters that composition 
 sorted, which WordPiece's kernels do. Every other text is rewritten by the kernels of `fst.runtime.text.kernels.stretches`;
 `Composition.apply` is their specification.
 
-The algorithm follows The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, each time is a step, see
+The algorithm follows The Unicode Standard, 3.11: decompose, order, compose. If normalizers compose several times, each time is a step, see
 `fst.text.normalizer.NormalizerSteps`.
 """
 
@@ -26,12 +26,12 @@ from fst.automata.rows import CODE_POINTS, Array
 
 Place = tuple[int, int]  # a span: the first character in a text, and one past the last
 
-HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant, a vowel, and perhaps a trailing consonant
+HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant, a vowel, and optionally a trailing consonant
 LEADING, VOWELS, TRAILING = 0x1100, 0x1161, 0x11A7
 VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 
 ITSELF = CODE_POINTS  # in an image: the mapped character; one past the last code point
-MAX_ROW = 64  # numbers in a stored row, except for suspects; also the maximum factor by which a text may grow
+MAX_ROW = 64  # maximum number of numbers in a stored row, except for suspects; also the maximum growth of a text
 NO_ASCII = 0xFF
 FIRST_PART = 1 << 21  # the bit above a code point: this is the first part of a character
 
@@ -74,10 +74,10 @@ class Composition:
 
     Attributes:
         first: the map of characters before decomposition.
-        decompositions: the full decomposition of each character that has one, except for Hangul syllables.
+        decompositions: the full decomposition of each character that decomposes, except Hangul syllables.
         orders: the rank of each mark in canonical ordering, at least 1.
-        pairs: the composite of each pair of characters that has one. Without pairs, nothing composes, not even Hangul syllables.
-        suspects: characters that may change a text beyond the order of its marks.
+        pairs: the composite of each pair of characters that composes. Without pairs, nothing composes, not even Hangul syllables.
+        suspects: the characters by which a text may change in more than the order of its marks.
     """
 
     first: Images
@@ -172,7 +172,7 @@ class Composition:
 
 
 def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:
-    """Check and return the rows under a name in a JSON form.
+    """Check and return the rows that the JSON form contains under a name.
 
     Raises:
         ValueError: the rows are not lists of Unicode scalar values.
@@ -192,7 +192,9 @@ def _syllable(code: int) -> tuple[int, ...]:
 
 
 def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Iterator[Place]:
-    """The spans of composed characters. A replacement has the next span; an added character has the span before it."""
+    """The spans of composed characters. A character that replaces others has the next span; an added character has the span of the
+    character before it.
+    """
     following = 0
     for _, more in composed:
         if more > 0:

@@ -31,13 +31,13 @@ class Edit:
 
     Attributes:
         kind: `STRIP`: remove whitespace at the ends. `PREPEND`: add `content` before the text, unless the text is empty. `REPLACE`: replace
-            each `string` by `content`, from the left. `RUNS`: replace runs of some characters by `content`; each run is as long as
-            possible. `SPACES`: change spaces like sentencepiece, see `_spaced`.
+            each `string` by `content`, from the left. `RUNS`: replace each maximal run of the characters in `runs` by `content`. `SPACES`:
+            change spaces like sentencepiece, see `_spaced`.
         left, right: whether the left end and the right end are stripped. For `SPACES`, `left`: whether a space is added before the text;
             `right`: whether spaces at the ends and each `string` at the right end are removed, and runs of spaces become one space.
         content: the inserted text. For `SPACES`: a space added at the end, or the empty string.
         string: the replaced text.
-        runs: the characters of runs, as runs of code points (first, last).
+        runs: the set of characters for `RUNS`, as ranges of code points (first, last).
         least: the minimum number of characters in a replaced run.
     """
 
@@ -102,7 +102,7 @@ class Edit:
         return "".join([*parts, text[at:]]), [*kept, *places[at:]]
 
     def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
-        """The text with sentencepiece's spaces, and its spans: each character ends where the next one begins.
+        """Change spaces like sentencepiece. Return the new text, and its spans: each span ends where the next span begins.
 
         The space added before the text follows all spaces at the beginning of the raw text. Its span ends where the first character begins,
         so it covers the text that was removed before this character. The space added at the end has an empty span. Neither space is added
@@ -156,7 +156,8 @@ class Edit:
 
     @property
     def triggers(self) -> Sequence[str] | None:
-        """Strings for a fast check: each text that the edit changes contains one of them, a character of `singles`, or whitespace to strip.
+        """Strings for a fast check: each text that the edit changes contains one of these strings, a character of `singles`, or whitespace
+        to strip.
 
         None if there are too many strings.
         """
@@ -176,7 +177,7 @@ class Edit:
 
     @property
     def reach(self) -> int:
-        """Upper bound on the number of bytes of kept text that the edit replaces together with other text."""
+        """Upper bound on the number of context bytes that decide whether the edit changes a character."""
         if self.kind == SPACES:
             return 4 * self.right
         return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0
@@ -208,7 +209,7 @@ def edits_from_stored(stored: Any) -> Edits:
     """Read edits from their JSON form.
 
     Raises:
-        ValueError: this is not the JSON form of edits, or there are too many.
+        ValueError: the JSON is not a list of edits, or the list is too long.
     """
     if not isinstance(stored, list) or len(stored) > MAX_EDITS:
         raise ValueError(f"edits are no list, or more than {MAX_EDITS}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fst.text.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images
 
-RATIOS = 840  # a multiple of the byte lengths of one and of two characters: 1 to 8
+RATIOS = 840  # a common multiple of 1 to 8, the possible byte lengths of one or two characters
 OF_SYLLABLE = 3  # a Hangul syllable has at most three parts, and each part has as many bytes as the syllable
 
 
@@ -30,7 +30,7 @@ def of_composition(composition: Composition) -> Fraction:
 
 
 def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
-    """The bound for changes, each given as the code points before and after.
+    """The bound for changes. A change is two strings of code points: before and after.
 
     The bound is at least 1: text that a later change removes needs capacity until then.
     """

@@ -1,12 +1,12 @@
 """Rewriting: the changes to a text before a splitter cuts it into pre-tokens. The slow walk here is the specification.
 
 1. Find added tokens in the raw text.
-2. Normalize each stretch between them: apply the edits `before`, order marks, compose and map characters, apply the edits `after`.
-3. Find added tokens in each normalized stretch.
-4. Write the spaces of each remaining stretch, see `fst.text.whitespace`. With ``add_prefix_space``, for example, a stretch gets a leading
-   space. If splits come before ``add_prefix_space``, each pre-token of these splits gets a leading space, and an `EDGE` separates two of
-   them.
-5. Add a space after each string where the splitter restarts, see `Cuts`.
+2. Normalize each *stretch*, the text between two added tokens: apply the edits `before`, order marks, compose and map characters, apply the
+   edits `after`.
+3. Find added tokens in each normalized stretch. The text between two of these tokens is a *part*.
+4. Write the spaces of each part, see `fst.text.whitespace`. With ``add_prefix_space``, for example, a part gets a leading space. If splits
+   come before ``add_prefix_space``, each pre-token of these splits gets a leading space, and an `EDGE` separates two of them.
+5. Add a space after each string of `Cuts`, so that the splitter restarts there.
 
 The search for added tokens finds the longest token at each position and continues after it, like ``AddedVocabulary.find_matches`` of
 ``tokenizers``.
@@ -32,10 +32,10 @@ from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BLANK, BREAKS, NO_WHITESPACE, Whitespace
 
-MAX_STEPS = 100  # also the limit for a sequence of normalizers
+MAX_STEPS = 100  # maximum number of steps; also the maximum length of a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
-MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # a list may have two forms, and list numbers are uint16
+MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # numbers of lists are uint16, and each list may need two numbers
 
 
 class Stretch(NamedTuple):
@@ -62,7 +62,8 @@ class Cuts:
 
     Attributes:
         strings: the strings; no string is a prefix of another.
-        inside: runs of code points, as first and last. A string after one of these characters is not a cut: the pre-token continues there.
+        inside: runs of code points, as first and last. A string after one of these characters is not a cut, because the pre-token continues
+            there.
     """
 
     strings: Sequence[str]
@@ -91,7 +92,7 @@ class Cuts:
         return cls(strings, inside)
 
     def ends(self, text: str) -> Iterator[int]:
-        """The positions where a part of a stretch gets spaces. The part has no added tokens."""
+        """The positions in a part where spaces are added."""
         at = begun = 0
         while at < len(text):
             string = next((string for string in self.strings if text.startswith(string, at)), "")
@@ -113,11 +114,11 @@ class Normalizer:
     """The rewriting of the text around added tokens.
 
     Attributes:
-        composition: the normalizers up to the one that orders marks or composes; None if no normalizer does. `composition.suspects`: all
-            characters that it may change, or that may change the characters before them.
+        composition: the normalizers up to the normalizer that orders marks or composes; None if there is no such normalizer.
+            `composition.suspects` contains all characters that `composition` may change, or that may change the characters before them.
         last: the map of characters after `composition`.
         blanks: the rules for writing spaces.
-        cuts: the positions where the splitter restarts.
+        cuts: the strings after which the splitter restarts.
         before, after: the edits before `composition` and after `last`.
         splitter: the splitter that cuts a part before spaces are written in each pre-token; None: spaces are written in the whole part.
     """
@@ -210,7 +211,7 @@ class Normalizer:
                     yield self._part(part, part_places)
 
     def _part(self, text: str, places: Sequence[Place]) -> Stretch:
-        """A part of a normalized stretch, with its added spaces. The part has no added tokens."""
+        """Write the spaces of a part."""
         if self.splitter:
             return self._in_pieces(text, places, self.splitter)
         text, places = self.blanks.written(text, places)
@@ -220,7 +221,7 @@ class Normalizer:
         return Stretch(BLANK.join(parts), parts_places[:-1], None)
 
     def _in_pieces(self, text: str, places: Sequence[Place], splitter: Splitter) -> Stretch:
-        """A part like that of `_part`, cut by a splitter, with the spaces added to each pre-token."""
+        """Cut a part with a splitter, and write the spaces of each pre-token."""
         written = [self.blanks.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
         own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
         return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
@@ -286,14 +287,14 @@ class NormalizerSteps:
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
-    """The start, end and id of each added token in a text, and of each stretch between them, with the id None.
+    """The start, end and id of each added token in a text. For each stretch between these tokens, the id is None.
 
     Args:
         text: raw or normalized text.
         tokens: the tokens by their spelling.
         word: the code points of word characters; a token with ``single_word`` next to a word character is ignored.
     """
-    at = begun = white = 0  # the search position; the end of the last token; the end of the whitespace that a token includes
+    at = begun = white = 0  # the search position; the end of the last token; the end of the whitespace that the last token includes
     while at < len(text):
         spelling = max((token for token in tokens if text.startswith(token, at)), key=len, default="")
         first, at = at, at + (len(spelling) or 1)
@@ -328,7 +329,7 @@ def spread(by: Normalizer) -> int:
 def without_context(added: AddedTokens) -> dict[str, int]:
     """The spellings and ids of the tokens that are also found without rewriting, in a text that rewriting does not change.
 
-    These tokens have no flags. The tokens of normalized text among them cannot overlap with tokens of raw text.
+    These tokens have no flags. If they are tokens of normalized text, they cannot overlap with tokens of raw text.
     """
     raw = early(added)
     shared = {*overlapping(late(added), raw)}

@@ -9,12 +9,12 @@ A machine reads one *symbol* (normalized character) at a time. Five arrays map a
     0. Classes of parts of words come first, then classes that end a word, then lists. See `fst.automata.rows` for the bits of record A.
 ``symbols``
     lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` for each symbol, the lowest rank
-    first. Class 0 is a mark without a symbol: it only takes a position in a run of marks.
+    first. Class 0 is a mark without a symbol, which only takes up a position in a run of marks.
 ``specials``
     the trie of the added tokens that are cut out of the raw text first, one character per node; each token has a class.
 
 If neighbours may change a character, ``pages`` has a second half. Texts with such characters are normalized before they are read. The
-second half has the classes of normalized characters: `NORMALIZED` is added to their code points.
+second half contains the classes of normalized characters: `NORMALIZED` is added to their code points.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
 
 NORMALIZED = CODE_POINTS  # added to the code point of a normalized character
 
-Symbol = tuple[int, Place]  # a class, and its span in the text
+Symbol = tuple[int, Place]  # a class, and the span of the symbol in the text
 
 
 class ReadingTable(Table):
@@ -117,7 +117,7 @@ class ReadingTable(Table):
         return found
 
     def read(self, text: str) -> Iterator[Symbol]:
-        """The symbols of a text, with runs of marks in canonical order; fences are not yet paired."""
+        """The symbols of a text, with runs of marks in canonical order. Pairs of equal fences are included."""
         position = 0
         while position < len(text):
             number = self.class_of(ord(text[position]))
@@ -143,8 +143,8 @@ class ReadingTable(Table):
     def _run(self, text: str, position: int, end: int) -> Iterator[Symbol]:
         """The symbols of a character or of a run of marks, by rank; equal ranks keep their order.
 
-        Spans stay in text order. The first symbol of each character gets the span of the next character that has symbols. Each other symbol
-        gets the span of the symbol before it.
+        Spans stay in text order. The first symbol of each character gets the span of the next character that has symbols. Every other
+        symbol gets the span of the symbol before it.
         """
         lists = [self.listed(self.class_of(ord(char))) for char in text[position:end]]
         places = iter([at for at, listed in enumerate(lists, position) if listed])
@@ -167,7 +167,7 @@ class ReadingTable(Table):
 def parents_of(specials: Array) -> Array:
     """int64[nodes], the parent of each node of ``specials``; 0 for the root.
 
-    Each node except the root is the first child or the next sibling of exactly one node. It comes after its parent.
+    Each node except the root is the first child or the next sibling of exactly one node. Each node comes after its parent.
     """
     _, child, sibling, _ = specials.T
     nodes = np.arange(len(specials))

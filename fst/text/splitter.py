@@ -31,14 +31,14 @@ class Splitter:
     """Cuts a text into pre-tokens by a pattern.
 
     A search begins in START at a position of the text and reads one symbol at a time. A move consists of the next state and a bit: whether
-    a match ends before the symbol. The bit is one symbol late, so that patterns can look one symbol ahead. A search ends in DEAD, and its
-    match is the match that ended last. The next search begins at the end of this match; without a match, it begins one symbol after the
-    start of this search.
+    a match ends before the symbol. The bit comes one symbol late, so patterns can look one symbol ahead. A search ends in DEAD, and its
+    match is the match that ended last. The next search begins at the end of this match. If there is no match, the next search begins one
+    symbol after the start of this search.
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
         moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
-            the end of the text: it leads to DEAD. The row of DEAD is zero.
+            for the end of the text, and leads to DEAD. The row of DEAD is zero.
         behavior: the reference's name of the rule that makes pre-tokens from matches and from the gaps between them.
         invert: whether matches and gaps swap their roles.
         dropped: classes; a pre-token is dropped if its first character has one of these classes.
@@ -51,14 +51,16 @@ class Splitter:
     dropped: frozenset[int] = frozenset()
 
     def stored(self) -> dict[str, Any]:
-        """Return the JSON form of a splitter without gaps: the starts and classes of runs of code points, moves, dropped classes."""
+        """Return the JSON form of a splitter with the default behavior: the starts and classes of runs of code points, moves, dropped
+        classes.
+        """
         starts = np.flatnonzero(np.append(True, self.classes[1:] != self.classes[:-1]))
         runs = {"starts": starts.tolist(), "numbers": self.classes[starts].tolist()}
         return {**runs, "moves": self.moves.tolist(), "dropped": sorted(self.dropped)}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Splitter:
-        """Read a splitter without gaps from its JSON form.
+        """Read a splitter with the default behavior from its JSON form.
 
         Raises:
             ValueError: the JSON does not have the form that `stored` returns.
@@ -84,7 +86,7 @@ class Splitter:
         return [(start, end) for start, end in spans if start < end and int(self.classes[ord(text[start])]) not in self.dropped]
 
     def segments(self, text: str) -> list[tuple[Span, bool]]:
-        """The segments of a text, which cover it: matches, and gaps between them. Each has a flag, whether it counts as a match."""
+        """Divide a text into segments: matches, and the gaps between them. Each segment has a flag: whether it counts as a match."""
         segments, start = [], 0
         for first, last in self.matches(text):
             if start < first:
@@ -123,7 +125,7 @@ def _are_whole(listed: Any, limit: int) -> bool:
 
 
 def prove_moves(moves: NDArray[np.uint16]) -> None:
-    """Prove that searches stay inside the array, that each search ends at the latest at the end of its text, and that no match is empty.
+    """Prove that searches stay inside the array, that each search ends no later than its text, and that no match is empty.
 
     Args:
         moves: as in `Splitter`.

@@ -1,8 +1,9 @@
-"""Rules for spaces in a part of a text. They apply before a splitter cuts the part, which has no added tokens.
+"""Rules for spaces in a part of a text. The rules apply before a splitter cuts the part.
 
-SentencePiece keeps the space before a word in the word's piece, as a *symbol*, mostly ▁. Its pipelines replace each space by the symbol.
-This module does the reverse: it replaces the symbol by a space, in texts and in tokens. Nearly all texts contain spaces and no symbol, so
-they do not change. If the symbol is not a token, spaces become the symbol: the model then falls back to the symbol's bytes.
+In SentencePiece, a piece includes the space before its word, written as a *symbol*, mostly ▁. So pipelines for SentencePiece models replace
+each space by the symbol. This module does the reverse: it replaces the symbol by a space, in texts and in tokens. Nearly all texts contain
+spaces and no symbol, so they do not change. If the symbol is not a token, spaces become the symbol: the model then falls back to the
+symbol's bytes.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Whitespace:
     """The rules for writing spaces.
 
     Attributes:
-        prefix: whether a word gets a leading space, unless it begins with a space or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only a word at
-            the beginning of the raw text.
+        prefix: the words that get a leading space, unless they begin with a space or the symbol: `ALWAYS`: all words; `NEVER`: no word;
+            `FIRST`: only a word at the beginning of the raw text.
         symbol: the character that means a space; "" if no character does.
         separator: `KEEPS`: the whole part is one word. Otherwise whitespace separates words, and the separator joins them: `JOINS`, the
             empty string, or `BREAKS`, a line break.

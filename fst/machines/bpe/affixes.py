@@ -66,11 +66,11 @@ class Affixes(NamedTuple):
         return Part(left.body + right.body, left.is_first, right.is_last)
 
     def places(self, byte: int) -> Iterable[Part]:
-        """The parts of one byte: one for each position in a pre-token with a different name."""
+        """The parts of one byte: a byte has a different name at each of these positions in a pre-token."""
         return self.everywhere(bytes([byte]))
 
     def everywhere(self, body: bytes) -> Sequence[Part]:
-        """The parts of a byte string: one for each position in a pre-token with a different name."""
+        """The parts of a byte string: it has a different name at each of these positions in a pre-token."""
         firsts, lasts = ([True, False] if affix else [True] for affix in self)
         return [Part(body, is_first, is_last) for is_first in firsts for is_last in lasts]
 

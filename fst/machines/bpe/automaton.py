@@ -12,8 +12,8 @@ is exact. Notation:
 walk over a pre-token from left to right finds its states. A walk from right to left finds its tokens, with one look-up for each token.
 
 **Rows.** Entries are uint32, ``target 24 | label 8``, see `ENTRY`; with 64 bits, walks took 2 to 14 % longer. A state is the slot of its
-*finish entry*, which has the label `FINISH` and the target F(s). If the slot for the transition of s on byte b has another label, s uses
-the root's transition on b. The root's row has every label. `FINISH` matches no byte, because bytes of UTF-8 are below 0xF8.
+*finish entry*, which has the label `FINISH` and the target F(s). If the slot for the transition of s on byte b has a label other than b, s
+uses the root's transition on b. The root's row has every label. `FINISH` matches no byte, because bytes of UTF-8 are below 0xF8.
 
 **What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; a token has at least
 one byte, and does not begin before the pre-token. The proof: the table contains a *depth* for each state, a lower bound on the number of
@@ -29,7 +29,7 @@ from fst.automata.rows import BYTE_ROW, MAX_OUTPUT, ROOT, Array, RowFormat
 from fst.pretokens.decoding import MAX_SIZE
 from fst.tables.proof import Each, Transitions, need, need_none, prove_states, prove_transitions
 
-MAX_ID, MAX_LENGTH = MAX_OUTPUT, MAX_SIZE  # the highest id, and the maximum number of bytes of a token
+MAX_ID, MAX_LENGTH = MAX_OUTPUT, MAX_SIZE  # the highest id of a token, and the maximum number of bytes of a token
 UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # the bytes that a text can contain
 LABELS, FINISH, FREE = 0xF8, 0xFF, (1 << 32) - 1
 ENTRY = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, labels=LABELS, own=FINISH, free=FREE)

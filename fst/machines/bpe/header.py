@@ -16,7 +16,7 @@ from fst.tables.sentencepiece_info import SENTENCEPIECE_INFO, SentencePieceInfo
 
 @dataclass(frozen=True)
 class BpeAutomaton:
-    """The layout of the machine.
+    """The layout of the automaton.
 
     Attributes:
         kind: the kind of machine.
@@ -42,7 +42,7 @@ class BpeModel:
         continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty if the source has none.
         long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words, mostly because they
             are too long.
-        letters: the letters for bytes in the names of the model's tokens, and whether symbols are bytes or characters.
+        letters: the spelling of the model's tokens; it also determines whether symbols are bytes or characters.
         fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; they are the last of the model's
             tokens.
         joins_words: as in `fst.pretokens.table.PretokenTable`.
@@ -51,7 +51,7 @@ class BpeModel:
             removed.
         unk_token: the source's name for the unknown token; None if the source has no unknown token.
         fuse_unk: whether a run of missing bytes or characters becomes one `unk_id`.
-        byte_fallback: whether the source uses fallbacks.
+        byte_fallback: whether the source has fallback tokens for bytes.
         sentencepiece: the types and scores of the pieces in a model of sentencepiece; None for other sources.
     """
 

@@ -31,7 +31,7 @@ from fst.tables.proof import need, need_none
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # the key in a free slot
-SCRATCH = 8  # int32 numbers for each byte of a pre-token, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
+SCRATCH = 8  # number of int32 elements for each byte of a pre-token, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
 insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 
@@ -69,7 +69,7 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
 
     Args:
         codes: the code of each byte, see `fst.machines.bpe.affixes`.
-        atoms: int32[CODES], the token for each byte; `ABSENT`: no token and no fallback, so the byte produces nothing.
+        atoms: int32[CODES], the token for each byte; `ABSENT` if the byte is removed, because it has neither a token nor a fallback token.
         fused: the token whose runs become a single token; `NOT_FUSED` if no runs fuse.
     """
     found = [int(atoms[code]) for code in codes if atoms[code] != ABSENT]
@@ -101,7 +101,7 @@ def atoms_of_characters(piece: str, characters: Mapping[tuple[int, bytes], int],
 
 
 def pairs_for(count: int) -> NDArray[np.uint64]:
-    """Return an empty hash table with room for `count` pairs.
+    """Return an empty hash table with capacity for `count` pairs.
 
     Returns:
         uint64[2 * slots]. A slot has two numbers: a pair, ``left << 32 | right``, or `EMPTY`; and the rank of the pair. The number of slots
@@ -111,7 +111,7 @@ def pairs_for(count: int) -> NDArray[np.uint64]:
 
 
 def pairs_of(merges: Array) -> NDArray[np.uint64]:
-    """The hash table of the pairs of merges, see `capacity_for`."""
+    """The hash table of the pairs of merges, see `pairs_for`."""
     pairs, wide = pairs_for(len(merges)), merges.astype(np.uint64)
     insert_pairs.call(wide[:, LEFT] << np.uint64(32) | wide[:, RIGHT], pairs)
     return pairs

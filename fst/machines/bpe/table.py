@@ -71,7 +71,7 @@ class BpeTable(PretokenTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """The maximum number of ids per byte of text: the expansion bound, times the scratch of a queue of merges."""
+        """The capacity for ids per byte of text: the expansion bound, times the scratch that the queue of merges needs."""
         return self.expansion_bound * (1 if self.has_automaton else merge_list.SCRATCH)
 
     @Lazy
@@ -111,7 +111,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def byte_tokens(self) -> Array:
-        """int32[CODES], the id of the one-byte token for each code, see `fst.machines.bpe.affixes`; -1 without a token."""
+        """int32[CODES], the id of the one-byte token for each code, see `fst.machines.bpe.affixes`; -1 if there is no such token."""
         known, longest = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
         short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= longest).tolist()
         return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
@@ -150,7 +150,9 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def atoms(self) -> Array:
-        """int32[CODES], the id that each byte becomes, by its code; -1: the byte is removed, or only occurs in characters."""
+        """int32[CODES], the id that each byte becomes, by its code; -1 if the byte is removed, or if symbols are characters and the byte
+        has no fallback token.
+        """
         atoms, unk_id = self.byte_tokens.copy(), self.metadata.model.unk_id
         if unk_id is not None and self.metadata.model.letters.are_bytes:
             atoms.reshape(-1, 256)[:, self.missing > 0] = unk_id
@@ -211,8 +213,8 @@ class BpeTable(PretokenTable):
             self._prove_characters()
 
     def _prove_characters(self) -> None:
-        """Prove that each character with a token has as many bytes as this token. Only ids of several tokens, and of ``unk_token``, can
-        differ.
+        """Prove that each character with a token has as many bytes as this token. Only the tokens of shared ids and the ``unk_token`` need
+        this proof.
         """
         model = self.metadata.model
         ids, unknown = self.token_ids[: model.model_tokens - model.fallbacks], -1 if model.unk_id is None else model.unk_id
@@ -245,7 +247,7 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def long_pieces(self) -> Mapping[bytes, int]:
-        """The `whole_pieces` that no merges make and that are not in ``words``, mostly because they are too long."""
+        """The `whole_pieces` that no merges make, and that are not in ``words``, mostly because they are too long."""
         model = self.metadata.model
         found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
         return {**{self.content(token): int(self.token_ids[token]) for token in found}, **self.spelled_fallbacks}

@@ -75,13 +75,13 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.params.copy()
-    if bordered:  # no space may be skipped: a token may begin with it
+    if bordered:  # no space may be skipped, because a token may begin with a space
         of_words[BLANK_CLASS] = 0
     return of._replace(params=of_words, added=AddedTokens(params, grams, sides, found))
 
 
 def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:
-    """The value of a token in `fst.machines.wordpiece.arguments.AddedTokens.trie`; `number` is its class."""
+    """The value of a token in `fst.machines.wordpiece.arguments.AddedTokens.trie`; `number` is the class of the token."""
     # A text that may contain a bordered token or a token of raw text must be a suspect, even if this token overlaps an inside token.
     # Normalization may remove the character between a token of raw text and the next letter.
     if not is_inside or not token.normalized:
@@ -104,14 +104,14 @@ def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
     places = np.repeat(first + 1 - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
     numbers = np.append(np.delete(own, listed), table.symbols[places].astype(np.int64) & 0xFFFF)
     kinds = np.append(np.delete(kinds, listed), np.repeat(kinds[listed], sizes))
-    numbers, kinds = numbers[numbers > 0], kinds[numbers > 0]  # class 0 is not a symbol, but it precedes a text
+    numbers, kinds = numbers[numbers > 0], kinds[numbers > 0]  # class 0 is not a symbol; kernels use it before a text
     sides = kinds & (BEGINS_WORD | ENDS_WORD | SPACED)
     always, never = np.ones((2, len(a) + 1), bool)
     always[numbers[(sides != BEGINS_WORD | ENDS_WORD) | (kinds & MIXED > 0)]] = False
     never[numbers[(sides & SPACED == 0) & (sides > 0) | (kinds & MIXED > 0)]] = False
     specials = table.specials[:, 3]
     always[specials[specials >= 0]] = False
-    always &= ~never  # both are still set for a class that no character becomes
+    always &= ~never  # at first, both are set for a class that no character becomes
     found: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
     return found
 

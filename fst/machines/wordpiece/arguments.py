@@ -42,9 +42,9 @@ class AddedTokens(NamedTuple):
         grams: uint64[3 * 1024], three Bloom filters. The hash of a gram selects a 64-bit word and two bits in it. `OWN`: the first symbols
             of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
             bordered token, starting with the symbol before its first border.
-        sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the first border, and the token's first
-            symbol. For a token that only counts as a whole word: `IN_WORD`: the token never counts next to the class; `CLEAR`: the class
-            never prevents the token.
+        sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the class is the first border of a
+            token, and also its first symbol. For a token that only counts as a whole word: `IN_WORD`: the token never counts next to the
+            class; `CLEAR`: the class never prevents the token.
         trie: the tokens. The value of a token is 0 if every text with the token is a suspect, and 1 if the text is a suspect only where the
             token may be a whole word. Inside tokens have other values: ``class << 1``, | 1 if the token only counts as a whole word.
     """
@@ -68,9 +68,9 @@ class Arguments(NamedTuple):
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
-        key_masks: uint64[4 * 14], four masks for each length of a word. In the sixteen symbols from the start of a word, they clear the
-            symbols after the word. The last four masks are for lengths over 12, which no key has: they only keep symbols 13 to 16, so that
-            no slot matches.
+        key_masks: uint64[4 * 14], four masks for each length of a word. In the sixteen symbols from the start of a word, these masks clear
+            the symbols after the word. The last four masks are for lengths over 12, which no key has. They clear all symbols except 13 to
+            16, so that no slot matches.
         token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for spans.
         added: contextual added tokens.
     """

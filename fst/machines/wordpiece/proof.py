@@ -61,10 +61,10 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
     need_none(~owed, lambda state: f"state {found[state]} emits unknown ids, or more than the {own[state]} symbols that it has read")
 
     def prove_outputs(some: Transitions) -> None:
-        emitted = emits.take(ENTRY.values_of(some.entries), mode="clip")  # past the end: the last element, too many ids
+        emitted = emits.take(ENTRY.values_of(some.entries), mode="clip")  # past the end of `emits`, the last element is taken: too many ids
         wrong = emitted + some.after > some.before + some.before.dtype.type(1)
         if automaton.layout == LINKED:
-            # The root has a transition for every label, so its link is never taken.
+            # The root has a transition for every label, so the link of the root is never taken.
             are_links = some.entries >> LABEL_SHIFT == LINK
             links = np.flatnonzero(are_links & (np.arange(some.first, some.first + len(wrong)) != ROOT + LINK))
             before, after = some.before[links], some.after[links]
@@ -85,7 +85,7 @@ def _emits(pool: Array, named: Array, too_many: int) -> Array:
     ids = pool & np.uint32(LAST_OUTPUT - 1)
     need_none(~are_named(ids, named), lambda place: f"no token has the id {ids[place]} in the pool")
     pooled = np.repeat(last + 1, np.diff(last, prepend=np.int32(-1))) - np.arange(len(pool), dtype=np.int32)
-    dtype: Any = np.min_scalar_type(2 * too_many)  # large enough for sums with depths
+    dtype: Any = np.min_scalar_type(2 * too_many)  # large enough for the sum of a number of ids and a depth
     emits = np.full((max(len(pool), len(named)), 1 << KIND_BITS), too_many, dtype)
     emits[0, NONE] = 0
     emits[: len(named), ONE] = np.where(named, 1, too_many)

@@ -269,9 +269,9 @@ class Walk:
     Attributes:
         ids: the token ids so far.
         offsets: for each id, the index of its first character in its text, and of the character after its last.
-        words: for each id, the number of its word in the text.
+        words: for each id, the index of its word in the text.
         symbols: the number of symbols read so far. The end of each text counts as one space.
-        lookups: the number of entries loaded so far.
+        lookups: the number of entries read so far.
     """
 
     def __init__(self, tables: WordPieceTable) -> None:
@@ -383,7 +383,7 @@ class Walk:
         entry = self._entry(label)
         while label and ENTRY.labels_of(entry) != label:
             finish = self._entry(0)
-            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # next to the finish entry, so this is one look-up
+            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # adjacent to `finish`: both are one look-up
             if ENTRY.labels_of(link) != LINK:
                 return finish
             self._emit(link)
