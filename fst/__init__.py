@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fst.bridge import train
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
-    from fst.runtime.compat.sentencepiece.processor import sentencepiece
+    from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - is called as the library is
     from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - is called as the library is
     from fst.runtime.compat.transformers.backend import tokenizers
     from fst.runtime.compat.transformers.hf import hf
@@ -87,7 +87,7 @@ _OBJECTS = {
     "Tokenizer": "fst.runtime.tokenizer.Tokenizer",
     "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",
     "hf": "fst.runtime.compat.transformers.hf.hf",
-    "sentencepiece": "fst.runtime.compat.sentencepiece.processor.sentencepiece",
+    "sentencepiece": "fst.runtime.compat.sentencepiece.processor.SentencePieceProcessor",
     "tiktoken": "fst.runtime.compat.tiktoken.encoding.Encoding",
     "tokenizers": "fst.runtime.compat.transformers.backend.tokenizers",
     "train": "fst.bridge.train",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any
 
 from fst.errors import TextError, UnsupportedError
 from fst.machines.unigram.sampling import Sampling
 from fst.runtime.compat.sentencepiece.arguments import (
+    NO_BUFFERS,
     Form,
     counts_bytes,
     is_sequence,
@@ -28,7 +29,10 @@ NO_SAMPLING = (
     'unigram mode ignored in BPE-dropout. when "nbest_size = -1" , this method samples from all candidates on the lattice instead of '
     "nbest segmentations."
 )
-OTHERS = {  # methods of sentencepiece before 0.2.3
+COMPILE = "compile the .model file, and call fst.sentencepiece with the tokenizer of its table"
+REFUSED = {  # methods that a stand-in cannot have, and methods of sentencepiece before 0.2.3
+    **dict.fromkeys(("load", "load_from_file", "load_from_serialized_proto", "from_file", "from_proto"), COMPILE),
+    "serialized_model_proto": "a table does not keep the .model file; keep the file, or pickle this object",
     "set_encode_extra_options": "pass add_bos, add_eos, reverse and emit_unk_piece to fst.sentencepiece or to encode",
     "set_decode_extra_options": "reverse the ids before decode",
     "set_vocabulary": "a table has the pieces of its model; compile a model with others of type UNUSED",
@@ -36,59 +40,28 @@ OTHERS = {  # methods of sentencepiece before 0.2.3
     "load_vocabulary": "a table has the pieces of its model",
     "calculate_entropy": "tok.nbest(text, n) gives segmentations with their scores",
     "sample_encode_and_score": "sample_encode_as_ids samples, and tok.nbest(text, n) gives scores",
-    "encode_as_immutable_proto": "take encode_as_offset_mapping",
-    "encode_as_serialized_proto": "take encode_as_offset_mapping",
     "override_normalizer_spec": "change the model's normalizer_spec and compile it",
 }
 
 
-def sentencepiece(
-    tokenizer: Tokenizer,
-    *,
-    return_type: Any = None,
-    out_type: Any = None,
-    add_bos: bool = False,
-    add_eos: bool = False,
-    reverse: bool = False,
-    emit_unk_piece: bool = False,
-    enable_sampling: bool = False,
-    nbest_size: int = -1,
-    alpha: float = 0.1,
-    num_threads: int = -1,
-) -> SentencePieceProcessor:
+@in_both_spellings
+class SentencePieceProcessor(Vocabulary):
     """A stand-in for a ``sentencepiece.SentencePieceProcessor``.
 
     It has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from a
     ``.model`` file, the results are the same, with three exceptions: `parallel_encode`, `nbest_encode` (see there), and the random numbers
-    of sampling. Protocol buffers are refused: use ``return_type="offset_mapping"``. Other tables return the ids, pieces and texts of
-    their source, and refuse calls for facts that only a model contains.
+    of sampling. Other tables return the ids, pieces and texts of their source, and refuse calls for facts that only a model contains.
+
+    Each method that accepts a text also accepts a list of texts, and each method that accepts an id accepts a list of ids. Methods that
+    load models or return protocol buffers are absent, and the error names a remedy, such as ``return_type="offset_mapping"``.
 
     Args:
         tokenizer: a tokenizer over any table.
         return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: defaults of the
             methods, as in sentencepiece.
 
-    Example::
-
-        sp = fst.sentencepiece(fst.load("t5.npz"))
-        sp.encode("Hello world", out_type=str)  # → ['▁Hello', '▁world']
-        sp.decode([8774, 296])  # → 'Hello world'
-    """
-    defaults = (return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads)
-    return SentencePieceProcessor(tokenizer, *defaults)
-
-
-@in_both_spellings
-class SentencePieceProcessor(Vocabulary):
-    """The members of ``sentencepiece.SentencePieceProcessor``, over a table.
-
-    Each method that accepts a text also accepts a list of texts, and each method that accepts an id accepts a list of ids. Each method also
-    has a name in CamelCase. Methods whose results are protocol buffers, such as ``encode_as_proto``, raise an `UnsupportedError`.
-
-    Args:
-        tokenizer: the tokenizer that encodes.
-        return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: as in
-            `fst.sentencepiece`.
+    Attributes:
+        fst: the tokenizer that encodes.
 
     Examples:
         >>> import json
@@ -365,44 +338,10 @@ class SentencePieceProcessor(Vocabulary):
             return [self._answers.normalized(one, with_offsets) for one in input]
         return self._answers.normalized(input, with_offsets)
 
-    def load(self, model_file: Any = None, model_proto: Any = None) -> NoReturn:  # noqa: ARG002
-        """Raise an error: a stand-in cannot load a model.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError("load: a stand-in has the table of its tokenizer; compile a .model file, and call fst.sentencepiece again")
-
-    def load_from_file(self, filename: Any) -> NoReturn:
-        """Raise an error, as `load` does."""
-        self.load(filename)
-
-    def load_from_serialized_proto(self, serialized: Any) -> NoReturn:
-        """Raise an error, as `load` does."""
-        self.load(serialized)
-
-    @classmethod
-    def from_file(cls, model_file: Any, **_: Any) -> NoReturn:
-        """Raise an error, as `load` does."""
-        raise UnsupportedError(f"from_file: compile {model_file} by fst.compile.tokenizer, and pass its fst.Tokenizer to fst.sentencepiece")
-
-    @classmethod
-    def from_proto(cls, model_proto: Any, **_: Any) -> NoReturn:  # noqa: ARG003
-        """Raise an error, as `load` does."""
-        cls.from_file("the model")
-
-    def serialized_model_proto(self) -> NoReturn:
-        """Raise an error: a table does not contain the ``.model`` file.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError("serialized_model_proto: a table does not keep the .model file; keep the file, or pickle this object")
-
     def __getattr__(self, name: str) -> Any:
         snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        hint = f": {OTHERS[snake]}" if snake in OTHERS else ""
-        raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}{hint}")
+        remedy = NO_BUFFERS if re.search("_as_(serialized_|immutable_)?proto$", snake) else REFUSED.get(snake)
+        raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}" + (f": {remedy}" if remedy else ""))
 
     def _form(self, return_type: Any, out_type: Any, *flags: bool | None) -> Form:
         """The requested form of results."""

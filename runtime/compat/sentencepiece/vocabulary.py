@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError
 from fst.runtime.compat.sentencepiece.answers import Answers
-from fst.runtime.compat.sentencepiece.arguments import NO_BUFFERS, is_sequence, piece_of
+from fst.runtime.compat.sentencepiece.arguments import is_sequence, piece_of
 from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
 from fst.runtime.tokenizer import Tokenizer
 
 BOTH = ("get_piece_size", "piece_to_id")  # methods with two spellings, although methods whose names end in _id or _size have one
-# Methods that sentencepiece also has with the suffix _as_proto, for protocol buffers.
-WITH_BUFFERS = ("encode", "sample_encode", "nbest_encode", "parallel_encode", "decode_ids", "decode_pieces")
 Class = TypeVar("Class", bound=type[Any])
 
 
@@ -128,22 +125,8 @@ class Vocabulary:
 
 
 def in_both_spellings(processor: Class) -> Class:
-    """Add to a class, for each method, a second name in CamelCase, as in sentencepiece; and add methods that refuse protocol buffers."""
-    for name in (f"{method}_as_proto" for method in WITH_BUFFERS):
-        setattr(processor, name, _refused(name))
+    """Add to a class, for each method, a second name in CamelCase, as in sentencepiece."""
     for name, method in [*vars(Vocabulary).items(), *vars(processor).items()]:
-        if name in BOTH or not (name.startswith(("_", "from_", "serialized_")) or name.endswith(("_id", "_size"))):
+        if name in BOTH or not (name.startswith("_") or name.endswith(("_id", "_size"))):
             setattr(processor, name.title().replace("_", "").replace("Nbest", "NBest"), method)
     return processor
-
-
-def _refused(name: str) -> Any:
-    def refused(*_: Any, **__: Any) -> NoReturn:
-        """Raise an error: protocol buffers are not supported.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError(f"{name}: {NO_BUFFERS}")
-
-    return refused
