@@ -71,19 +71,8 @@ def words(
         >>> [*zip(found, found.counts.tolist())]
         [(b' a', 1), (b' is', 1), (b' rose', 3), (b'a', 2)]
     """
-    found, _ = words_of(
-        sources,
-        splitter=splitter,
-        normalizer=normalizer,
-        column=column,
-        field=field,
-        threads=threads,
-        partition=partition,
-        min_count=min_count,
-        memory=memory,
-        progress=progress,
-        errors=errors,
-    )
+    arguments = dict(locals())
+    found, _ = words_of(arguments.pop("sources"), **arguments)
     return found
 
 

@@ -82,28 +82,10 @@ def bpe(
         >>> [*result.vocabulary]
         ['b', 'g', 'h', 'n', 'p', 's', 'u', 'ug', 'un', 'hug']
     """
+    arguments = dict(locals())
     from fst.compile.train.bpe import bpe as train
-    from fst.compile.train.control import Control
 
-    control = Control(progress, deadline, checkpoint)
-    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
-    return train(
-        found,
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        special_tokens=special_tokens,
-        initial_alphabet=initial_alphabet,
-        limit_alphabet=limit_alphabet,
-        continuing_subword_prefix=continuing_subword_prefix,
-        end_of_word_suffix=end_of_word_suffix,
-        max_token_length=max_token_length,
-        unk_token=unk_token,
-        byte_fallback=byte_fallback,
-        fuse_unk=fuse_unk,
-        reference=reference,
-        pipeline=pipeline,
-        control=control,
-    )
+    return _trained_in_rounds(train, **arguments)
 
 
 def wordpiece(
@@ -156,25 +138,10 @@ def wordpiece(
         >>> [*wordpiece({"hug": 10, "pug": 5, "hugs": 5}, vocab_size=9).vocabulary]
         ['g', 'h', 'p', 's', 'u', '##g', '##s', '##u', '##ug']
     """
-    from fst.compile.train.control import Control
+    arguments = dict(locals())
     from fst.compile.train.wordpiece import wordpiece as train
 
-    control = Control(progress, deadline, checkpoint)
-    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
-    return train(
-        found,
-        vocab_size=vocab_size,
-        criterion=criterion,
-        min_frequency=min_frequency,
-        special_tokens=special_tokens,
-        initial_alphabet=initial_alphabet,
-        limit_alphabet=limit_alphabet,
-        continuing_subword_prefix=continuing_subword_prefix,
-        end_of_word_suffix=end_of_word_suffix,
-        unk_token=unk_token,
-        pipeline=pipeline,
-        control=control,
-    )
+    return _trained_in_rounds(train, **arguments)
 
 
 def unigram(
@@ -245,25 +212,10 @@ def unigram(
         >>> result.scores[1:5].round(4).tolist()
         [-1.6022, -1.9555, -1.9555, -2.2233]
     """
-    from fst.compile.train.control import Control
+    arguments = dict(locals())
     from fst.compile.train.unigram.trainer import unigram as train
 
-    control = Control(progress, deadline, checkpoint)
-    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
-    return train(
-        found,
-        vocab_size=vocab_size,
-        special_tokens=special_tokens,
-        unk_token=unk_token,
-        initial_alphabet=initial_alphabet,
-        shrinking_factor=shrinking_factor,
-        n_sub_iterations=n_sub_iterations,
-        max_piece_length=max_piece_length,
-        seed_size=seed_size,
-        reference=reference,
-        pipeline=pipeline,
-        control=control,
-    )
+    return _trained_in_rounds(train, **arguments)
 
 
 def wordlevel(
@@ -301,9 +253,39 @@ def wordlevel(
         >>> wordlevel(["a rose is a rose"], splitter="whitespace", special_tokens=["<unk>"], vocab_size=3).vocabulary
         {'<unk>': 0, 'a': 1, 'rose': 2}
     """
+    arguments = dict(locals())
     from fst.compile.train.word_level import word_level as train
 
+    return _trained(train, **arguments)
+
+
+def _trained_in_rounds(
+    train: Callable[..., Trained],
+    *,
+    progress: Callable[[int, int], None] | None,
+    checkpoint: str | Path | None,
+    deadline: float | None,
+    **arguments: Any,
+) -> Trained:
+    """The result of a trainer of the compiler that works in rounds; further arguments are as in `_trained`."""
+    from fst.compile.train.control import Control
+
+    return _trained(train, control=Control(progress, deadline, checkpoint), **arguments)
+
+
+def _trained(
+    train: Callable[..., Trained],
+    *,
+    source: Any,
+    splitter: Any,
+    normalizer: Any,
+    column: str | None,
+    field: str | None,
+    threads: int | None,
+    min_count: int,
+    errors: str,
+    **options: Any,
+) -> Trained:
+    """The result of a trainer of the compiler, with its own `options`; all other arguments are those of the public trainer."""
     found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
-    return train(
-        found, vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special_tokens, unk_token=unk_token, pipeline=pipeline
-    )
+    return train(found, pipeline=pipeline, **options)
