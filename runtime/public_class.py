@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from fst import registry
 from fst.errors import UnsupportedError
 
-Public = TypeVar("Public")
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def class_of(table: Any) -> type[Any]:
@@ -22,34 +23,44 @@ def class_of(table: Any) -> type[Any]:
     return found
 
 
-def class_for(asked: type[Public], table: Any) -> type[Public]:
-    """Return the public class of a table, and check that it is `asked` or a subclass of `asked`.
-
-    Raises:
-        UnsupportedError: the table belongs to another public class.
-    """
-    found = class_of(table)
-    if issubclass(found, asked):
-        return found
-    raise UnsupportedError(f"the table is of kind {table.kind!r}; expected a table of {asked.__name__}; pass it to {found.__name__}")
-
-
 def load(path: str | Path) -> Any:
-    """Load a table file, and return an object of the table's public class; see `fst.load`."""
-    return load_as(object, path)
-
-
-def load_as(asked: type[Public], path: str | Path) -> Public:
-    """Load a table file, and return an object of the table's public class, which must be `asked` or a subclass of `asked`.
-
-    Raises:
-        UnsupportedError: the table belongs to another public class.
-        TableError, OSError: as in `fst.load`.
-    """
+    """Load a table file as an object of its public class; see `fst.load`."""
     table = registry.load(path)
-    try:
-        found: Any = class_for(asked, table)
-    except UnsupportedError as error:
-        raise UnsupportedError(f"{path}: {error}") from None
-    made: Public = found(table)
-    return made
+    return class_of(table)(table)
+
+
+class PublicClass:
+    """The base class of public classes. An object belongs to the public class of its table."""
+
+    def __new__(cls, table: Any) -> Self:
+        """Make an object of the public class of the table, which is this class or a subclass."""
+        found = class_of(table)
+        if not issubclass(found, cls):
+            raise UnsupportedError(
+                f"the table is of kind {table.kind!r}; expected a table of {cls.__name__}; pass it to {found.__name__}"
+            )
+        return super().__new__(found)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Load a table file; see `fst.load`. For type checkers, the result has the type of this class.
+
+        Args:
+            path: as in `fst.load`.
+
+        Raises:
+            UnsupportedError: the table belongs to another public class.
+            TableError, OSError: as in `fst.load`.
+
+        Examples:
+            >>> import fst
+            >>> from fst.compile import keywords
+            >>> keywords(["he", "she"]).save("words.npz")
+            >>> fst.Searcher.load("words.npz").find("ushers")
+            Match(id=1, start=1, end=4)
+        """
+        table = registry.load(path)
+        try:
+            return cls(table)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"{path}: {error}") from None

@@ -14,7 +14,7 @@ from fst.runtime.decoder import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.model_inputs.call import Caller
 from fst.runtime.model_inputs.encoding import BatchEncoding, Ints
-from fst.runtime.public_class import class_for, load_as
+from fst.runtime.public_class import PublicClass
 from fst.runtime.text.decoder import decoded
 from fst.runtime.text.decoder_steps import StepDecoder
 from fst.runtime.text.templates import special_ids
@@ -23,12 +23,12 @@ from fst.tables.header import Settings, StepsDecoder
 from fst.tables.table import Table
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Unpack
 
     from fst.runtime.model_inputs.arguments import CallArguments
 
 
-class Tokenizer(Encoder):
+class Tokenizer(PublicClass, Encoder):
     """A tokenizer encodes texts and decodes ids. It is immutable, so threads can share it without a lock.
 
     ``fst.Tokenizer(table)`` returns an object of the subclass for the table's kind. Some methods belong to one subclass, such as ``nbest``.
@@ -42,35 +42,12 @@ class Tokenizer(Encoder):
         UnsupportedError: the table does not belong to a tokenizer.
     """
 
-    def __new__(cls, table: Table) -> Self:
-        """Make an object of the subclass for the table's kind."""
-        return super().__new__(class_for(cls, table))
-
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self._metadata = self._table.metadata
         self._settings: Settings = self._metadata.settings
         self._special_ids = special_ids(self._metadata.templates.single)
         _ = self._ids_runner  # compute it now, so that forked processes share its memory
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Load the table file of a tokenizer; see `fst.load`.
-
-        Args:
-            path: as in `fst.load`.
-
-        Raises:
-            UnsupportedError: the table is of another kind, such as keywords.
-            TableError, OSError: as from `fst.load`.
-
-        Examples:
-            >>> from fst.compile import wordpiece
-            >>> wordpiece(["[UNK]", "un", "##able"]).save("tiny.npz")
-            >>> Tokenizer.load("tiny.npz").tokenize("Unable")
-            ['un', '##able']
-        """
-        return load_as(cls, path)
 
     def __repr__(self) -> str:
         return f"<fst.Tokenizer {self._table.kind}, {self.vocab_size} tokens>"

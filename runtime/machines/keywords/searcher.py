@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from itertools import pairwise
-from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -30,16 +29,13 @@ from fst.runtime.machines.keywords.replacing import (
     replaced_rows,
     replaced_strings,
 )
-from fst.runtime.public_class import class_for, load_as
+from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
 from fst.runtime.stream import Part, Stream
 from fst.runtime.workspace import Ids
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 PIECE = 1 << 16  # number of characters of a long text per piece
 NO_PLACES = np.empty(0, np.int32)
@@ -103,7 +99,7 @@ class Matches:
         return (self[row] for row in range(len(self)))
 
 
-class Searcher:
+class Searcher(PublicClass):
     """A searcher finds keywords in texts. It is immutable, so threads can share it without a lock.
 
     Args:
@@ -121,31 +117,8 @@ class Searcher:
         ('uXrs', 'uSHErs')
     """
 
-    def __new__(cls, table: KeywordTable) -> Self:
-        """Make a searcher, and check that the table belongs to keyword search."""
-        return super().__new__(class_for(cls, table))
-
     def __init__(self, table: KeywordTable) -> None:
         self._table, self._matcher = table, _Matcher(table)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Load the table file of keywords; see `fst.load`.
-
-        Args:
-            path: as in `fst.load`.
-
-        Raises:
-            UnsupportedError: the table is of a different kind, such as a tokenizer's table.
-            TableError, OSError: as in `fst.load`.
-
-        Examples:
-            >>> from fst.compile import keywords
-            >>> keywords(["he", "she"]).save("words.npz")
-            >>> Searcher.load("words.npz").find("ushers")
-            Match(id=1, start=1, end=4)
-        """
-        return load_as(cls, path)
 
     def __repr__(self) -> str:
         return f"<fst.Searcher {self._table.metadata.automaton.match_kind}, {len(self.keywords)} keywords>"

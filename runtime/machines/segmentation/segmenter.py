@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, not_one_of
@@ -22,7 +21,7 @@ from fst.machines.segmentation.jieba import JiebaTable
 from fst.runtime.encoder import NO_SPECIAL_IDS, Encoder
 from fst.runtime.front_end import Pending
 from fst.runtime.machines.segmentation.pending import PendingBlock
-from fst.runtime.public_class import class_for, load_as
+from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed, replaced
 from fst.runtime.run import Runner
@@ -30,9 +29,6 @@ from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
 from fst.runtime.stream import Part, Stream
 from fst.runtime.workspace import Ids
 from fst.tables.table import Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "characters": True, "bytes": "bytes"}
 
@@ -74,7 +70,7 @@ class Segments:
         return (located[row] for row in range(len(self)))
 
 
-class Segmenter:
+class Segmenter(PublicClass):
     """A segmenter cuts texts into words with a dictionary. It is immutable, so threads can share it without a lock.
 
     Args:
@@ -92,32 +88,9 @@ class Segmenter:
         array([ 4, -1,  3], dtype=int32)
     """
 
-    def __new__(cls, table: Table) -> Self:
-        """Make an object of the class for the table's kind, which may be a subclass."""
-        return super().__new__(class_for(cls, table))
-
     def __init__(self, table: Table) -> None:
         self._table: Any = table
         self._encoder = _TokenEncoder(table)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Load the table file of a segmenter; see `fst.load`.
-
-        Args:
-            path: as in `fst.load`.
-
-        Raises:
-            UnsupportedError: the table is of a different kind, such as a tokenizer's table.
-            TableError, OSError: as in `fst.load`.
-
-        Examples:
-            >>> from fst.compile import maxmatch
-            >>> maxmatch(["un", "able"]).save("words.npz")
-            >>> Segmenter.load("words.npz").segment("unable")
-            ['un', 'able']
-        """
-        return load_as(cls, path)
 
     def __repr__(self) -> str:
         return f"<fst.Segmenter {self._table.kind}, {len(self.words)} words>"
