@@ -1,1 +1,1 @@
-"""Functions that need both the compiler and the runtime. Outside of this package, neither imports the other."""
+"""Functions that need both the compiler and the runtime. Outside of this package, compiler and runtime do not import each other."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def with_added_tokens(tokenizer: Tokenizer, tokens: Iterable[Any]) -> Tokenizer:
-    """A tokenizer with more added tokens; see `fst.Tokenizer.with_added_tokens`."""
+    """Make a tokenizer with additional added tokens; see `fst.Tokenizer.with_added_tokens`."""
     from fst.compile.adding import add
     from fst.runtime.tokenizer import Tokenizer
 

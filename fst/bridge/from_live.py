@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def compiled(tokenizer: Any, asker: str) -> Tokenizer:
-    """The `fst.Tokenizer` for a tokenizer. A live tokenizer is compiled, and its table is kept on disk, see `fst.bridge.table_cache`.
+    """The `fst.Tokenizer` for a tokenizer. A live tokenizer is compiled, and its table is cached on disk, see `fst.bridge.table_cache`.
 
     Args:
         tokenizer: an `fst.Tokenizer`, which is returned unchanged; a stand-in of this package, whose tokenizer is returned; or a live
             tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``.
-        asker: the calling function, for the message.
+        asker: the name of the calling function, for messages.
 
     Raises:
         TypeError: the argument is not a tokenizer of these kinds.

@@ -16,7 +16,7 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
 
     Args:
         old: as in `fst.train.like`. It is compiled only if it contains no ``tokenizer.json``.
-        asker: the calling function, for messages.
+        asker: the name of the calling function, for messages.
 
     Raises:
         VocabularyError, UnsupportedError, TypeError, OSError: the tokenizer cannot be read, or no ``tokenizer.json`` can express it.

@@ -28,7 +28,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
     Args:
         old: a tokenizer of this package, or a live tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``; a table, or the path of a
             table; a trained vocabulary; or a source of `fst.compile.tokenizer`, such as a folder or a ``tokenizer.json``.
-        asker: the calling function, for messages.
+        asker: the name of the calling function, for messages.
 
     Raises:
         VocabularyError, UnsupportedError, TypeError, OSError: `old` cannot be read or compiled.

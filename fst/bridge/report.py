@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fst.tables.table import Table
 
 ALL = "all"  # the row of all texts together
-RARE = 10  # tokens with fewer occurrences are rare
+RARE = 10  # a token that occurs less often is rare
 BLOCK = 1 << 10  # number of texts that are measured at a time
 OF_WORDS = ("L", "N", "M")  # Unicode categories of the characters of words
 HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words", "unknown", "used", "rare")
@@ -45,7 +45,7 @@ class Row:
 
     Attributes:
         name: the value of the column `by`; "all" for all texts.
-        texts, bytes, characters, words, tokens: the total number of each. `tokens` excludes the special tokens around texts.
+        texts, bytes, characters, words, tokens: total numbers. `tokens` excludes the special tokens around texts.
         whole: the number of words that are exactly one token other than the unknown token.
         unknown: the number of unknown tokens.
         used: the number of distinct tokens that occur.
@@ -132,7 +132,7 @@ class Report:
 
 @dataclass
 class _Sums:
-    """Sums over some texts: fields as in `Row`, and the number of occurrences of each id."""
+    """Sums over some texts. The fields have the same meaning as in `Row`; `counts` is the number of occurrences of each id."""
 
     counts: Ints
     texts: int = 0
@@ -222,8 +222,8 @@ def _is_of_words() -> NDArray[np.bool_]:
 def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDArray[np.bool_]) -> int:
     """The number of words that consist of one known token.
 
-    A word is one token if the first token that ends after the word's beginning covers the word, and the next token begins at or after its
-    end.
+    A word is one token if the first token that ends after the word's beginning covers the word, and the next token begins at or after the
+    word's end.
     """
     if not len(spans):
         return 0

@@ -23,6 +23,7 @@ from fst.errors import TableError
 
 PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
 MAX_BYTES = 1 << 29  # maximum size of all tables in the folder; the least recently used tables are removed first
+
 # The files that determine a table, by package.
 SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv")}
 
@@ -59,7 +60,7 @@ def _sources() -> bytes:
     """The digest of all files that can change a compiled table."""
     digest = sha256(VERSION.encode())
     for package, patterns in SOURCES.items():
-        spec = find_spec(package)  # finds the compiler without an import
+        spec = find_spec(package)  # `find_spec` finds the compiler without importing it
         folders = [Path(spec.origin).parent] if spec and spec.origin else []
         for path in sorted(path for folder in folders for pattern in patterns for path in folder.glob(pattern)):
             digest.update(sha256(path.read_bytes()).digest())

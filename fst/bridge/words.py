@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fst.runtime.counting.counter import Block
 
 MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
-MOST_THREADS = 1 << 8  # more threads would only use memory; the result does not depend on the number
+MOST_THREADS = 1 << 8  # more threads would only use more memory; the result does not depend on the number of threads
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # the required columns of a table of words
 TABLE_NAMES = (".parquet", ".pq")
@@ -145,7 +145,7 @@ def _found(source: Any, column: str | None, field: str | None, errors: str) -> F
     from fst.runtime.counting import documents
     from fst.runtime.files.reading import Files
 
-    if isinstance(source, Files):  # from the command line, which has further options
+    if isinstance(source, Files):  # files from the command line, with options that `Files` has and this function lacks
         return None, documents.of_files(source, errors)
     if isinstance(source, Words):
         return source, iter(())

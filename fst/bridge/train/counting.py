@@ -50,11 +50,12 @@ def words(
         column: the column of documents in tables and in files of Parquet and Arrow.
         field: the field of documents in JSON lines.
         threads: the number of threads; None: ``FST_NUM_THREADS``, or one thread per core.
-        partition: the number of this part of a corpus whose parts are counted separately and merged later, see `Words.to_arrow`.
-        min_count: rarer words are left out.
-        memory: the maximum size in bytes of the tables of all threads together. When they are full, words are written to a temporary
+        partition: the number of this part, if the parts of a corpus are counted separately and merged later, see `Words.to_arrow`.
+        min_count: words with lower counts are left out.
+        memory: the maximum size in bytes of the tables of all threads together. When the tables are full, words are written to a temporary
             folder.
-        progress: called with the numbers of documents and bytes counted so far, from any thread, but only one thread at a time.
+        progress: a function that is called with the number of documents and the number of bytes counted so far, from any thread, but by one
+            thread at a time.
         errors: "strict", or "replace": U+FFFD replaces malformed units of documents.
 
     Returns:
@@ -82,7 +83,7 @@ def split(
     """The words of a trainer's source, and the pipeline that split them.
 
     Raises:
-        VocabularyError: the digest of the words does not belong to a named splitter.
+        VocabularyError: the digest of counted words does not belong to a named splitter, so the splitter is unknown.
     """
     found, pipeline = words_of(
         source,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fst.compile.train.old.trimming import Trimmed
     from fst.compile.train.result import Trained
 
-OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments of trainers that work in rounds
+OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments that only trainers with several rounds have
 
 
 def like(
@@ -26,14 +26,14 @@ def like(
     special_tokens_map: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Trained:
-    """Train a vocabulary on other texts, with all other parts of an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
+    """Train a new vocabulary on other texts, and combine it with all other parts of an old tokenizer, like ``train_new_from_iterator`` of
+    transformers.
 
     The new tokenizer has the old kind of model, normalizer, pre-tokenizer, decoder, post-processor and settings, and the old added tokens
     with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
     not, refers to the same tokens by their new ids.
 
-    Tables and files do not record the arguments with which a vocabulary was trained. The trainer gets the following arguments, which
-    `options` override:
+    Tables and files do not record how a vocabulary was trained, so the trainer gets the following arguments, which `options` override:
 
     - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; over bytes, all bytes are in the alphabet. If the old tokenizer has
       ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in transformers; pass ``byte_fallback=True`` to add
@@ -51,7 +51,7 @@ def like(
             text.
         vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the old vocabulary.
         new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
-        special_tokens_map: a mapping of old to new names of special tokens.
+        special_tokens_map: a mapping of old names of special tokens to new names.
         options: arguments of `words`, such as `column` and `threads`, but not `splitter` and `normalizer`; and of the trainer, such as
             `min_frequency` and `progress`. WordLevel is trained in one step and ignores `progress`, `checkpoint` and `deadline`.
 
@@ -104,8 +104,8 @@ def extend(
     New tokens get the ids after the largest old id, in the order in which they are learned. Learning depends on the model:
 
     - BPE: new merges follow the old merges. A text has the same tokens as before, except that some neighbours become one new token.
-    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece chooses the longest token at each position,
-      other parts of words with a new token may be divided differently, too.
+    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece chooses the longest token at each position, a
+      new token can also change the division of the rest of its word.
     - WordLevel: the most frequent words that are not tokens yet are added.
 
     Args:

@@ -40,9 +40,9 @@ def bpe(
 ) -> Trained:
     """Train a vocabulary by byte-pair encoding: repeatedly merge the most frequent pair of neighbouring tokens.
 
-    Ids, merges and ties equal those of ``tokenizers`` 0.23.3. The result is the same on every run: where ``tokenizers`` decides at random
-    (ids of symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), code points decide. Counts above 2^31 do
-    not overflow.
+    Ids and merges, including ties, equal those of ``tokenizers`` 0.23.3. The result is the same on every run: where ``tokenizers`` decides
+    at random (ids of symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), code points decide. Counts above
+    2^31 do not overflow.
 
     Args:
         source: documents, files or counted words, as in `words`.
@@ -59,12 +59,12 @@ def bpe(
         unk_token: the token of unknown characters, one of `special_tokens`. None: no unknown token; for "sentencepiece", ``<unk>``.
         byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
         fuse_unk: whether neighbouring unknown characters become one token.
-        reference: "huggingface", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, in its order: meta pieces, merges,
-            characters. The rules of ``sentencepiece`` differ: of equally frequent pairs, the shortest string is merged; a piece has one
-            script, ▁ only at its left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without
+        reference: "huggingface", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, in the same order: meta pieces,
+            merges, characters. The rules of ``sentencepiece`` differ: of equally frequent pairs, the shortest string is merged; a piece has
+            one script, ▁ only at its left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without
             `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
         splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
-        progress: called with the number of tokens made so far, and the total number.
+        progress: a function that is called with the number of tokens made so far, and the total number.
         checkpoint: the path of a file. A run that Ctrl-C or the deadline stops writes its state to this file. The next run with the same
             words and options resumes from this state, and gives the same result as an uninterrupted run.
         deadline: seconds after which training stops. The result contains the tokens made so far.
@@ -179,8 +179,8 @@ def unigram(
     Characters that are not pieces get scores that differ by 0.0001. Their order is random in ``tokenizers``; here it is the order of code
     points. Counts above 2^32 do not overflow.
 
-    With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces by frequency,
-    and special tokens are not pieces.
+    With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces in the order of
+    their frequency, and special tokens are not pieces.
 
     Args:
         source: documents, files or counted words, as in `words`.
@@ -194,7 +194,7 @@ def unigram(
         seed_size: the maximum number of substrings and characters at the start.
         reference: "huggingface" or "exact".
         splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
-        progress: called with the number of steps made so far, and an estimate of the total.
+        progress: a function that is called with the number of steps made so far, and an estimate of the total number.
         checkpoint, deadline: as in `bpe`.
 
     Returns:
@@ -240,7 +240,7 @@ def wordlevel(
     Args:
         source: documents, files or counted words, as in `words`.
         vocab_size: the number of ids.
-        min_frequency: rarer words are left out.
+        min_frequency: words with lower counts are left out.
         special_tokens: the tokens with the first ids; `unk_token` should be one of them.
         unk_token: the token of unknown words.
         splitter, normalizer, column, field, threads, min_count, errors: as in `words`.

@@ -3,7 +3,7 @@
 States, transitions and links are as in `fst.machines.keywords.table`; a link leads to the longest proper suffix that is a state. Only the
 outputs differ. The output of a transition is the row of the longest keyword that ends with the byte read, or 0 if no keyword ends there.
 Links have no outputs. The row of a keyword leads to the row of the next keyword with the same end: an equal keyword, or the longest shorter
-one. So the size of a table grows with the number of keywords, but not with the number of keywords that end at one position.
+keyword. So the size of a table grows with the number of keywords, but not with the number of keywords that end at one position.
 
 **What kernels may assume** once a table is proven, in addition to states and transitions: each chain of keyword rows has the length in its
 first row; a match has at most as many characters as the previous state's string and the byte just read.
@@ -23,11 +23,11 @@ from fst.machines.keywords.table import ENTRY, OVERLAPPING, KeywordTable, Match
 from fst.tables.proof import need, need_none
 from fst.text.reading_arguments import borrowable
 
-NEXT, COUNT = COLUMNS = range(2)  # of the keyword rows
+NEXT, COUNT = COLUMNS = range(2)  # columns of keyword rows
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.keywords.kernels.overlapping` reads, from the table.
+    """The arrays of the table that `fst.runtime.machines.keywords.kernels.overlapping` reads.
 
     Attributes:
         entries, depths: as in `fst.machines.keywords.table.Arguments`.
@@ -43,12 +43,13 @@ class Arguments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OverlappingTable(KeywordTable):
-    """Keywords, compiled for all their matches.
+    """The keywords, compiled for a search that reports overlapping matches.
 
     Attributes:
         matches: uint32[1 + keywords, 2], row k + 1 for keyword k. First column: the row of the next keyword with the same end, or 0. Second
-            column: the number of keywords from this row to the end of the chain. The first row is not used.
-        keyword_lengths: uint32[keywords], the number of characters of each keyword, including borders, as the automaton reads it.
+            column: the number of keywords in the chain that begins with this row. The first row is not used.
+        keyword_lengths: uint32[keywords], the number of characters of each keyword, including borders, in the form that the automaton
+            reads.
     """
 
     kind: ClassVar[str] = "overlapping-keywords"
@@ -80,7 +81,7 @@ class OverlappingTable(KeywordTable):
         return Arguments(entries, depths, borrowable(self.matches, np.uint32).ravel(), borrowable(self.lengths, np.int64))
 
     def _prove_matches(self) -> None:
-        """Prove that outputs are keyword rows, and that each row counts one more than its next row."""
+        """Prove that outputs are keyword rows, and that the count of each row is 1 more than the count of its next row."""
         known = len(self.keyword_ends)
         need(self.matches.shape == (known + 1, len(COLUMNS)), f"matches has the shape {self.matches.shape} for {known} keywords")
         need(not self.matches[0].any(), "match 0 is none, and is not empty")
@@ -99,7 +100,7 @@ class OverlappingTable(KeywordTable):
         need_none(longer, lambda row: f"match {row} has {lengths[row]} characters, and leads to match {following[row]}, of more")
 
     def _prove_strings(self) -> tuple[States, Strings]:
-        """Prove in addition that no match begins before the string of a state."""
+        """Prove what `KeywordTable` proves, and that no match begins before the string of a state."""
         states, strings = super()._prove_strings()
         begins = (np.arange(BYTES) & 0xC0 != 0x80).astype(np.int32)
         edges = np.flatnonzero(ENTRY.labels_of(self.entries) < BYTES)

@@ -1,21 +1,21 @@
 """The strings of the states in an automaton of keywords, and their proof.
 
-A state represents a string, and its depth is the length of this string. The states form a tree: one transition that adds to the depth
-enters each state. The state's string is the string of the state above it, followed by the byte read.
+A state represents a string, and its depth is the length of this string. The states form a tree: each state is entered by exactly one
+transition that adds to the depth. The state's string is the string of the state above it, followed by the byte read.
 
 The proof: every link, and every other transition, leads to a state whose string is a suffix of the bytes read. So in state v, the last |v|
-bytes are the string of v, and a search that begins with these bytes at the root reaches v. A stream relies on this: it stops before the
-last |v| bytes, and reads them again.
+bytes are the string of v, and a search that begins with these bytes at the root reaches v. Streams rely on this: between two chunks, they
+keep only the last |v| bytes, and read these bytes again.
 
 The suffix need not be the longest suffix that is a state: with a shorter suffix, a search misses matches, but it misses the same matches on
 every path.
 
-**Suffixes.** Let w be the state below p on byte c. The string of w is a suffix of (u's string and c) if p's string is a suffix of u's
-string. By induction over the depth, this holds if p is on the chain of links from u. `_are_on_chains` checks this in steps of powers of
-two.
+**Suffixes.** Let w be the state below p on byte c. The string of w is a suffix of u's string followed by c, if p's string is a suffix of
+u's string. By induction over the depth, the latter is true if p is on the chain of links from u. `_are_on_chains` follows these chains in
+steps of powers of two.
 
-States that no transition enters are left out, with all states below them. A standard search has these states, because it restarts after
-each match.
+The proof leaves out states that no transition enters, and all states below them. Tables for the standard kind have such states, because the
+search restarts after each match.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ class Strings(NamedTuple):
 
 
 def strings_of(states: States) -> Strings:
-    """Return the strings of states, proven.
+    """Compute the strings of states, and prove them.
 
     Args:
-        states: the states; links lead to less depth, and transitions add at most 1 to the depth.
+        states: the states; links lead to states of less depth, and transitions add at most 1 to the depth.
 
     Raises:
         TableError: a state represents two strings, or a link or a transition leads to a state whose string is not a suffix of the bytes

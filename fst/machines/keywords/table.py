@@ -11,15 +11,16 @@ f(v) is the failure link of v, and |v| is its depth, the length in bytes of its 
 bytes cannot.
 
 An entry, see `ENTRY`, contains the next state and the *output*: the matches reported by the transition. A state v's own slot has the label
-`OWN`; its entry contains f(v) and the output of the link. Unused slots have the label `FREE`.
+`OWN`; its entry contains f(v) and the output of the link to f(v). Unused slots have the label `FREE`.
 
-An output is the row of its last match, or 0. A match is four numbers: the keyword; its start and its end, counted from the first of the |v|
-bytes; and the previous match, or 0. So outputs may share their first matches: the output of δ(u, c) begins with the output of u.
+An output is a list of matches, stored as the row of its last match; 0 if the list is empty. A match is four numbers: the keyword; its start
+and its end, counted from the first of the |v| bytes; and the previous match, or 0. So outputs may share their first matches: the output of
+δ(u, c) begins with the output of u.
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
-most 1 to the depth, and a state represents the bytes just read (`fst.machines.keywords.strings`). The matches of an output follow each
-other. They are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches of a text are
-inside the text, do not overlap, and are in order.
+most 1 to the depth, and a state represents the bytes just read (`fst.machines.keywords.strings`). The matches of an output do not overlap,
+and are in order. They are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches of a
+text are inside the text, do not overlap, and are in order.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class KeywordMetadata(Sections):
 
 
 class Arguments(NamedTuple):
-    """The arrays that the kernels read, from the table.
+    """The arrays of the table that the kernels read.
 
     Attributes:
         entries: uint64[slots].
@@ -99,14 +100,14 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`; `KEPT` and `KEPT_CHARACTERS` are the
-            rewriter's. `IN_WORD`: 1 if the last character that the automaton read is a word character. `KNOWN`: for the overlapping kind,
-            the number of bytes that are passed again although matches that end in these bytes have been reported.
+        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`; `KEPT` and `KEPT_CHARACTERS` are as in
+            `fst.pretokens.arguments.Work`. `IN_WORD`: 1 if the last character that the automaton read is a word character. `KNOWN`: for the
+            overlapping kind, the number of bytes that are passed again although matches that end in these bytes have been reported.
         symbols: empty; the kernel keeps no symbols between calls.
-        notes: uint64[5], the kernel's notes: the position of the next match; the position of the first match of the current row; the index
-            of this row; the number of characters of the row that were read before this call; the number of times that walks will still be
-            interleaved.
-        events: uint64[4 * REGION + 1], the events of each walk, and a spare element, see `fst.runtime.machines.keywords.kernels.walk`.
+        notes: uint64[5], values that the kernel stores between its steps: the position of the next match; the position of the first match
+            of the current row; the index of this row; the number of characters of the row that were read before this call; the number of
+            remaining rounds in which walks are interleaved.
+        events: uint64[4 * REGION + 1], the events of each walk, and one unused element, see `fst.runtime.machines.keywords.kernels.walk`.
         states, counts: uint64[4], for each walk its last state, and the index after its last event.
     """
 
@@ -185,7 +186,7 @@ class KeywordTable(Table):
 
     @Lazy
     def empty(self) -> Sequence[int]:
-        """The empty keywords that are reported: the first one, or all with overlapping matches."""
+        """The empty keywords that are reported: for the overlapping kind, all empty keywords; otherwise the first empty keyword."""
         found: list[int] = np.flatnonzero(np.diff(self.keyword_ends, prepend=0) == 0).tolist()
         return found if self.metadata.automaton.match_kind == OVERLAPPING else found[:1]
 
@@ -307,7 +308,7 @@ class KeywordTable(Table):
         need_none((after > depths[states])[1:], lambda at: f"the link of state {states[1 + at]} does not lead to less depth")
 
     def _prove_strings(self) -> tuple[States, Strings]:
-        """Prove that states represent the bytes that were read."""
+        """Prove that the string of each state is a suffix of the bytes that were read."""
         labels = ENTRY.labels_of(self.entries).astype(np.int16)
         slots, edges = np.flatnonzero(labels == OWN), np.flatnonzero(labels < BYTES)
         states = States.of(slots, edges, labels, ENTRY.targets_of(self.entries), self.depths)

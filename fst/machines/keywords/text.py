@@ -4,7 +4,7 @@ The compiler changes keywords by the same rules. So the automaton only compares 
 
 1. The text is normalized, see `fst.text.normalizer`. If several characters become one, its span covers all of them. A span also covers
    removed characters after it, such as accents; so replacing a match leaves no accent.
-2. Each character is folded into one character for all its cases.
+2. Each character is folded: all its upper-case and lower-case forms become one character.
 3. With whole words, the byte `BORDER` separates a word character from a non-word character and from the ends of the text. UTF-8 does not
    use this byte. A keyword that begins with a word character begins with a border, and a border never occurs inside a word; other keywords
    begin without a border. So the automaton respects whole words when it chooses between matches.
@@ -33,7 +33,7 @@ from fst.text.whitespace import NO_WHITESPACE
 
 BORDER = 0xFF
 WORD = 1 << 21  # the bit above a code point: this is a word character
-FOLDED, BORDERED = 2, 2  # maximum number of bytes per byte: of folded text, and of borders
+FOLDED, BORDERED = 2, 2  # per byte of rewritten text: maximum number of bytes of folded text, and of added borders
 ASCII = 128
 NO_TOKENS = AddedTokens({}, {}, None, [], [])
 
@@ -60,7 +60,7 @@ class KeywordText:
 
     Attributes:
         rewriting: the normalizers.
-        folds: the map of characters to one character for all their cases.
+        folds: a map of each character to its folded form.
         words: the word characters, as runs without images.
     """
 
@@ -70,7 +70,7 @@ class KeywordText:
 
     @property
     def folding_bound(self) -> int:
-        """The maximum number of bytes after folding, including borders, per byte before."""
+        """The maximum number of bytes of the folded text with borders, per byte of rewritten text."""
         return (FOLDED if self.folds else 1) + (BORDERED if self.words else 0)
 
     @property
@@ -81,7 +81,7 @@ class KeywordText:
     def prove(self) -> None:
         """Prove that rewritten texts are not too long, that rewriting adds no spaces, and that ASCII is folded into ASCII.
 
-        Folding then at most doubles the number of bytes of a character: from two bytes to four.
+        So folding at most doubles the number of bytes of a character: two bytes may become four.
 
         Raises:
             TableError: the message states the fault.
@@ -140,7 +140,7 @@ class Spelled(NamedTuple):
 
 
 def covering(places: Sequence[Place], length: int) -> Sequence[Place]:
-    """The spans of characters: each span extends to the start of the next one, and the last span to the end of the text.
+    """The spans of characters: each span extends to the start of the next span, and the last span extends to the end of the text.
 
     >>> covering([(0, 1), (2, 3), (2, 3)], 4)
     [(0, 2), (2, 3), (2, 4)]

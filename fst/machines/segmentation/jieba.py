@@ -54,7 +54,7 @@ HIGH_SURROGATES, SURROGATES = range(0xD800, 0xDC00), range(0xD800, 0xE000)
 
 @dataclass(frozen=True)
 class JiebaSettings:
-    """The mode of the table.
+    """The settings of the table.
 
     Attributes:
         kind: the kind of machine.
@@ -86,7 +86,7 @@ class Arguments(NamedTuple):
     Attributes:
         units, entries, scores, numbers, chances, forced: the arrays of the table.
         mode: uint8[1], the index in `MODES`.
-        emits: float64[4 * characters], the array of the table, row by row.
+        emits: float64[4 * characters], `emits` of the table, row by row.
     """
 
     units: Array
@@ -130,8 +130,8 @@ class JiebaTable(UnitTrieTable):
     Attributes:
         scores: float64[n], the distinct scores; the first belongs to a character that begins no word.
         numbers: int32[slots], the number of the word that ends at each slot; -1 if no word ends there.
-        emits, chances: float64[characters, states] and float64[n], the model, see `fst.machines.segmentation.jieba_model`; both empty
-            without a model.
+        emits, chances: float64[characters, states] and float64[n], the model, see `fst.machines.segmentation.jieba_model`; both arrays are
+            empty if the table has no model.
         forced: int32[n], ascending, the slots where words end that are forced apart, see `fst.machines.segmentation.jieba_model`.
     """
 
@@ -181,8 +181,8 @@ class JiebaTable(UnitTrieTable):
     def ids_per_unit(self) -> int:
         """The maximum number of ids per unit of text.
 
-        In the mode "all", at most one token for each word on a path of the trie begins at a position, plus one. In the mode "search", a
-        word of n units contains at most 2n - 3 words of two and three units.
+        In the mode "all", the tokens that begin at a position are words on one path of the trie, and one other token. In the mode "search",
+        a word of n units contains at most 2n - 3 words of two and three units.
         """
         return max(IDS_OUTSIDE, 1 + self._most_words) if self.mode == ALL else 2 if self.mode == SEARCH else 1
 
@@ -208,7 +208,7 @@ class JiebaTable(UnitTrieTable):
                 yield from cut_block[self.mode](units, start, end) if in_block[start] else self._outside(units, start, end)
 
     def _words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The tokens of a block: the words of the best path, with single letters joined, or with the words of the model."""
+        """The tokens of a block: the words of the best path, after single letters are joined, or after the model replaces words."""
         word_at = self._best(units, start, end)
         if len(self.chances):
             yield from self._words_and_unknown(units, start, end, word_at)

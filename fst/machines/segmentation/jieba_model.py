@@ -1,14 +1,14 @@
 """jieba's model for unknown words: a hidden Markov model over Chinese characters, as in ``jieba.finalseg``.
 
-If the best path of a block has several single characters in a row, jieba searches them for words that the dictionary lacks:
+If the best path of a block has several single characters in a row, jieba searches these characters for words that the dictionary lacks:
 
 - If the whole sequence is a word of the dictionary, the characters stay single.
 - Otherwise, each run of Chinese characters gets the states of its most probable path (Viterbi 1967). A character begins a word, is in the
   middle of a word, ends a word, or is a single-character word. Logarithms are added from left to right and sums are rounded, so the order
   of operations is part of the definition: ``(sum + transition) + emission``. If states have equal sums, the state whose letter in ``BMES``
   comes last in the alphabet wins.
-- Between these runs, adjacent letters and digits are joined; one ``.`` with digits after it, and then a ``%``, may follow. Other adjacent
-  signs are one token.
+- Between runs of Chinese characters, adjacent letters and digits are joined. The token includes a following ``.`` with digits, and then a
+  following ``%``. Other adjacent signs are one token.
 
 A word that was added with the frequency 0 is *forced apart*: if the model finds it, its characters are separate tokens.
 """
@@ -21,11 +21,11 @@ from fst.automata.rows import Array
 from fst.tables.proof import need, need_none
 
 STATES = BEGIN, MIDDLE, END, SINGLE = range(4)
-BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # the possible previous states of each state; the second wins a tie
+BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # possible previous states of each state; the second wins a tie
 LAST_STATES = END, SINGLE  # possible states at the end of a run; the second wins a tie
 HAN = range(0x4E00, 0x9FD5 + 1)  # the characters of the model
 CHANCES = len(STATES) + len(STATES) * 2  # number of chances: the first states of runs, then for each state the transitions from `BEFORE`
-LEAST = -1e101  # least logarithm; jieba has -3.14e100 for impossible events, and sums of these must be finite
+LEAST = -1e101  # minimum logarithm; jieba uses -3.14e100 for impossible events, and sums of logarithms must be finite
 POINT, PERCENT = ord("."), ord("%")
 DIGITS = range(ord("0"), ord("9") + 1)
 

@@ -38,11 +38,11 @@ from fst.text.reading_arguments import borrowable
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
-ALONE = 0  # replaces a size in `Arguments.firsts`
+ALONE = 0  # a label in `Arguments.firsts`, instead of a size
 MAX_LENGTH = 1 << 16  # maximum number of units of a word
 TOKENS, STATE, VALUE, SIZE = JUMP = range(4)  # columns of `jumps`
 LISTED, END, NUMBER, BEFORE = TOKEN = range(4)  # columns of `lists`
-SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # the surrogates that are read first in a pair
+SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # the surrogates that are read first in a pair, by direction
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Arguments(NamedTuple):
         units, entries, rules: the arrays of the table.
         jumps, lists: uint32[4 * n], the arrays of the table, row by row.
         firsts: uint64[65536], the result of a walk's first step, by unit. The state and the value are as in an entry. The label is the size
-            of the token if the walk ends here: 2 for the first surrogate of a character outside of all words, otherwise 1. The label is
-            `ALONE` if the unit is always a token, and not a rule.
+            of the token that the walk returns if it ends after this unit: 2 for the first surrogate of a character outside of all words,
+            otherwise 1. The label is `ALONE` if the unit is always a token, and not a rule.
         words: uint64[1], the number of words.
         is_backward: bool[1].
     """
@@ -102,7 +102,7 @@ class Work(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A token: its id or `UNSEEN`, its start, and its end (exclusive)."""
+    """A token: its id, or `UNSEEN`; its start; and its end (exclusive)."""
 
     id: int
     start: int
@@ -130,7 +130,7 @@ class MaxMatchTable(UnitTrieTable):
     Attributes:
         rules: uint32[rules], the last token of each rule, an index into `lists`.
         jumps: uint32[n, 4], the jumps. Columns: the last token, an index into `lists`; the state where the walk continues, `ROOT` if no
-            units remain; the value and the size of the token at that state, see `Lasts`. Row 0 is not used.
+            units remain; the value and the size of the last token in this state, see `Lasts`. Row 0 is not used.
         lists: uint32[n, 4], tokens in lists. Columns: the value; the number of units from the start of the list to the end of the token;
             the number of the token in the list, from 1; the row of the previous token, or 0. Row 0 is not used.
     """
@@ -280,7 +280,7 @@ class MaxMatchTable(UnitTrieTable):
         self._prove_jumps(edges)
 
     def _prove_units(self) -> None:
-        """Prove that each label belongs to one unit, so that a state determines the units that a walk has read."""
+        """Prove that no two units have the same label, so that a state determines the units that a walk has read."""
         need_none(self.units > FREE, lambda unit: f"unit {unit} has the bits {int(self.units[unit]):#x}")
         used, counts = np.unique(self.units[self.units > 0], return_counts=True)
         need_none(counts > 1, lambda at: f"{counts[at]} units have the label {used[at]}")

@@ -51,7 +51,7 @@ COST_SHIFT, LAST_SHIFT = 2 * ID_BITS, 2 * ID_BITS + COST_BITS
 FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = 18, 23, 27, 28, 29
 MAX_KINDS = 1 << 15
 
-SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # number of nodes at which the kernel searches for certain words; maximum number of nodes
+SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # number of nodes after which the kernel searches for certain words; maximum number of nodes
 KEY_SHIFT = 25  # the cost in a key is above this bit; the lower bits are the node
 NODE_SHIFT = 3
 NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # indices into the `1 << NODE_SHIFT` numbers of a node
@@ -68,8 +68,7 @@ class MecabSettings:
         words: the number of entries of the dictionary.
         unknowns: the number of entries for unknown words.
         longest: the number of UTF-16 units of the longest word.
-        max_grouping_size: see the module docstring.
-        bos_feature: the features of the beginning and the end of a text.
+        max_grouping_size: see the module docstring. bos_feature: the feature string of the beginning and the end of a text.
     """
 
     kind: str = stored_as(TEXT)
@@ -112,15 +111,15 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT`: see the comment at this
-            constant.
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT`: the right id of the last word
+            of an unfinished text.
         symbols: empty; between calls for one text, the kernel stores only the right id of the last certain word.
         heads: uint32[n], n a power of two: for each position ahead, the last node that ends there, or 0. All elements are 0 between rows.
         nodes: uint32[8 * n], the nodes. Node 0 means no node; node 1 is the last certain node.
         totals: int64[n], the cost of the best path to each node.
         clock: uint64[1], the number of positions with nodes so far. A stamp is the value of the clock at which an element was written.
         right_stamps, right_slots: for each right id, its stamp and its slot.
-        slot_keys, slot_rights: for each slot, the key of a node and its right id.
+        slot_keys, slot_rights: for each slot, the key of a node, and the node's right id.
         left_stamps, left_keys: for each left id, its stamp and the least key at this stamp.
     """
 
@@ -148,7 +147,9 @@ class Word(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A word in a text: its start and end in UTF-16 units, and the cost of the best path from the beginning of the text to its end."""
+    """A word in a text: its start and end in UTF-16 units, and the cost of the best path from the beginning of the text to the end of the
+    word.
+    """
 
     word: Word
     start: int
@@ -163,7 +164,7 @@ class Kind(NamedTuple):
     Attributes:
         categories: a bit mask of categories.
         first: the category that determines the unknown words.
-        length, group, invoke: see the module docstring; `group` adds the run.
+        length, group, invoke: see the module docstring. `group`: whether the run of characters is an unknown word.
         space: whether the characters are skipped.
     """
 
@@ -274,7 +275,7 @@ class MecabTable(UnitTrieTable):
     def walk(self, text: str) -> list[Node]:
         """The best path through a text: the slow walk. The last node is the end of the text."""
         units = units_of(text)
-        ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}  # in the order that decides ties
+        ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}  # nodes by their end, in the order that decides ties
         for at in range(len(units)):
             start = self._skipped(units, at) if at in ending else len(units)
             by_end: dict[int, list[Node]] = {}

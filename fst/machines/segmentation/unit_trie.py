@@ -1,4 +1,4 @@
-"""A trie of words over UTF-16 units, shared by all segmentation tables.
+"""A trie of words over UTF-16 units, which is part of all segmentation tables.
 
 Most Chinese and Japanese characters are one unit, so each takes one look-up. In UTF-8, each would take three look-ups, mostly far apart in
 memory.
@@ -133,7 +133,7 @@ class UnitTrieTable(Table):
                 yield value, slot, at
 
     def slot_between(self, units: list[int], start: int, end: int) -> int:
-        """The slot of the last unit of a part of a text; `ROOT` if the trie does not contain the part. This belongs to the slow walk."""
+        """The slot of the last unit of a part of a text, for the slow walk; `ROOT` if the trie does not contain the part."""
         state, slot = ROOT, ROOT
         for unit in units[start:end]:
             label = int(self.units[unit]) & FREE
@@ -152,7 +152,7 @@ class UnitTrieTable(Table):
 
         Args:
             longest: the maximum number of units that a walk may read.
-            highest: the highest value.
+            highest: the maximum value of a word.
             keeps: whether the machine stores data in the slots of states, and proves this data itself.
 
         Returns:

@@ -15,8 +15,8 @@ number of the list of tokens that end there.
 
 **Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n. It contains the ids of the tokens that end at the byte, the
 longest token first; then, optionally, -n for a character of n bytes that is not a token; then `NONE` up to the end of the block. If the
-last item of a block has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is used inside a character,
-where no token ends, and after a character that ends no token and so is itself the only node.
+last item of a block has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is the list inside a
+character, where no token ends, and after a character at which no token ends.
 
 **What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; the items of a list
 become shorter; and the first item is not longer than the bytes read so far. The proof uses the depths in the table: the root has depth 0, a
@@ -112,7 +112,7 @@ def _prove_lists(lists: Array, sizes: Array, tokens: int) -> None:
     need_none(rows[1:, 0] == 0, lambda block: f"block {block + 1} of lists has no items")
     need(not goes_on[:, :-1].any() and not goes_on[-1, -1], "a list goes on before the end of its block, or behind the last block")
     wrong = (sizes[1:] >= sizes[:-1]) & (sizes[1:] > 0)
-    wrong[BLOCK - 1 :: BLOCK] = False  # the next item is in another block, perhaps of another list
+    wrong[BLOCK - 1 :: BLOCK] = False  # the next item is in a different block, possibly of a different list
     need_none(wrong, lambda item: f"block {item // BLOCK} of lists has a token that is not shorter than the one before")
     ends = np.flatnonzero(goes_on[:, -1])
     need_none(rows[ends + 1, 0] >= rows[ends, -1], lambda at: f"block {ends[at] + 1} of lists goes on with a token that is not shorter")

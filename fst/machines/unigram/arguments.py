@@ -51,7 +51,7 @@ class UnigramArguments(NamedTuple):
         trie: see `fst.machines.unigram.viterbi`.
         scores: float64[tokens], or float32 if sums span whole texts: the score of each token by its id.
         unknown: the score of a character that is not a token; one element of the same dtype.
-        limit: the limit of sums; one element of the same dtype.
+        limit: the absolute value above which sums are reduced; one element of the same dtype.
         most: float64[1], the maximum change of a sum per byte of text.
         rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`.
             `HAS_TEXT_SCOPE`: 1 if sums span whole texts.
@@ -152,7 +152,7 @@ def ends(table: Any) -> Ends:
 
 
 def work(longest: int, dtype: str) -> UnigramWork:
-    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` that of sums."""
+    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` the dtype of sums."""
     own = pretokens.work()._asdict()
     # ``2 * PIECES`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
     # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.

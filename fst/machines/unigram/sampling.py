@@ -36,14 +36,14 @@ from fst.automata.rows import Array
 from fst.core.random import Seeded, is_index, number_of, share_of
 from fst.machines.unigram.viterbi import Node, tokens_at
 
-DIGIT = 256  # number of bits in one step of an exponent
+DIGIT = 256  # an exponent of 1 means a factor of ``2 ** DIGIT``
 STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # final weights have LEAST <= number < LARGEST
-FAR = 4  # if two exponents differ by this or more, the smaller weight is negligible
+FAR = 4  # if two exponents differ by at least `FAR`, the smaller weight is negligible
 SIZE_SHIFT = 48
 MOST_PATHS = 1024  # maximum number of best segmentations of a text
 ALL = -1  # value of `Sampling.nbest_size`
 MOST = 1e12  # maximum absolute value of alpha · score, so that exponents of sums are exact
-LOG_2, LOG_2_HIGH, LOG_2_LOW = 0.6931471805599453, 0.6931471803691238, 1.9082149292705877e-10  # the first is the sum of the others
+LOG_2, LOG_2_HIGH, LOG_2_LOW = 0.6931471805599453, 0.6931471803691238, 1.9082149292705877e-10  # `LOG_2` is the sum of the other two numbers
 TERMS = 14  # number of terms of the series of exp: the error is at most 2 ** -63 for arguments up to LOG_2 / 2
 
 

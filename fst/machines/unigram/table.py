@@ -62,7 +62,7 @@ class UnigramTable(PretokenTable):
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
-        """The module of the kernel: one for each dtype of sums, and one for whole words."""
+        """The module of the kernel. There is one module for each score scope, and one for tokens that are whole words."""
         if self.is_word_type:
             return "fst.runtime.machines.unigram.kernels.word_type"
         return "fst.runtime.machines.unigram.kernels.text_scope" if self.has_text_scope else "fst.runtime.machines.unigram.kernels.encode"
@@ -350,7 +350,7 @@ def scores_of(table: UnigramTable) -> Array:
     """float64[tokens], the score of each token of the model for sampling. It equals the score for encoding, except for user-defined tokens.
 
     For sampling, a user-defined token has a bonus for each character after the first; for encoding, it has a bonus for each byte after the
-    first. ``unigram_model.cc`` of ``sentencepiece`` has the same difference.
+    first. This difference is the same in ``unigram_model.cc`` of ``sentencepiece``.
     """
     scores: Array = table.path_scores.astype(np.float64)
     if table.has_text_scope:

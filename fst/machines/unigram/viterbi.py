@@ -7,8 +7,8 @@ position only if its sum is greater; in a tie, the first node wins.
 
 **Sums.** If paths have almost equal scores, rounding decides, and the two references round differently. `WORD_SCOPE`: ``unigram/model.rs``
 of ``tokenizers`` cuts a text into words, and sums float64 over each word separately. `TEXT_SCOPE`: ``unigram_model.cc`` of
-``sentencepiece`` sums float32 from the beginning of the text. To keep float32 sums precise, a sum whose absolute value at a character is
-above `LIMIT` is subtracted from all sums from this character on, see `best_path`.
+``sentencepiece`` sums float32 from the beginning of the text. To keep float32 sums precise, sums are reduced: if the absolute value of the
+sum at a character is above `LIMIT`, this sum is subtracted from all sums from this character on, see `best_path`.
 
 **Pre-tokens.** The compiler also cuts words at each position that no token can cross. Sums then continue from one pre-token to the next.
 They restart according to `RESTARTS`: at every pre-token, at pre-tokens that begin with a space, or never between two special tokens.
@@ -17,12 +17,12 @@ They restart according to `RESTARTS`: at every pre-token, at pre-tokens that beg
 characters is rounded at most n times. If a single token is better than all other paths by more than n + 1 roundings, it is the best path
 after any text, see `are_certain`.
 
-**Words.** With `WORD`, as in SentencePiece's model type ``word``, tokens are whole words; there are no paths and no sums. A pre-token is a
-word, cut before each symbol for a space. It is one token, or unknown.
+**Words.** With `WORD`, as in SentencePiece's model type ``word``, tokens are whole words; there are no paths and no sums. Texts are cut
+before each symbol for a space, and each pre-token is a word: one token, or unknown.
 
 **Ids.** A character that is not a token is *unknown*; so is the unknown token if the text spells it. A run of unknown characters becomes
-one string. With `WORD_SCOPE`, this string may be a token. Otherwise it becomes the tokens of its bytes, if all bytes have tokens, or the
-unknown token. With `WORD`, a run of unknown words becomes one string.
+one string. With `WORD_SCOPE`, this string may be a token. Otherwise the string becomes the tokens of its bytes, if all bytes have tokens,
+or the unknown token. With `WORD`, a run of unknown words becomes one string.
 
 **Rows.** A trie over bytes contains the tokens, in the format `ENTRY`. A state is the slot of its *head*. The head has the label `HEAD`,
 and the depth as its value: the number of bytes from the root. A transition has the next state or `LEAF` as its target; its value is 1 + the
