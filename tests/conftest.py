@@ -23,7 +23,7 @@ settings.register_profile("fst", derandomize=True, deadline=None, database=None,
 settings.load_profile("fst")
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-MANY = 3_000  # number of tests from which every kernel is used
+MANY = 3_000  # a run of at least this many tests uses every kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

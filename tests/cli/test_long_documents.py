@@ -41,7 +41,7 @@ class TestLongDocuments:
 
     @pytest.fixture
     def text(self, monkeypatch: pytest.MonkeyPatch) -> bytes:
-        """Lines of documents, some of which are longer than three chunks; the limits are lowered to suit."""
+        """Lines of documents, some of which are longer than three chunks; the fixture lowers the limits of a document."""
         monkeypatch.setattr(lines, "LONG_BYTES", CHUNK)
         monkeypatch.setattr(lines, "MOST_BYTES", 2 * CHUNK)
         long = "hello unaffable é! [MASK]".encode() * (CHUNK // 8)

@@ -41,7 +41,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the ext
 
 
 class TestOutput:
-    """Outputs."""
+    """Outputs of `fst encode`."""
 
     @pytest.mark.parametrize("packing", PACKINGS)
     @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])

@@ -1,5 +1,5 @@
-"""The stand-in for `tokenizers.Tokenizer` gives the results of `tokenizers`, and tokenizers of this library are compiled when they are
-passed.
+"""The stand-in for `tokenizers.Tokenizer` gives the results of `tokenizers`, and compiles the tokenizers of
+`tokenizers` that it is given.
 """
 
 from __future__ import annotations

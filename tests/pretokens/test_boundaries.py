@@ -187,7 +187,7 @@ def test_windows_without_factors(name: str, bits: int, width: int) -> None:
 
 @each_pattern
 def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
-    """A window whose second or third symbol from the end is BEGIN finds no boundary, because a text begins with one anyway."""
+    """A window whose second or third symbol from the end is BEGIN finds no boundary, because a boundary before a text needs no window."""
     _, found = compiled(PATTERNS[name])
     table = found.decisions.reshape(-1, *(1 << found.bits,) * 3)
     begin = found.symbols[-1]

@@ -91,7 +91,7 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_parts")
 @each_pattern
 def test_every_cut(name: str) -> None:
-    """A text that is cut at one safe cut, or at all, has the ids, spans and words of one part."""
+    """A text that is cut at a single safe cut, or at every safe cut, has the ids, spans and words of one part."""
     tok = tokenizer(PATTERNS.get(name, O200K))
     text = text_of(name, 60)
     cuts = cuts_of(tok, text)
@@ -159,7 +159,7 @@ def test_added_tokens_are_kept_away_from() -> None:
 
 
 def test_contextual_tokens_have_room() -> None:
-    """If added tokens may include the whitespace next to them, the characters that decide about a safe cut begin and end with none."""
+    """If added tokens may include the whitespace next to them, no whitespace begins or ends the characters that decide about a safe cut."""
     tok = tokenizer(GPT2, ())
     table: BpeTable = tok._table
     token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")
@@ -174,7 +174,7 @@ def test_contextual_tokens_have_room() -> None:
 
 
 def test_normalizers() -> None:
-    """With normalizers, a text is cut only in ASCII that they do not change."""
+    """With normalizers, a text is cut only in ASCII that the normalizers do not change."""
     assert leave_ascii(["NFC"])
     assert leave_ascii([])
     assert not leave_ascii(["NFC", "Lowercase"])
@@ -182,7 +182,7 @@ def test_normalizers() -> None:
 
 @pytest.mark.parametrize("text", ["世界" * 200_000, "a" * 400_000, "é " * 200_000, b"\xff" * 400_000], ids=["世", "a", "é", "bytes"])
 def test_texts_without_cuts(text: Text) -> None:
-    """A text without safe cuts is one part, and only a little of it is read to find this."""
+    """A text without safe cuts is one part, and the search for cuts reads only a little of the text."""
     tok = tokenizer(GPT2)
     assert tok._safe_cuts.parts(text, 1 << 16) == [(0, len(text))]
     assert STRETCHES[-1] <= 1 << 13

@@ -106,7 +106,7 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
 @examples(300)
 @given(some.lists(splitters, min_size=2, max_size=2), small_texts)
 def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
-    """A splitter that is composed of others gives their pre-tokens, one cutting after the other, or they are refused."""
+    """A splitter that is composed of others gives their pre-tokens, one cutting after the other, or the splits are refused."""
     try:
         ours = chained([*map(total, found)], Budget())
     except UnsupportedError:
@@ -239,7 +239,7 @@ def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_search_that_fails_far_away_is_read_once(width: int) -> None:
-    """A run over many chunks is one pre-token if its end completes a match; otherwise each of its characters is one."""
+    """A run over many chunks is one pre-token if its end completes a match; otherwise each of its characters is a pre-token."""
     ours = tokenizer_of(far_ended(f"(?:{'a' * width})*b|[\\s\\S]"))
     one, two, c = (int(ours.encode(text)[0]) for text in ("a", "aaab", "c"))
     for size in (60_000, 60_000 + width - 1):

@@ -239,7 +239,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
     ],
 )
 def test_circles_are_found(edges: Mapping[str, set[str]], circle: Sequence[str]) -> None:
-    """`cycle_in` finds a circle exactly if there is one."""
+    """`cycle_in` finds a circle of imports if and only if there is a circle."""
     assert cycle_in(edges) == circle
 
 

@@ -259,7 +259,9 @@ def test_places_beyond_32_bits(base: int) -> None:
 
 
 def test_a_word_beyond_32_bits() -> None:
-    """A word may contain more than 2 ** 32 dropped characters, and the offsets of its tokens are right on both sides of them."""
+    """A word may contain more than 2 ** 32 dropped characters, and the offsets of its tokens are right before
+    and after these characters.
+    """
     stream = made("as BERT").stream(add_special_tokens=False, offsets=True)
     stream.write("b un\0")
     stream.read()

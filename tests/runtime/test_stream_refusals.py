@@ -62,7 +62,7 @@ def test_a_character_that_is_never_finished() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [("un ", b"a"), (b"un ", "a"), ("un ", 1), (b"un ", bytearray(b"a"))], ids=repr)
 def test_pieces_of_two_kinds(first: Piece, second: Any) -> None:
-    """A part of another type than the first part is refused, and the stream continues without it."""
+    """A part of another type than the first part is refused, and the stream continues without the refused part."""
     stream = made("as BERT").stream(add_special_tokens=False)
     stream.write(first)
     with pytest.raises(fst.TextError, match=type(second).__name__):

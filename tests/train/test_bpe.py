@@ -215,7 +215,9 @@ def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch
 
 @pytest.mark.parametrize("seed", range(4))
 def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
-    """With a prefix and suffix that occur in words, BPE learns the tokens and merges of `tokenizers`, given its order of symbols."""
+    """With a prefix and suffix that occur in words, BPE learns the tokens and merges of `tokenizers`, given the order of symbols in
+    `tokenizers`.
+    """
     random = Random(seed)
     for _ in range(25):
         letters = random.choice(["ab", "a#", "ab#", "a##"])
@@ -377,7 +379,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", range(2))
 def test_wordpiece_by_frequency_equals_tokenizers(seed: int) -> None:
-    """WordPiece by frequency learns the ids of `tokenizers`, given its order of symbols."""
+    """WordPiece by frequency learns the ids of `tokenizers`, given the order of symbols in `tokenizers`."""
     random = Random(seed)
     for _ in range(20):
         words, options = random_words(random, LETTERS), random_options(random, LETTERS)

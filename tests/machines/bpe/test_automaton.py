@@ -352,7 +352,7 @@ def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
 
 @cache
 def small() -> Machine:
-    """A machine of a few tokens, some of them long."""
+    """A machine of a few tokens, of which several are long."""
     pairs = [(b"a", b"b"), (b"ab", b"ab"), (b"c", b"a"), (b"abab", b"ca"), (b"b", b"b"), (b"bb", b"bb"), (b"c", b"c"), (b"cc", b"cc")]
     return machine_of(merges_of(pairs))
 

@@ -61,7 +61,7 @@ VOCABULARIES = SHARED / "vocab_bpe"
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 @pytest.mark.parametrize("name", LISTS)
 def test_all_short_texts(name: str, pattern: str) -> None:
-    """For each text of up to 8 letters of three, definition, walk and kernel give the same ids."""
+    """For each text of up to eight letters over an alphabet of three, definition, walk and kernel give the same ids."""
     found = small(pattern, LISTS[name])
     texts = sample(["".join(text) for length in range(9) for text in product("ab ", repeat=length)], 60, name + pattern)
     ids = ids_of(fst.Tokenizer(found.table).encode_batch(texts))

@@ -80,7 +80,7 @@ TABLES: dict[str, Callable[[], BpeTable]] = {"automaton": english, "merges": lam
 
 @cache
 def texts() -> list[str]:
-    """Texts of words, long runs and special tokens; the normalizer rewrites some of them."""
+    """Texts of words, long runs and special tokens; the normalizer changes some of these texts."""
     draw = random.Random(5)
     units = ["the", " the", "thing", "x" * 70, "xxxxx", "é", "e\u0301", "é世", "<s>", "the!", "12", "  ", "\n", "x" * 300, "q" * 99, "\0"]
     return ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(25)), "the" * 4000, ""]
@@ -190,7 +190,7 @@ def test_steps_grow_with_the_logarithm() -> None:
 
 
 def print_steps() -> None:
-    """Print the number of lines that the uncompiled kernel runs, for runs of three lengths."""
+    """Print the number of lines that the interpreted kernel runs, for runs of three lengths."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = fst.Tokenizer(assemble(of_document(byte_level(ONE_PIECE, merges), Path("tokenizer.json")), "auto"))
 

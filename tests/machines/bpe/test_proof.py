@@ -196,13 +196,13 @@ def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
 
 @pytest.mark.parametrize(("harm", "fault"), HARM_OF_MERGES.values(), ids=HARM_OF_MERGES)
 def test_every_rule_of_merges_is_proven(harm: Harm, fault: str) -> None:
-    """A table without an automaton that breaks a rule is refused, and the message names it."""
+    """A table without an automaton that breaks a rule is refused, and the message contains the rule."""
     with pytest.raises(fst.TableError, match=fault):
         BpeTable.loads(harm(merging()).dumps())
 
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM)
 def test_every_rule_is_proven(harm: Harm, fault: str) -> None:
-    """A table that breaks a rule is refused, and the message names it."""
+    """A table that breaks a rule is refused, and the message contains the rule."""
     with pytest.raises(fst.TableError, match=fault):
         BpeTable.loads(harm(sound()).dumps())

@@ -94,8 +94,8 @@ NORMALIZERS: list[dict[str, Any]] = [
 def test_normalizers(
     normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
 ) -> None:
-    """Normalized keywords are found in the normalized text, and each match covers whole raw characters and the dropped characters after
-    them.
+    """Normalized keywords are found in the normalized text, and a match covers entire raw characters and the
+    dropped characters after them.
     """
     by = keywords(["b"], normalizer=normalizer).metadata.text.rewriting
     assert by
@@ -127,7 +127,7 @@ def test_normalizers_of_tokenizers() -> None:
 
 
 def test_empty_keywords_among_characters_that_become_several() -> None:
-    """Empty keywords match between the characters of the raw text, not between the several characters that one becomes."""
+    """Empty keywords match between the characters of the raw text, not between the several characters that a raw character becomes."""
     searcher = fst.Searcher(keywords(["i", ""], normalizer={"type": "NFKC"}, allow_empty=True))
     assert found_by(searcher, ["aﬁ½b"]) == [[(1, 0, 0), (0, 1, 2), (1, 3, 3), (1, 4, 4)]]
     assert searcher.replace("aﬁ½b", "*") == "*a*½*b*"

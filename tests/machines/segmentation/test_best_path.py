@@ -90,7 +90,7 @@ def test_mecab_live(tmp_path: Path) -> None:
 
 @pytest.mark.sampled
 def test_vibrato_live(tmp_path: Path) -> None:
-    """With random dictionaries in which costs are never equal, the words match Vibrato, which reads spaces as characters."""
+    """With random dictionaries in which equal costs are unlikely, the words match Vibrato, which reads spaces as characters."""
     vibrato = pytest.importorskip("vibrato")
     for seed in sample(range(100), 10):
         draw = random.Random(seed)

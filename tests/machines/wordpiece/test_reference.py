@@ -77,7 +77,7 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
     ],
 )
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Every character becomes the same tokens as in tokenizers, with a vocabulary of single characters, which shows all of them."""
+    """Every character becomes the same tokens as in tokenizers, with a vocabulary of single characters."""
     # In most contexts, some of the characters that are equivalent for the normalizer suffice.
     chars = EVERY_CHARACTER if context == "alone" or (tiers.LONG and setting == "uncased") else SWEPT_CHARACTERS
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))

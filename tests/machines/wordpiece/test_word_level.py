@@ -1,4 +1,4 @@
-"""WordLevel, a vocabulary of whole words, compared with tokenizers."""
+"""WordLevel, a vocabulary of entire words, compared with tokenizers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_models_that_are_refused(change: dict[str, Any], error: type[Exception],
 
 
 def test_the_function_for_wordpiece_names_another(tmp_path: Path) -> None:
-    """`fst.compile.wordpiece` refuses a WordLevel model, and the message contains the function that accepts it."""
+    """`fst.compile.wordpiece` refuses a WordLevel model, and the message contains the function for this model."""
     reference(["a"], "blanks", is_lower=False).save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(fst.UnsupportedError, match=r"model WordLevel: .* takes only WordPiece; take fst\.compile\.tokenizer"):
         wordpiece(tmp_path / "tokenizer.json")

@@ -129,7 +129,7 @@ def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("special", ADDED, ids=ascii)
 def test_special_token_straddles_a_cut(special: str) -> None:
-    """A special token is found wherever a part ends inside it, and a text that only begins like one is not."""
+    """A special token is found wherever a part ends inside it, and a special token without its last character is not found."""
     for text in (special, special * 3, special[:-1], special[:-1] + " " + special, special + special[:-1]):
         rows = ["b" * 3 + " " + "a " * BLOCK + "b " * (more // 2) + " " * (more % 2) + text + " b" for more in range(BLOCK + 2)]
         assert [ids(row) for row in rows] == in_whole(rows)

@@ -144,7 +144,7 @@ def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None
 
 
 def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.Tokenizer) -> None:
-    """U+0000 does not end a text: cleaning removes it, and otherwise it is a character like others."""
+    """U+0000 does not end a text, and is an ordinary character if cleaning does not remove it."""
     tokenizer, reference = uncased
     for text in ("\0", "a\0b", "un\0aff\0able \0 b", "[MA\0SK]"):
         assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids
