@@ -1,4 +1,4 @@
-"""Documents in a column of Parquet or Arrow IPC. This module requires pyarrow."""
+"""Documents in a column of a Parquet or Arrow IPC file. This module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ from fst.runtime.files.with_pyarrow import pa, pq
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter, Tokenizer
 
-BLOCK_BYTES = 1 << 21  # number of bytes of columns that are processed together
-MOST_ROWS = 1 << 14  # maximum number of rows in a block: repeated texts have fewer bytes in a Parquet file than in memory
-FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # an Arrow IPC file is a stream after 8 bytes and before a footer
+BLOCK_BYTES = 1 << 21  # number of bytes of columns per block
+MOST_ROWS = 1 << 14  # maximum number of rows in a block: in memory, repeated texts may need far more bytes than in a Parquet file
+FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # an Arrow IPC file contains 8 bytes, then a stream, then a footer
 MAX_LISTED = 12  # maximum number of column names in a message
 STRINGS = ("string", "large_string", "string_view")
 NOT_JSON = "write Parquet or Arrow, or leave the column out"
 
 
 def documents(source: Source, kind: str, column: str, *, others: bool, with_text: bool = False) -> Generator[Documents, None, None]:
-    """The documents of a column. A file without rows gives one block without documents, which has the columns.
+    """Read the documents of a column, block by block. For a file without rows, yield one block without documents, which contains the
+    columns.
 
     Args:
         source: the file.
         kind: "arrow" or "parquet".
         column: the name of the column.
-        others: whether to read the other columns.
-        with_text: whether the other columns include the column of the text.
+        others: whether to read the other columns of the file, too.
+        with_text: whether ``Documents.others`` includes the column of the text.
 
     Raises:
         TextError: the file is damaged, or the column is missing or does not contain text.
@@ -51,10 +52,10 @@ def documents(source: Source, kind: str, column: str, *, others: bool, with_text
 
 
 class Column(Documents):
-    """Documents whose texts are a pyarrow array, with nulls; `others` is a record batch."""
+    """Documents of a column: `texts` is a pyarrow array, possibly with nulls, and `others` is a record batch."""
 
     def not_text(self) -> dict[int, Fault]:
-        """A mapping from the rows that are not text to their faults."""
+        """Find the rows that are malformed; return a mapping from these rows to their faults."""
         rows = enumerate(_in_bytes(self.texts).to_pylist())
         return {row: fault for row, text in rows if text is not None and (fault := not_text(text)) is not None}
 
@@ -64,33 +65,33 @@ class Column(Documents):
         return Documents(self.file, self.unit, list(known), list(known.values()))
 
     def taken(self, rows: Sequence[int]) -> Documents:
-        """The documents of some rows; a repeated row gives a repeated document."""
+        """Select documents by their rows; a row that occurs twice selects its document twice."""
         taken = pa.array(rows, pa.int64())
         others = None if self.others is None else self.others.take(taken)
         return replace(self, numbers=[self.numbers[row] for row in rows], texts=self.texts.take(taken), others=others)
 
     def mended(self) -> Documents:
-        """The documents with U+FFFD in place of malformed bytes of text."""
+        """Return the documents with U+FFFD for malformed bytes."""
         texts = [None if text is None else str(text, "utf-8", "replace") for text in _in_bytes(self.texts).to_pylist()]
         kind = self.texts.type.value_type if pa.types.is_dictionary(self.texts.type) else self.texts.type
         array = pa.array(texts, pa.string()).cast(kind)
         return replace(self, texts=array.dictionary_encode() if pa.types.is_dictionary(self.texts.type) else array)
 
     def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
-        """The texts of some rows; None for nulls."""
+        """Return the texts of some rows; None for null rows."""
         texts: list[bytes | None] = _in_bytes(self.texts).take(pa.array(rows, pa.int64())).to_pylist()
         return texts
 
     def carrying(self, texts: Any, name: str) -> Documents:
-        """The documents, with texts in the column `name` of `others`."""
+        """Return the documents with new texts in the column `name` of `others`."""
         place = self.others.schema.get_field_index(name)
         return replace(self, others=self.others.set_column(place, name, texts))
 
     def records(self) -> Any:
-        """The other columns as a list of objects for JSON; None: not read.
+        """Convert the other columns to a list of objects for JSON; return None if they were not read.
 
         Raises:
-            TextError: JSON cannot represent the values of a column, or two columns have the same name.
+            TextError: JSON cannot represent the values of a column, or several columns have the same name.
         """
         if self.others is None:
             return None
@@ -115,11 +116,11 @@ class Column(Documents):
         return Encoded(self, ids, lists.offsets.to_numpy()[1:].astype(np.int64), nulls, offsets)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
-        """The total number of ids; `options` are passed to `Tokenizer.encode_arrow`."""
+        """Count the ids of all documents; `options` are passed to `Tokenizer.encode_arrow`."""
         return len(self.encode(tokenizer, errors, **options).ids)
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
-        """The matches in the documents, in characters; and bool[rows], whether each document is null, or None if no document is null."""
+        """Find the matches in the documents, in characters; return also bool[rows]: whether a document is null; or None without nulls."""
         lists = searcher.find_arrow(self.texts, threads=threads)
         nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
         ids, starts, ends = _ids_and_spans(lists.values)
@@ -128,25 +129,27 @@ class Column(Documents):
         return Matches(ids, starts, ends, lists.offsets.to_numpy().astype(np.int64)), nulls
 
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
-        """int64[rows], the number of matches in each document."""
+        """Count the matches in each document; return int64[rows]."""
         return np.diff(self.find(searcher, threads)[0].row_splits)
 
     def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
-        """The tokens of the documents, as an array of lists."""
+        """Segment the documents to an array of lists of tokens."""
         return segmenter.segment_arrow(self.texts, threads=threads)
 
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
-        """The texts with matches replaced, as an array of the same type."""
+        """Replace the matches in the texts; return an array of the same type."""
         return searcher.replace_arrow(self.texts, by, threads=threads)
 
 
 def _ids_and_spans(values: Any) -> Iterator[Any]:
-    """The ids, the starts and the ends: the fields of an array of structs, in this order."""
+    """Yield the fields of an array of structs: the ids, the starts and the ends."""
     return (field.to_numpy() for field in values.flatten())
 
 
 def _in_json(kind: Any) -> Any:
-    """The type to convert a column to for JSON; times and decimals become strings. None: JSON cannot represent it."""
+    """Return the type to which a column is converted for JSON, such as string for times and decimals; None if JSON cannot represent the
+    column.
+    """
     if _is_any(kind, "null", "boolean", "integer", "float32", "float64", *STRINGS):
         return kind
     if _is_any(kind, "date", "time", "timestamp", "decimal"):
@@ -168,13 +171,13 @@ def _is_any(kind: Any, *types: str) -> bool:
 
 
 def _in_bytes(texts: Any) -> Any:
-    """Convert a column of text to a column of bytes, perhaps not UTF-8."""
+    """Convert a column of text to a column of bytes, without a check for UTF-8."""
     values = texts.dictionary_decode() if pa.types.is_dictionary(texts.type) else texts
     return values.cast(pa.large_binary())
 
 
 def _of_parquet(source: Source, column: str, others: bool) -> Iterator[Any]:
-    """The rows of a Parquet file, as batches of some megabytes."""
+    """Read the rows of a Parquet file, in batches of a few megabytes."""
     with _seekable(source) as file:
         table = pq.ParquetFile(file, pre_buffer=False, buffer_size=CHUNK)
         _check(table.schema_arrow, column, source.name)
@@ -188,7 +191,7 @@ def _of_parquet(source: Source, column: str, others: bool) -> Iterator[Any]:
 
 
 def _of_arrow(source: Source, column: str, others: bool) -> Iterator[Any]:
-    """The rows of an Arrow IPC file or stream, as batches of some megabytes; each batch of the file is read whole."""
+    """Read the rows of an Arrow IPC file or stream, in batches of a few megabytes. Each batch of the file must fit into memory."""
     is_file = source.file.peek(len(FILE_MAGIC)).startswith(FILE_MAGIC)
     source.file.read(STREAM_AT if is_file else 0)
     stream = pa.ipc.open_stream(source.file)
@@ -204,14 +207,14 @@ def _of_arrow(source: Source, column: str, others: bool) -> Iterator[Any]:
 
 
 def _prove(batch: Any, column: str) -> None:
-    """Check that no offset is outside of a batch. Texts are not checked for UTF-8 here, but when they are encoded."""
+    """Check that all offsets are valid. Texts are checked for UTF-8 later, when they are encoded."""
     for field, array in zip(batch.schema, batch.columns, strict=True):
         is_text = field.name == column and (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
         (array.view(pa.binary() if pa.types.is_string(field.type) else pa.large_binary()) if is_text else array).validate(full=True)
 
 
 def _last(source: Source, count: int) -> bytes:
-    """Read the rest of a file, and return its last bytes."""
+    """Read a file to its end, and return its last `count` bytes."""
     last = b""
     for chunk in source.chunks():
         last = (last + chunk)[-count:]
@@ -220,7 +223,7 @@ def _last(source: Source, count: int) -> bytes:
 
 @contextmanager
 def _seekable(source: Source) -> Iterator[IO[bytes]]:
-    """A seekable file: the source, or a temporary copy on disk."""
+    """Yield a seekable file: the source itself, or a temporary copy on disk."""
     if source.file.seekable():
         yield source.file
         return
@@ -230,7 +233,7 @@ def _seekable(source: Source) -> Iterator[IO[bytes]]:
 
 
 def _rows(rows: int, size: int) -> int:
-    """The number of rows to process together, given the rows and the bytes of a table."""
+    """Return the number of rows per block, from the number of rows and bytes of a table."""
     return max(1, min(MOST_ROWS, rows * BLOCK_BYTES // max(size, 1)))
 
 
@@ -239,7 +242,7 @@ def _without_rows(schema: Any) -> Any:
 
 
 def _check(schema: Any, column: str, name: str) -> None:
-    """Refuse a table unless exactly one column has the name `column`, and contains text."""
+    """Raise an error unless exactly one column has the name `column`, and this column contains text."""
     found = [field.type for field in schema if field.name == column]
     if len(found) == 1 and _is_text(found[0].value_type if pa.types.is_dictionary(found[0]) else found[0]):
         return
@@ -255,7 +258,7 @@ def _is_text(kind: Any) -> bool:
 
 @contextmanager
 def _blaming(name: str) -> Iterator[None]:
-    """Add the file name to errors of pyarrow."""
+    """Convert errors of pyarrow to errors with the file name."""
     try:
         yield
     except (pa.ArrowException, MemoryError, OSError) as error:

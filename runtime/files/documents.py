@@ -1,4 +1,4 @@
-"""Documents that are read, encoded and written together, and their ids."""
+"""Blocks of documents, the unit in which commands read, encode and write documents; and the ids of a block."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEND_TEXT = "mend it, or pass --errors replace or skip"
 
 
 class Fault(NamedTuple):
-    """An error in a document, and the remedy for commands with the option --errors."""
+    """An error in a document, and the remedy that commands with the option --errors recommend."""
 
     what: str
     remedy: str
@@ -32,13 +32,13 @@ class Documents:
     """Documents of one file.
 
     Attributes:
-        file: the name of the file in messages.
-        unit: the word for a document of this file: line, row or document.
+        file: the name of the file, for messages.
+        unit: the word for a document in messages: "line", "row" or "document".
         numbers: the number of each document in the file, from 1.
         texts: the texts of the documents: a list of bytes or of str.
-        others: the other fields of each document: a list of objects; None: no other fields, or not needed.
-        wrong: the documents that were left out: the number and the fault of each.
-        replaced: the number of documents that were repaired while they were read.
+        others: the other fields of each document: a list of objects; None if there are no other fields, or if they are not needed.
+        wrong: the number and the fault of each document that was left out.
+        replaced: the number of documents that were repaired during reading.
     """
 
     file: str
@@ -49,21 +49,21 @@ class Documents:
     wrong: Sequence[tuple[int, Fault]] = field(default=())
     replaced: int = 0
 
-    is_whole: ClassVar[bool] = True  # whether each item is a whole document, and can be left out
+    is_whole: ClassVar[bool] = True  # whether `texts` contains complete documents, which can be left out
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def place(self, number: int) -> str:
-        """The position of a document, for messages."""
+        """Name a document by its file and number, for messages."""
         return f"{self.file}, {self.unit} {number}"
 
     def not_text(self) -> dict[int, Fault]:
-        """A mapping from the rows that are not text to their faults."""
+        """Find the rows that are malformed; return a mapping from these rows to their faults."""
         return {row: fault for row, text in enumerate(self.texts) if (fault := not_text(text)) is not None}
 
     def in_utf8(self) -> Documents:
-        """The documents with texts as bytes, without nulls; for commands without the option --errors.
+        """Return the documents without nulls, with texts as bytes objects; for commands without the option --errors.
 
         Raises:
             TextError: a document is not text.
@@ -78,32 +78,32 @@ class Documents:
         return replace(self, texts=[text.encode() if isinstance(text, str) else text for text in self.texts])
 
     def without(self, rows: Collection[int]) -> Documents:
-        """The documents without some rows."""
+        """Return the documents without the documents in `rows`."""
         return self.taken([row for row in range(len(self.numbers)) if row not in rows])
 
     def taken(self, rows: Sequence[int]) -> Documents:
-        """The documents of some rows; a repeated row gives a repeated document."""
+        """Select documents by their rows; a row that occurs twice selects its document twice."""
         others = None if self.others is None else [self.others[row] for row in rows]
         return replace(self, numbers=[self.numbers[row] for row in rows], texts=[self.texts[row] for row in rows], others=others)
 
     def records(self) -> Any:
-        """The other fields of each document, as a list of objects for JSON; None: no other fields."""
+        """Return the other fields of each document as a list of objects for JSON; None if there are no other fields."""
         return self.others
 
     def mended(self) -> Documents:
-        """The documents with U+FFFD in place of malformed units of text."""
+        """Return the documents with U+FFFD for malformed units."""
         return replace(self, texts=[replaced(text) for text in self.texts])
 
     def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
-        """The texts of some rows; None for nulls."""
+        """Return the texts of some rows; None for null rows."""
         return [text.encode() if isinstance(text := self.texts[row], str) else text for row in rows]
 
     def carrying(self, texts: Any, name: str) -> Documents:
-        """The documents, with texts added to their other fields.
+        """Return the documents with a text added to the other fields of each.
 
         Args:
-            texts: a text for each document, as in `texts`.
-            name: the field of the texts; an existing field keeps its position.
+            texts: a text for each document.
+            name: the name of the field that receives the text. If the field exists, its position does not change.
         """
         others = repeat({}) if self.others is None else self.others
         return replace(self, others=[{**record, name: text} for record, text in zip(others, map(_as_str, texts), strict=False)])
@@ -114,36 +114,36 @@ class Documents:
         return Encoded(self, batch.ids, batch.row_splits[1:], offsets=batch.offsets)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
-        """The total number of ids; `options` are passed to `Tokenizer.count_tokens`."""
+        """Count the ids of all documents; `options` are passed to `Tokenizer.count_tokens`."""
         return int(tokenizer.count_tokens(self.texts, errors=errors, **options).sum())
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
-        """The matches in the documents, in characters; and bool[rows], whether each document is null, or None if no document is null."""
+        """Find the matches in the documents, in characters; return also bool[rows]: whether a document is null; or None without nulls."""
         return searcher.find_batch(self.texts, threads=threads), None
 
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
-        """int64[rows], the number of matches in each document."""
+        """Count the matches in each document; return int64[rows]."""
         return searcher.count(self.texts, threads=threads)
 
     def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
-        """The tokens of each document, as a list of str."""
+        """Segment each document to a list of str."""
         return [*segmenter.segment_batch(self.texts, offsets=True, threads=threads)]
 
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
-        """The texts with matches replaced, as a list of str."""
+        """Replace the matches in the texts; return a list of str."""
         return searcher.replace(list(map(_as_str, self.texts)), by, threads=threads)
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """The ids of documents.
+    """The ids of a block of documents.
 
     Attributes:
         documents: the documents.
         ids: int32[n], the ids of all documents in order.
-        ends: int64[rows], the end of each document's ids. Ids after the last end belong to an unfinished document.
-        nulls: bool[rows], whether each document is null; None: no document is null.
-        offsets: int32[n, 2], the span of each id in characters; None: not needed.
+        ends: int64[rows], the end of each document's ids. Ids after the last end belong to a document that continues in the next block.
+        nulls: bool[rows], whether each document is null; None if no document is null.
+        offsets: int32[n, 2], the span of each id in characters; None if they are not needed.
     """
 
     documents: Documents
@@ -166,7 +166,7 @@ def _as_str(text: str | bytes) -> str:
 
 
 def not_text(text: str | bytes) -> Fault | None:
-    """The fault of a text; None: no fault."""
+    """Find the fault of a text; return None for valid text."""
     place = wrong_at(text)
     if place is None:
         return None

@@ -1,4 +1,4 @@
-"""Read documents from files of all formats: plain text, JSON lines, Parquet and Arrow."""
+"""Read documents from files, and recognise the format of each file: plain text, JSON lines, Parquet or Arrow."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fst.runtime.files.pieces import Piece, Whole
 from fst.runtime.files.streams import STANDARD, Source, opened
 
 KINDS = {"text": "text", "json": "JSON lines", "arrow": "Arrow IPC", "parquet": "Parquet"}
-# Option → the kinds of files that it applies to.
+# The kinds of files to which each option applies.
 OPTIONS = {"--field": {"json"}, "--column": {"arrow", "parquet"}, "--separator": {"text"}, "--document file": {"text"}}
 JSON_NAMES = (".json", ".jsonl", ".ndjson")
 COLUMNAR_NAMES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
-# File name ending → the remedy, for files that cannot be read.
+# The remedy for files that cannot be read, by the ending of the file name.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv"], "convert it to Parquet or JSON lines"),
     **dict.fromkeys(UNSUPPORTED, "unpack it"),
@@ -31,19 +31,19 @@ WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the start of an array, or of
 
 @dataclass(frozen=True)
 class Reading:
-    """The options for reading files.
+    """The options of reading. Options have the same names on the command line.
 
     Attributes:
-        input_format: a key of `KINDS`; None: the format is recognised by content and name.
+        input_format: a key of `KINDS`; None: the format is recognised from the content and the name of the file.
         field: the field with the text, in JSON lines.
         column: the column with the text, in Arrow or Parquet.
         separator: the string between documents in plain text; None: each line is a document.
-        document: the unit that is a document in plain text, "line" or "file".
+        document: the part of plain text that is a document, "line" or "file".
         others: whether to read the other fields or columns, too.
         with_text: whether the other fields or columns include the text.
-        mends: whether JSON lines that are not UTF-8 are repaired.
-        in_pieces: whether long documents of plain text are read in pieces.
-        with_ends: whether documents of plain text keep the line feed or the separator at their end.
+        mends: whether malformed UTF-8 in JSON lines is replaced by U+FFFD.
+        in_pieces: whether long documents of plain text are divided into pieces.
+        with_ends: whether documents of plain text include the line feed or the separator at their end.
 
     Raises:
         ReadingError: the options contradict each other.
@@ -68,19 +68,19 @@ class Reading:
 
     @property
     def text_name(self) -> str:
-        """The name of the field or column with the text; for plain text, the name of the new field."""
+        """The name of the field or column with the text; for plain text, the name of the field to create for it."""
         return self.field or self.column or TEXT
 
     def documents(self, names: Iterable[str], advance: Callable[[int], None]) -> Generator[Documents, None, None]:
-        """The documents of files, file after file.
+        """Read the documents of files, in the order of the files.
 
         Args:
-            names: the files; "-" is standard input.
-            advance: a function called with the number of bytes of each read.
+            names: the names of the files; "-" is standard input.
+            advance: a function that is called with the number of bytes of each read.
 
         Raises:
             TextError: a file is damaged, or the column is missing.
-            ReadingError: an option does not apply to the file's format, or a required option is missing.
+            ReadingError: an option does not apply to the format of a file, or an option that the format requires is missing.
         """
         for name in names:
             with opened(name, advance) as source:
@@ -89,7 +89,7 @@ class Reading:
                 yield from self._of_kind(kind, source)
 
     def kind(self, name: str) -> str:
-        """The kind of a file, a key of `KINDS`: by the first bytes for a regular local file, by the name alone for other files.
+        """Recognise the kind of a file, a key of `KINDS`: by the first bytes of a regular local file, by the name of any other file.
 
         Raises:
             TextError: the file is damaged.
@@ -102,11 +102,12 @@ class Reading:
         return self.input_format or columnar or self._by_name(name)
 
     def check(self, names: Iterable[str]) -> None:
-        """Check the first bytes of all files before encoding. Only regular local files are opened, so that no input is lost.
+        """Check the first bytes of all files before any document is read. Only regular local files are opened, because bytes that are read
+        from other files are lost.
 
         Raises:
             TextError: a file is damaged.
-            ReadingError: an error as in `documents`; or a file is JSON, but not JSON lines.
+            ReadingError: as in `documents`; or a file contains JSON, but not JSON lines.
         """
         for name in names:
             if name != STANDARD and Path(name).is_file():
@@ -136,7 +137,7 @@ class Reading:
 
     @property
     def end(self) -> bytes | None:
-        """The bytes between documents in plain text; None: each file is one document."""
+        """The bytes between documents in plain text; None if each file is one document."""
         return None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()
 
     def _texts(self, source: Source) -> Iterator[Documents]:
@@ -149,7 +150,7 @@ class Reading:
                 yield Documents(block.file, block.unit, range(block.first, block.first + len(block.lines)), block.lines)
 
     def _check_options(self, kind: str, name: str) -> None:
-        """Refuse an option that does not apply to this format; refuse a missing option that this format requires."""
+        """Raise an error for an option that does not apply to the format, and for a missing option that the format requires."""
         values = (self.field, self.column, self.separator, self.document if self.document == "file" else None)
         given = [option for option, value in zip(OPTIONS, values, strict=True) if value is not None]
         for option in given:
@@ -161,7 +162,7 @@ class Reading:
 
 
 def _check_lines(name: str, head: bytes) -> None:
-    """Refuse JSON that does not begin like JSON lines."""
+    """Raise an error for JSON that does not begin like JSON lines."""
     if found := WHOLE_JSON.match(head):
         what, query = ("an array", "'.[]'") if found[1] else ("an object of several lines", ".")
         hint = f"make JSON lines of it with `jq -c {query}`, or pass --input-format json if each line is an object"

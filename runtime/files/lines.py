@@ -1,7 +1,7 @@
-r"""Documents of plain text, from files and standard input: lines, texts between separators, or whole files.
+r"""Documents of plain text, from files and standard input: lines, texts between separators, or complete files.
 
-Only "\n" ends a line; all characters before it belong to the document. Input is read in blocks as it arrives: memory does not grow with the
-file, and a typed or piped line gives a line of output at once.
+Only "\n" ends a line; all characters before it belong to the document, such as "\r". Input is read in blocks as it arrives. So memory does
+not grow with the file, and the output for a line that is typed or piped appears at once.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from fst.errors import TextError
 from fst.runtime.files.streams import Source, opened
 
 LINE_FEED = b"\n"
-MOST_BYTES = 1 << 24  # maximum size of a document that must fit in memory
-LONG_BYTES = 1 << 21  # minimum size of a document that may be read in pieces
+MOST_BYTES = 1 << 24  # maximum size of a document that is read at once
+LONG_BYTES = 1 << 21  # minimum size of a document that is divided into pieces
 
 
 @dataclass(frozen=True)
 class Block:
-    """Documents of one file that are processed together.
+    """Documents of one file, the unit of processing.
 
     Attributes:
         file: the name of the file in messages.
         first: the number of the first document in the file, from 1.
-        lines: the documents, by default without their separators.
-        unit: the word for a document.
-        is_begun, goes_on: whether the only document began in an earlier block, and whether it continues in the next.
+        lines: the documents, by default without separators.
+        unit: the word for a document in messages.
+        is_begun, goes_on: whether the only document of the block began in an earlier block, and whether it continues in the next block.
     """
 
     file: str
@@ -37,33 +37,33 @@ class Block:
     goes_on: bool = False
 
     def place(self, row: int) -> str:
-        """The position of a document in the file, for messages."""
+        """Name a document by its file and number, for messages."""
         return f"{self.file}, {self.unit} {self.first + row}"
 
 
 def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
-    """The lines of a file, or of standard input for "-".
+    """Read the lines of a file, or of standard input for "-", in blocks.
 
     Args:
         name: the file.
-        advance: a function called with the number of bytes of each read.
+        advance: a function that is called with the number of bytes of each read.
     """
     with opened(name, advance) as source:
         yield from blocks(source, LINE_FEED)
 
 
 def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, with_ends: bool = False) -> Iterator[Block]:
-    """The documents of a file, as they arrive.
+    """Read the documents of a file as they arrive, in blocks.
 
     Args:
         source: the file.
-        separator: the bytes between documents; None: the file is one document. Data after the last separator is another document, unless it
-            is empty, or it is whitespace and the separator is not a line feed.
-        in_pieces: whether a document of more than `LONG_BYTES` is read in pieces, one piece per block.
-        with_ends: whether documents keep the separator at their end.
+        separator: the bytes between documents; None: the file is one document. Text after the last separator is a document, too, unless it
+            is empty; with a separator other than a line feed, unless it is whitespace.
+        in_pieces: whether a document of more than `LONG_BYTES` is divided into pieces, each of which is a block.
+        with_ends: whether documents include the separator at their end.
 
     Raises:
-        TextError: a document that must be read whole has more than `MOST_BYTES`.
+        TextError: a document that is not divided has more than `MOST_BYTES`.
     """
     unit = "line" if separator == LINE_FEED else "document"
     number, unfinished, is_begun = 1, list[bytes](), False
@@ -88,7 +88,9 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
 
 
 def _split(chunks: Iterable[bytes], separator: bytes | None) -> Iterator[tuple[list[bytes], bytes]]:
-    """The documents that end in each chunk, and the rest. Bytes that may begin a separator are kept for the next chunk."""
+    """Yield, for each chunk, the documents that end in it, and the bytes after them. Bytes at its end that may begin a separator belong to
+    the next chunk.
+    """
     waiting, length = b"", len(separator or b"") - 1
     for chunk in chunks:
         *documents, rest = (waiting + chunk).split(separator) if separator else [chunk]

@@ -13,8 +13,9 @@ from fst.errors import ReadingError
 def named(names: Sequence[str]) -> tuple[str, ...]:
     """Expand names to files.
 
-    A folder is replaced by all files in it and in its subfolders, sorted by name, without hidden files. A pattern, for example
-    ``books/**/*.jsonl``, is replaced by the files that match it, and stays if no file does. Quote patterns in a shell.
+    A folder is replaced by all files in it and in its subfolders, sorted by name, except hidden files. A pattern, such as
+    ``books/**/*.jsonl``, is replaced by the files that match it; without a match, the result contains the pattern. In a shell, quote
+    patterns.
 
     Raises:
         ReadingError: a folder contains no files.
@@ -28,7 +29,7 @@ def _files(name: str) -> Sequence[str]:
     path = Path(name)
     if path.is_dir():
         found = [str(file) for file in sorted(path.rglob("*")) if not any(part.startswith(".") for part in file.relative_to(path).parts)]
-    elif has_magic(name) and not path.exists():  # a file name may contain wildcards
+    elif has_magic(name) and not path.exists():  # an existing file may have wildcards in its name
         found = sorted(glob(name, recursive=True))  # noqa: PTH207 - the name may be absolute, or begin with ..
     else:
         return [name]

@@ -1,4 +1,4 @@
-"""Compressed files: recognise them by their first bytes or their names, and unpack them."""
+"""Recognise compressed files by their first bytes or their names, and unpack them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 from fst.core import remote
 
-CHUNK = 1 << 20  # number of bytes to read at a time
-PACKED_BLOCK = 1 << 16  # number of bytes of bz2 and xz to read at a time
+CHUNK = 1 << 20  # number of bytes per read
+PACKED_BLOCK = 1 << 16  # number of bytes per read of bz2 and xz
 MAX_XZ_MEMORY = 1 << 27  # bytes; `xz -9` needs half of this, but a malicious file may need 4 GB
 
-# First bytes → format. Only those of bz2 are UTF-8, so they include the mark of the first block: a text could begin with "BZh".
+# The first bytes of each format. A text could begin with "BZh", so the first bytes of bz2 include the mark of the first block.
 PACKED = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -25,13 +25,13 @@ PACKED = {
     **{b"BZh%d%b" % (level, block): "bz2" for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")},
 }
 ENDINGS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
-# File name endings of archives and of compressed files that cannot be read or written.
+# Endings of archives and compressed files that can neither be read nor written.
 UNSUPPORTED = (".7z", ".br", ".lz4", ".lzma", ".rar", ".tar", ".tgz", ".z", ".zip")
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def ending(name: str) -> tuple[str, str | None]:
-    """The ending of a file name, in lower case and without the ending of a packing; and this packing, or None.
+    """Split off the ending of a file name, in lower case, and the compression by a second ending such as .gz, or None.
 
     Examples:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")
@@ -43,7 +43,7 @@ def ending(name: str) -> tuple[str, str | None]:
 
 
 def unpacked(file: io.RawIOBase, packing: str) -> Any:
-    """The unpacked data of a compressed file. Reading needs memory for the requested bytes only, not for the whole file."""
+    """Open a compressed file for reading its unpacked data. A read needs memory only for the requested bytes."""
     if packing == "gzip":
         return gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK))
     if packing == "zstd":
@@ -56,7 +56,7 @@ def unpacked(file: io.RawIOBase, packing: str) -> Any:
 
 
 class Streams(io.RawIOBase):
-    """The data of consecutive compressed streams in a file. Other data after a stream is an error, unlike in `bz2` and `lzma`.
+    """A reader of consecutive compressed streams in a file. Other data after a stream is an error, whereas `bz2` and `lzma` ignore it.
 
     Args:
         file: the file with the streams.
@@ -82,7 +82,7 @@ class Streams(io.RawIOBase):
         return 0
 
     def _packed(self) -> bytes:
-        """The next compressed bytes; empty if the decompressor needs no input."""
+        """Read the next compressed bytes; return no bytes if the decompressor needs no input."""
         if not self._decompressor.needs_input:
             return b""
         packed, self._waiting = self._waiting or self._file.read(PACKED_BLOCK), b""
@@ -91,7 +91,7 @@ class Streams(io.RawIOBase):
         return packed
 
     def _begins(self) -> bool:
-        """Begin the next stream, perhaps after zeros; return whether one follows."""
+        """Begin the next stream, possibly after zeros; return False at the end of the file."""
         rest = self._decompressor.unused_data.lstrip(b"\0")
         while not rest:
             if not (packed := self._file.read(PACKED_BLOCK)):

@@ -1,4 +1,4 @@
-"""Documents of plain text that are too long for memory: read, and encoded or searched, in pieces."""
+"""Documents of plain text that are too long for memory: commands read, encode and search them piece by piece."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_IDS = np.empty(0, np.int32)
 
 
 def takes_pieces(tokenizer: Tokenizer) -> bool:
-    """Whether the tokenizer can encode texts in pieces."""
+    """Whether a tokenizer can encode texts piece by piece."""
     try:
         tokenizer.stream()
     except UnsupportedError:
@@ -35,15 +35,15 @@ class Whole:
 
     def __init__(self) -> None:
         self._decoder = getincrementaldecoder("utf-8")()
-        self._size = 0  # bytes passed to the decoder
+        self._size = 0  # number of bytes passed to the decoder
         self._is_wrong = False
         self._stream: Stream | None = None
         self._search: MatchStream | None = None
-        self._after = NO_IDS  # ids to add after the document
-        self._left: int | None = None  # number of ids that may still be added; None: no limit
+        self._after = NO_IDS  # special ids to add after the document
+        self._left: int | None = None  # number of ids before `max_length` is reached; None: no limit
 
     def wrong_byte(self, piece: bytes, is_last: bool) -> int | None:
-        """The position of the first malformed byte in the document; None if this piece does not reveal it."""
+        """Return the position of the document's first malformed byte if the byte is found in this piece; otherwise None."""
         if self._is_wrong:
             return None
         for part in _parts(piece):
@@ -59,7 +59,7 @@ class Whole:
         return self._size - waiting if self._is_wrong else None
 
     def ids(self, tokenizer: Tokenizer, piece: bytes, is_last: bool, add_special_tokens: bool, max_length: int | None) -> Any:
-        """The ids that are final after this piece, up to `max_length`."""
+        """Return the new ids that no later piece can change, up to `max_length` ids of the document."""
         parts = []
         if self._stream is None:
             from fst.runtime.text.templates import special_ids
@@ -76,7 +76,7 @@ class Whole:
         return np.concatenate([NO_IDS, *parts])
 
     def matches(self, searcher: Searcher, piece: bytes, is_last: bool) -> Matches:
-        """The matches that are final after this piece, as one row."""
+        """Return the new matches that no later piece can change, as one row."""
         from fst import Matches
 
         if self._search is None:
@@ -98,16 +98,16 @@ class Whole:
 
 
 def _parts(piece: bytes) -> Iterator[bytes]:
-    """Split a piece into parts so small that the C library can return their memory."""
+    """Split a piece into parts, so small that the C library returns their memory to the system."""
     return (piece[first : first + PART_BYTES] for first in range(0, len(piece), PART_BYTES))
 
 
 @dataclass(frozen=True, eq=False)
 class Piece(Documents):
-    """A piece of a document, as a block with this document alone.
+    """A block that contains a piece of one document.
 
     Attributes:
-        whole: the state of the whole document.
+        whole: the state of the document.
         is_last: whether this is the last piece of the document.
     """
 
@@ -119,12 +119,12 @@ class Piece(Documents):
         return int(self.is_last)
 
     def not_text(self) -> dict[int, Fault]:
-        """The fault of the document if this piece reveals it, as a mapping from row 0."""
+        """Return a mapping from row 0 to the document's fault if the fault is found in this piece."""
         byte = self.whole.wrong_byte(self.texts[0], self.is_last)
         return {} if byte is None else {0: Fault(f"not UTF-8 at byte {byte}", MEND_TEXT)}
 
     def without(self, rows: Collection[int]) -> Documents:
-        """Raise an error: a part of the document may already be written.
+        """Raise an error, because a part of the document may already be written.
 
         Raises:
             TextError: always.
@@ -132,23 +132,23 @@ class Piece(Documents):
         where = self.place(self.numbers[min(rows)])
         raise TextError(f"{where}: not UTF-8, and too long to be left out; mend it, or pass --errors replace")
 
-    def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:  # noqa: ARG002 - `not_text` was called before
-        """Encode the piece, with U+FFFD in place of malformed bytes; the options are `add_special_tokens` and `max_length`."""
+    def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:  # noqa: ARG002 - the caller has called `not_text`
+        """Encode the piece, with U+FFFD for malformed bytes; the options are `add_special_tokens` and `max_length`."""
         ids = self.whole.ids(tokenizer, self.texts[0], self.is_last, options["add_special_tokens"], options.get("max_length"))
         return Encoded(self, ids, np.full(len(self), len(ids), np.int64))
 
     def mended(self) -> Documents:
-        """The piece unchanged: the stream repairs it, because only the next piece shows whether the last bytes are malformed."""
+        """Return the piece unchanged: the stream repairs it later, because its last character may continue in the next piece."""
         return self
 
-    def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, None]:  # noqa: ARG002 - a stream has one thread
-        """The matches in the piece, in characters of the document."""
+    def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, None]:  # noqa: ARG002 - a stream runs in one thread
+        """Find the matches in the piece; positions count characters of the document."""
         return self.whole.matches(searcher, self.texts[0], self.is_last), None
 
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
-        """int64[1], the number of matches in the piece."""
+        """Count the matches in the piece; return int64[1]."""
         return np.diff(self.find(searcher, threads)[0].row_splits)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
-        """The number of ids in the piece; the options are the same as in `encode`."""
+        """Count the ids of the piece; the options are as in `encode`."""
         return len(self.encode(tokenizer, errors, **options).ids)

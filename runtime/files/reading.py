@@ -1,4 +1,4 @@
-"""The entry point for the library: documents of files, with options as Python arguments, and errors that name them."""
+"""The entry point for the library: documents of files, with options as Python arguments, and with arguments in error messages."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ OPTION = re.compile(r"--(input-format|field|column|separator|document)(?: (text|
 
 
 class Files:
-    r"""Files of documents, in the formats and compressions that the commands accept.
+    r"""Files of documents, in the formats and compressions of the command line.
 
     Args:
-        sources: paths of files and folders, patterns (for example ``books/**/*.jsonl``), or URLs; "-" is standard input. A folder means all
-            files in it and in its subfolders, sorted by name, without hidden files.
-        for_command: whether messages contain options as on the command line (``--column``), not as arguments (``column=``).
-        options: the fields of `Reading`: `column` of Parquet and Arrow, `field` of JSON lines, `input_format`, `separator`, `document`; and
-            `others`, to read the other fields or columns, too.
+        sources: paths of files and folders, patterns (for example ``books/**/*.jsonl``), or URLs; "-" is standard input. A folder
+            represents all files in it and in its subfolders, sorted by name, except hidden files.
+        for_command: whether messages contain options of the command line (``--column``) instead of arguments (``column=``).
+        options: the fields of `Reading`: `column` for Parquet and Arrow, `field` for JSON lines, `input_format`, `separator`, `document`;
+            and `others`, to read the other fields or columns, too.
 
     Attributes:
         names: the files.
-        size: the total size of the files in bytes, as stored, for a progress bar; None: unknown.
-        advance: a function called with the number of stored bytes of each read; the sum of these numbers is `size` at the end.
+        size: the total size of the stored files in bytes, for a progress bar; None if it is unknown.
+        advance: a function that is called with the number of stored bytes of each read. At the end, the sum of these numbers is `size`.
 
     Raises:
-        ReadingError: the options contradict each other or do not apply to a file, or a folder is empty. No document has been read yet.
+        ReadingError: the options contradict each other or do not apply to a file, or a folder is empty.
         OSError: a file is missing.
 
     Examples:
@@ -57,18 +57,18 @@ class Files:
             self._how.check(self.names)
 
     def documents(self, errors: str = "strict") -> Generator[Documents, None, None]:
-        """The documents, in blocks of some megabytes, file after file.
+        """Read the documents in the order of the files, in blocks of a few megabytes.
 
         `Documents.texts` is a list of bytes (plain text) or of str (JSON lines), or a pyarrow array (Parquet, Arrow). Nulls in an array are
-        not documents. `Documents.in_utf8` converts texts to a list of bytes, without nulls, and checks that they are UTF-8. All functions
-        with texts as arguments check this, too; `Documents.place` returns the position of a document, for their errors.
+        not documents. `Documents.in_utf8` checks that texts are UTF-8, and converts them to a list of bytes objects without nulls. The
+        methods of tokenizers check texts, too; `Documents.place` converts the row number in their errors to a file and a position.
 
         Args:
-            errors: "strict", or "replace": a malformed byte is read as U+FFFD.
+            errors: "strict", or "replace": malformed bytes become U+FFFD.
 
         Raises:
-            TextError: a file is damaged, a line of JSON is not an object with the field, or a column is missing.
-            ReadingError: the options do not apply to a file that could not be checked before, for example standard input.
+            TextError: a file is damaged, a line of JSON is not an object with the field of the text, or the column is missing.
+            ReadingError: the options do not apply to a file that could not be checked in advance, such as standard input.
         """
         mends = errors == "replace"
         with self._spelled():
@@ -80,7 +80,7 @@ class Files:
 
 @contextmanager
 def _in_python() -> Generator[None, None, None]:
-    """Replace options in error messages by arguments."""
+    """Replace options of the command line in error messages by arguments."""
     try:
         yield
     except (ReadingError, TextError) as error:
@@ -88,7 +88,7 @@ def _in_python() -> Generator[None, None, None]:
 
 
 def _argument(option: re.Match[str]) -> str:
-    """The argument for an option, with the option's value, if any.
+    """Convert an option of the command line, with its value if it has a value, to an argument.
 
     Examples:
         >>> OPTION.sub(_argument, "name it with --column; or pass --input-format text")

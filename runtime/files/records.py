@@ -1,4 +1,4 @@
-"""Documents in JSON lines: each line is an object, and one field contains the text."""
+"""Documents in JSON lines: each line is an object, and one of its fields contains the text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EXCERPT = 40  # maximum number of characters of a value in a message
 
 
 def documents(source: Source, name: str, *, others: bool, mends: bool, with_text: bool = False) -> Iterator[Documents]:
-    """The documents in JSON lines. Empty lines, and lines of whitespace, are skipped.
+    """Read the documents in JSON lines. Lines that are empty or contain only whitespace are skipped.
 
     Args:
         source: the file.
         name: the field with the text.
-        others: whether to read the other fields.
-        mends: whether malformed bytes are read as U+FFFD.
-        with_text: whether the other fields include the field of the text.
+        others: whether to read the other fields, too.
+        mends: whether malformed bytes become U+FFFD.
+        with_text: whether ``Documents.others`` includes the field of the text.
     """
     for block in blocks(source, LINE_FEED):
         yield _parsed(block, name, others, mends, with_text)
@@ -54,7 +54,7 @@ def _parsed(block: Block, name: str, others: bool, mends: bool, with_text: bool)
 
 
 def _decoded(line: bytes, mends: bool) -> tuple[str, bool]:
-    """A line as str, and whether malformed bytes were replaced."""
+    """Decode a line to str; return also whether malformed bytes were replaced."""
     try:
         return line.decode(), False
     except UnicodeDecodeError:
@@ -75,7 +75,7 @@ def _record(line: str) -> dict[str, Any]:
 
 
 def _text(record: dict[str, Any], name: str) -> str:
-    """The text in an object."""
+    """Return the text in an object."""
     if name not in record:
         names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
         raise ValueError(f"no field {name!r}, of {names}")

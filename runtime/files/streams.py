@@ -1,4 +1,4 @@
-"""Files and standard input as bytes: recognise the format, and unpack them."""
+"""Read files and standard input as bytes: recognise their format, and unpack them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fst.runtime.files.packing import CHUNK, DAMAGED, PACKED, unpacked
 
 STANDARD = "-"
 
-# First bytes of columnar files → kind. A text may begin like the last two; for it, pass --input-format text.
+# The first bytes of columnar files. A text may begin with ARROW1 or PAR1; then, pass --input-format text.
 COLUMNS = {b"\xff\xff\xff\xff": "arrow", b"ARROW1": "arrow", b"PAR1": "parquet"}
 
 
@@ -29,8 +29,8 @@ class Source:
 
     Attributes:
         name: the name of the file, for messages.
-        file: the unpacked bytes.
-        kind: "arrow" or "parquet" by the first bytes; None: neither.
+        file: the unpacked bytes of the file.
+        kind: "arrow" or "parquet", by the first bytes; None for all other files.
         is_packed: whether the file was compressed.
     """
 
@@ -40,7 +40,7 @@ class Source:
     is_packed: bool
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, as they arrive: a read returns the available bytes, and waits only if no byte is available."""
+        """Yield the bytes as they arrive: a read returns the available bytes, and waits only if no byte is available."""
         take = self.file.read if self.is_packed else self.file.read1
         while chunk := take(CHUNK):
             yield chunk
@@ -48,15 +48,15 @@ class Source:
 
 @contextmanager
 def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
-    """Open a file, or standard input for "-"; recognise it by its first bytes, and unpack it.
+    """Open a file, or standard input for "-"; recognise the format by the first bytes, and unpack the file.
 
     Args:
         name: the file.
-        advance: a function called with the number of bytes of each read, as stored on disk.
+        advance: a function that is called with the number of stored bytes of each read.
 
     Raises:
-        TextError: the file is compressed, and damaged or cut short; later reads raise this error, too.
-        UnsupportedError: the library that unpacks the file is not installed.
+        TextError: the file is compressed, and damaged or incomplete; later reads may raise this error, too.
+        UnsupportedError: the library that unpacks the file's format is not installed.
     """
     shown = "standard input" if name == STANDARD else name
     with ExitStack() as stack:
@@ -71,12 +71,12 @@ def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
 
 
 def _of_name(name: str) -> Any:
-    """Open a file by name; a local file has no buffer."""
+    """Open a file by name; a local file is opened without a buffer."""
     return remote.opened(name) if remote.is_remote(name) else Path(name).open("rb", buffering=0)
 
 
 def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
-    """A file and its first bytes: only the bytes needed to recognise it, so that a typed line is read at once."""
+    """Read the first bytes of a file, only as many as are needed to recognise its format, so that a typed line is read at once."""
     head = b""
     while any(len(head) < len(magic) and magic.startswith(head) for magic in (*PACKED, *COLUMNS)):
         if not (more := file.read(1)):
@@ -90,7 +90,7 @@ def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
 
 @contextmanager
 def _blaming(name: str, packing: str | None) -> Iterator[None]:
-    """Add the name of the file to errors of reading."""
+    """Add the name of the file to the errors of reads."""
     try:
         yield
     except (*DAMAGED, OSError) as error:
@@ -102,11 +102,11 @@ def _blaming(name: str, packing: str | None) -> Iterator[None]:
 
 
 class Forward(io.RawIOBase):
-    """A file that can only be read forward.
+    """A file that can only be read from the begin to the end.
 
     Args:
         file: the file to read.
-        head: bytes that were already read from the file; they are returned first.
+        head: bytes that were already read from the file; `read` returns them first.
     """
 
     def __init__(self, file: Any, head: bytes = b"") -> None:
@@ -130,7 +130,7 @@ class Counted(Forward):
 
     Args:
         file: the file to read.
-        advance: a function called with this number.
+        advance: a function that is called with this number.
     """
 
     def __init__(self, file: Any, advance: Callable[[int], None]) -> None:
@@ -142,7 +142,7 @@ class Counted(Forward):
         return bool(self._file.seekable())
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a position, and return it."""
+        """Move to a position, and return this position."""
         return int(self._file.seek(offset, whence))
 
     def readinto(self, buffer: Any, /) -> int:
@@ -153,7 +153,7 @@ class Counted(Forward):
 
 
 def size(names: Iterable[str]) -> int | None:
-    """The total size of files in bytes; None: unknown.
+    """Compute the total size of files in bytes; return None if a size is unknown.
 
     Raises:
         OSError: a file is missing.
@@ -164,20 +164,20 @@ def size(names: Iterable[str]) -> int | None:
 
 
 def _size(name: str) -> int | None:
-    """The size of a regular local file in bytes; None for other files."""
+    """Return the size of a regular local file in bytes; None for other files."""
     status = os.fstat(standard_input().fileno()) if name == STANDARD else Path(name).stat()
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def standard_input() -> IO[bytes]:
-    """Standard input, as bytes."""
+    """Return standard input as a file of bytes."""
     if sys.stdin is None:
         raise OSError(errno.EBADF, "it is closed", "standard input")
     return sys.stdin.buffer
 
 
 def _unbuffered(file: IO[bytes]) -> Any:
-    """A file without its buffer: a thread that waits for input would hold the buffer's lock when the process ends."""
+    """Return a file without its buffer. Otherwise, a thread that waits for input would hold the buffer's lock when the process ends."""
     return getattr(file, "raw", file)
 
 

@@ -1,4 +1,4 @@
-"""Imports of pyarrow, or an error with the command that installs it; and zstd, which pyarrow unpacks."""
+"""The import of pyarrow, or an error with the command that installs it; and zstd, which pyarrow unpacks."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ __all__ = ["pa", "pq", "zstd"]
 
 
 def zstd(file: Any) -> Any:
-    """The unpacked data of a zstd file."""
+    """Open a zstd file for reading its unpacked data."""
     return pa.CompressedInputStream(file, "zstd")

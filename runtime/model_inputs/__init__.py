@@ -1,1 +1,1 @@
-"""Convert texts to model inputs, with the arguments of ``transformers``."""
+"""Conversion of texts to the inputs of a model, with the arguments of ``transformers``."""

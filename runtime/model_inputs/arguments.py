@@ -1,4 +1,4 @@
-"""The arguments of a call that do not change the type of its result, for type checkers."""
+"""The arguments of ``fst.Tokenizer.__call__`` that do not change the type of its result, for type checkers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypedDict
 
 
 class CallArguments(TypedDict, total=False):
-    """Keyword arguments of `fst.Tokenizer.__call__`, documented there."""
+    """Keyword arguments of `fst.Tokenizer.__call__`, whose docstring describes them."""
 
     add_special_tokens: bool
     padding: bool | str | Enum

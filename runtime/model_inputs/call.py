@@ -1,4 +1,4 @@
-"""Convert texts to model inputs. Arguments and results are the same as in ``transformers.PreTrainedTokenizerFast.__call__``.
+"""Convert texts to the inputs of a model, with the arguments and results of ``transformers.PreTrainedTokenizerFast.__call__``.
 
 A call has four steps::
 
@@ -7,7 +7,7 @@ A call has four steps::
     layout    ids of all texts → plan: the ids of each row, after truncation and windows
               plan → arrays: with special tokens, padding, type ids and masks
 
-No state is kept between calls: each step passes its result to the next.
+Each step passes its result to the next step, and no state is stored between calls.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from fst.runtime.rows.texts import Limits, Source, rows_of
 from fst.runtime.run import Runner
 from fst.runtime.workspace import Ids, SpecialIds
 
-# The first five fields of `Encoding.table`.
+# The names of the first five fields of `Encoding.table`.
 TRACED = ("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "sequence_ids")
 FEW_TEXTS = 1 << 10  # maximum number of texts for `_encoded_short`
 SHORT_TEXTS = 1 << 14  # maximum number of characters for `_encoded_short`
 
 
 class Model(Protocol):
-    """The methods of a tokenizer that calls use."""
+    """The methods of a tokenizer that a `Caller` uses."""
 
     @property
     def _ids_runner(self) -> Runner: ...
@@ -55,7 +55,7 @@ class Model(Protocol):
 
 
 class Caller(Resolver):
-    """Runs the calls of one tokenizer.
+    """The implementation of ``fst.Tokenizer.__call__`` for one tokenizer.
 
     Args:
         metadata: the metadata of the tokenizer's table.
@@ -91,14 +91,14 @@ class Caller(Resolver):
         return BatchEncoding(data, partial(self._rows, model, inputs, options, threads))
 
     def encodings(self, model: Model, inputs: Inputs, options: Options, threads: int | None, *, located: bool) -> list[Encoding]:
-        """The row of each sample. Only ids are computed now; all other members are computed at their first use.
+        """Make a row for each sample. Only ids are computed now; each other member is computed at its first use.
 
         Args:
             model: the tokenizer.
-            inputs: the texts; they must not change later.
-            options: the options, from `settled`.
+            inputs: the texts, which must not change later.
+            options: a result of `settled`.
             threads: as in `fst.Tokenizer.__call__`.
-            located: whether rows have words, spans and the names of tokens.
+            located: whether rows contain words, spans and the names of tokens.
         """
         ids, splits = _encoded(model, inputs, options, threads)
         layout = planned(splits, inputs.samples, options)
@@ -112,27 +112,27 @@ class Caller(Resolver):
         return shared.encodings()
 
     def _plane(self, layout: Layout, ids: Ids, field: int) -> Ints:
-        """One of the first five fields of `Encoding.table`, for all rows."""
+        """Compute one of the first five fields of `Encoding.table`, for all rows."""
         names = IDS_ALONE if field == 0 else (*IDS_ALONE, TRACED[field])
         plane: Ints = layout.put(ids, self.template(layout.options.special, names, layout.options.filler))[-1]
         return plane
 
     def _rows(self, model: Model, inputs: Inputs, options: Options, threads: int | None, *, located: bool = True) -> list[Encoding]:
-        """All rows of a call, with tokens, spans and overflowing rows."""
+        """Make all rows of a call, with tokens, spans and overflowing rows."""
         rows, samples = self._traced(model, inputs, options, threads, located)
         if options.cut[STRATEGY] == KEEP:
             return rows
         cut = options.cut.copy()
         cut[WINDOWS] = True
         asked = (model, inputs, replace(options, cut=cut, max_ids=None, windows=True), threads, located)
-        # If `rows` are not all windows, the windows of all samples are made at the first request.
+        # If `rows` contains only the first window of each sample, all windows are made at the first access.
         windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
         for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
             rows[first].cut_off = partial(_others, windows, number)
         return rows
 
     def _traced(self, model: Model, inputs: Inputs, options: Options, threads: int | None, located: bool) -> tuple[list[Encoding], Ints]:
-        """The rows of a call, and the sample number of each row."""
+        """Make the rows of a call; return also the number of each row's sample."""
         batch = _batch(model, inputs, options, located, threads)
         layout = planned(batch.row_splits, inputs.samples, options)
         ids = layout.put(batch.ids, self.template(options.special, TRACED, options.filler))
@@ -143,13 +143,14 @@ class Caller(Resolver):
         return [Encoding(*row, None) for row in zip(names, counts, tables, strict=True)], samples
 
     def _places(self, layout: Layout, batch: Batch, inputs: Inputs) -> Ints:
-        """The last three fields of `Encoding.table`: each token's word, and the start and end of its span."""
+        """Compute the last three fields of `Encoding.table`: the word, the start and the end of each token."""
         words = _word_numbers(batch, inputs, layout.options)
         template = self.template(layout.options.special, ("word_ids",), layout.options.filler)
         return np.concatenate([layout.put(words, template), self._offsets(layout, batch)])
 
     def _names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None]:
-        """The names of tokens, from the first four fields of `Encoding.table`. Without `located`, tokens of texts have empty names."""
+        """Return the names of tokens, from the first four fields of `Encoding.table`. Without `located`, tokens of texts have empty names.
+        """
         ids, _, attended, special = table[:4]
         names = [model.id_to_token(number) for number in ids.tolist()]
         if not located:
@@ -160,15 +161,15 @@ class Caller(Resolver):
         return names
 
     def _textless_names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None] | None:
-        """The names of tokens, as by `_names`; None if a name depends on the text."""
+        """Return the names of tokens, as in `_names`; None if a name depends on the text."""
         return None if located and self._depends(table).any() else self._names(model, options, located, table)
 
     def _depends(self, table: Ints) -> NDArray[np.bool_]:
-        """bool[tokens], whether each token's name may depend on the text. Only the first field of `table` is read."""
+        """Return bool[tokens]: whether a token's name may depend on the text. Only the first field of `table` is read."""
         return np.isin(table[0], self._speller.ids)
 
     def _spelled(self, model: Model, options: Options, located: bool, inputs: Inputs, sample: int, table: Ints) -> list[str | None]:
-        """The names of a row's tokens, as by `_names`; names that depend on the text come from the texts of the sample."""
+        """Return the names of a row's tokens as in `_names`, but read names that depend on the text from the sample's texts."""
         found, parts = self._names(model, options, located, table), dict[int, Parts]()
         for place in np.flatnonzero(self._depends(table) & (table[4] >= 0)).tolist() if located else ():
             number, sequence, word, begin, end = table[[0, 4, 5, 6, 7], place].tolist()
@@ -179,14 +180,14 @@ class Caller(Resolver):
         return found
 
     def _offsets(self, layout: Layout, batch: Batch) -> Ints:
-        """int64[2, n], the start and the end of each token's span."""
+        """Compute the start and the end of each token's span, int64[2, n]."""
         assert batch.offsets is not None
         template = self.template(layout.options.special, ("offset",), layout.options.filler)
         return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in batch.offsets.T])
 
 
 def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, threads: int | None) -> Batch:
-    """The ids of texts, with their spans if `with_spans`."""
+    """Encode texts; with `with_spans`, include spans."""
     try:
         max_ids = None if inputs.paired else options.max_ids
         return model._encode(rows_of(inputs.texts), special_ids=NO_SPECIAL_IDS, with_spans=with_spans, max_ids=max_ids, threads=threads)
@@ -195,7 +196,7 @@ def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, thr
 
 
 def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
-    """The ids of texts, perhaps with unused capacity at the end; and the start of each text's ids, with the end of the last."""
+    """Encode texts; return the ids, possibly followed by unused elements, and the start of each text's ids with the last end."""
     short = _encoded_short(model, inputs.texts)
     if short:
         return short
@@ -204,9 +205,9 @@ def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None
 
 
 def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
-    """The result of `_encoded` for a few short texts, without the overhead of a batch.
+    """Encode a few short texts without the overhead of a batch; return the result of `_encoded`.
 
-    None if there are too many texts, a text is too long or not text, or the tokenizer has a fallback.
+    Return None if there are too many texts, if a text is too long or malformed, or if the tokenizer has a fallback.
     """
     if not 0 < len(texts) <= FEW_TEXTS or not model._ids_runner.is_plain:
         return None
@@ -214,18 +215,18 @@ def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | Non
 
 
 def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
-    """The rows of each sample; `rows` are in the order of their samples."""
+    """Divide rows, which are in the order of their samples, into a list for each sample."""
     ends = np.cumsum(np.bincount(samples)).tolist()
     return [[*rows[begin:end]] for begin, end in pairwise([0, *ends])]
 
 
 def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[Encoding]:
-    """The windows of a sample, without the first."""
+    """Return the windows of a sample after the first."""
     return windows()[sample][1:]
 
 
 def _word_numbers(batch: Batch, inputs: Inputs, options: Options) -> NDArray[np.int32]:
-    """The number of each id's word within its text."""
+    """Return the index of each id's word in its text."""
     if not options.words:
         assert batch.words is not None
         return batch.words
@@ -235,5 +236,5 @@ def _word_numbers(batch: Batch, inputs: Inputs, options: Options) -> NDArray[np.
 
 
 def _no_places(count: int) -> Ints:
-    """The last three fields of `Encoding.table`, for tokens without known words and spans."""
+    """Make the last three fields of `Encoding.table` for tokens whose words and spans are not computed."""
     return np.concatenate([np.full((1, count), -1, np.int64), np.zeros((2, count), np.int64)])

@@ -1,4 +1,4 @@
-"""The result of a call: the arrays for a model, and the characters and the word of each token.
+"""The result of ``fst.Tokenizer.__call__``: the arrays for a model, and the span and the word of each token.
 
 Names and meanings are the same as in ``transformers.BatchEncoding`` and ``tokenizers.Encoding``.
 """
@@ -26,33 +26,34 @@ TENSORS = ("np", "pt")
 
 
 class CharSpan(NamedTuple):
-    """Characters of a text, from `start` to before `end`."""
+    """The characters `start` to `end - 1` of a text."""
 
     start: int
     end: int
 
 
 class TokenSpan(NamedTuple):
-    """Tokens of a row, from `start` to before `end`."""
+    """The tokens `start` to `end - 1` of a row."""
 
     start: int
     end: int
 
 
 class Encoding:
-    """One row: its tokens with their words and spans. Only `pad` and `truncate` change it.
+    """A row of tokens with their words and spans. Only `pad` and `truncate` change a row.
 
-    Words and characters are counted within a text. ``sequence_index`` selects this text: 0 for the first, 1 for the second of a pair; it is
-    ignored if the row has one text. If texts were passed as lists of words, offsets are counted within a word.
+    Positions of words and characters count from the beginning of a text. ``sequence_index`` selects the text, 0 for the first or 1 for the
+    second of a pair; it is ignored if the row has one text. If texts were passed as lists of words, offsets count from the beginning of a
+    word.
 
     Args:
         tokens: the names of the tokens, or a function that returns them.
-        n_sequences, table, cut_off: the attributes below.
+        n_sequences, table, cut_off: see the attributes.
 
     Attributes:
         n_sequences: the number of texts in the row, 1 or 2.
-        table: int64[8, tokens], the values of the properties from `ids` to `offsets`, in this order; -1 is None. Do not write to it.
-        cut_off: a function that returns the rows of `overflowing`; None: no rows.
+        table: int64[8, tokens], read-only: the values of the properties from `ids` to `offsets`, in this order, with -1 for None.
+        cut_off: a function that returns the rows of `overflowing`; None if there are no such rows.
     """
 
     n_sequences: int
@@ -73,7 +74,7 @@ class Encoding:
 
     @property
     def tokens(self) -> list[str | None]:
-        """The name of each token. Special tokens and padding are included, as in all properties below."""
+        """The name of each token. Like all properties below, it includes special tokens and padding."""
         if callable(self._tokens):
             self._tokens = self._tokens()
         return self._tokens
@@ -95,33 +96,33 @@ class Encoding:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for special tokens around texts, and for padding; 0 for all others."""
+        """1 for special tokens around texts, and for padding; 0 for all other tokens."""
         return self._list(3)
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """The text of each token, 0 or 1; None for special tokens around texts, and for padding."""
+        """The index of each token's text, 0 or 1; None for special tokens around texts, and for padding."""
         return _or_none(self._list(4))
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The number of each token's word within its text; None for special tokens around texts, and for padding."""
+        """The index of each token's word in its text; None for special tokens around texts, and for padding."""
         return _or_none(self._list(5))
 
     @property
     def offsets(self) -> list[Span]:
-        """The span of each token within its text; (0, 0) for special tokens around texts, and for padding."""
+        """The span of each token in its text; (0, 0) for special tokens around texts, and for padding."""
         return list(zip(self._list(6), self._list(7), strict=True))
 
     @property
     def words(self) -> list[int | None]:
-        """A deprecated alias of `word_ids`; it gives a warning, as in ``tokenizers``."""
+        """A deprecated alias of `word_ids`, which raises a warning, as in ``tokenizers``."""
         warnings.warn("Encoding.words is deprecated; use Encoding.word_ids", DeprecationWarning, stacklevel=2)
         return self.word_ids
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """The rows that truncation cut off from this row, as copies. Their own `overflowing` is empty."""
+        """Copies of the rows that truncation has cut off from this row. Their property `overflowing` is empty."""
         return [row._copy() for row in self._overflowing]
 
     @Lazy
@@ -129,11 +130,11 @@ class Encoding:
         return [] if self.cut_off is None else [row._copy() for row in self.cut_off()]
 
     def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
-        """Pad this row and the rows in `overflowing` to a length; longer rows do not change.
+        """Pad the row and the rows in `overflowing` to a length; longer rows do not change.
 
         Args:
-            length: the length in tokens.
-            direction: the side of the padding, "right" or "left".
+            length: the number of tokens after padding.
+            direction: the side where padding is added, "right" or "left".
             pad_id, pad_type_id, pad_token: the id, the type id and the name of the padding token.
 
         Raises:
@@ -149,12 +150,12 @@ class Encoding:
         self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Cut the row to a length, and replace `overflowing` by the rows cut off. All these rows then count as rows of one text.
+        """Truncate the row, and replace `overflowing` by the rows that are cut off. After this, each of these rows has one text.
 
         Args:
-            max_length: the length in tokens, special tokens included.
+            max_length: the maximum number of tokens, special tokens included.
             stride: the number of tokens that a row in `overflowing` shares with the row before it.
-            direction: the side to cut tokens from, "right" or "left".
+            direction: the side where tokens are cut off, "right" or "left".
 
         Raises:
             ValueError: `stride` is not less than `max_length`, or `direction` has an unknown value.
@@ -174,7 +175,7 @@ class Encoding:
         vars(self)["_overflowing"] = rows[1:]
 
     def set_sequence_id(self, sequence_id: int) -> None:
-        """Raise an error: a row cannot change its texts.
+        """Raise an error, because the texts of a row cannot be changed.
 
         Raises:
             UnsupportedError: always.
@@ -182,46 +183,46 @@ class Encoding:
         raise UnsupportedError(f"set_sequence_id({sequence_id}): a row's texts are those of the call; pass the second one as text_pair")
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """The text of a token, 0 or 1; None if the token is in no text."""
+        """Return the index of a token's text, 0 or 1; None for special tokens around texts, and for padding."""
         return _or_none([self._at(4, token_index)])[0]
 
     def token_to_word(self, token_index: int) -> int | None:
-        """The number of a token's word within its text; None if the token is in no text."""
+        """Return the index of a token's word in its text; None for special tokens around texts, and for padding."""
         return _or_none([self._at(5, token_index)])[0]
 
     def token_to_chars(self, token_index: int) -> Span | None:
-        """The span of a token; None if the token is in no text."""
+        """Return the span of a token in its text; None for special tokens around texts, and for padding."""
         if self._at(4, token_index) < 0:
             return None
         return self._at(6, token_index), self._at(7, token_index)
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The first token whose span contains a character; None if no token does."""
+        """Return the first token whose span contains a character; None if no span contains it."""
         first, end = self._range(sequence_index)
         begins, ends = self.table[6:8, first:end]
         return _first_of(np.flatnonzero((begins <= char_pos) & (char_pos < ends)) + first)
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The number of a character's word within its text; None if no token contains the character."""
+        """Return the index of a character's word in its text; None if no token's span contains the character."""
         token = self.char_to_token(char_pos, sequence_index)
         return None if token is None else self.token_to_word(token)
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
-        """The tokens of a word: the first, and one past the last."""
+        """Return the tokens of a word: the first, and one past the last; None if no token belongs to the word."""
         first, end = self._range(sequence_index)
         words = self.table[5, first:end]
-        # Words ascend within a text. If all tokens of a pair are searched, ``tokenizers`` stops at the first higher word.
+        # Words ascend within a text. In a search over both texts of a pair, tokenizers stops at the first higher word.
         words = words[: np.argmax(words > word_index)] if (words > word_index).any() else words
         found = np.flatnonzero(words == word_index) + first
         return (int(found[0]), int(found[-1]) + 1) if len(found) and word_index >= 0 else None
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
-        """The characters of a word."""
+        """Return the characters of a word: the first, and one past the last; None if no token belongs to the word."""
         span = self.word_to_tokens(word_index, sequence_index)
         return None if span is None else (int(self.table[6, span[0]]), int(self.table[7, span[1] - 1]))
 
     def _part(self, first: int, end: int) -> Encoding:
-        """A new row with the tokens from `first` to before `end`."""
+        """Make a new row of the tokens `first` to `end - 1`."""
         return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy(), None)
 
     def _copy(self) -> Encoding:
@@ -233,11 +234,11 @@ class Encoding:
         return found
 
     def _at(self, field: int, token_index: int) -> int:
-        """The field `field` of a token; -1 if the row has no token with this index."""
+        """Return a field of `table` for a token; -1 if the row has no token with this index."""
         return int(self.table[field, token_index]) if 0 <= token_index < len(self) else -1
 
     def _range(self, sequence_index: int) -> Span:
-        """The tokens of a text: the first, and one past the last; all tokens if the row has no text with this number."""
+        """Return the tokens of a text: the first, and one past the last; all tokens if the row has no text with this index."""
         if not 0 <= sequence_index < self.n_sequences:
             return 0, len(self)
         found = np.flatnonzero(self.table[4] == sequence_index)
@@ -245,17 +246,17 @@ class Encoding:
 
 
 class BatchEncoding(UserDict[str, Any], Generic[Member]):
-    """The result of a call: a dictionary of lists or arrays, and its rows.
+    """The result of ``fst.Tokenizer.__call__``: a dictionary of lists or arrays, and the rows of the batch.
 
-    ``encoding["input_ids"]`` and ``encoding.input_ids`` are the same member; ``encoding[0]`` is the first row, an `Encoding`. Methods with
-    a row and an index also accept the index alone, for the first row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Rows are made at
-    their first use; the result keeps the texts for this. Pickles contain the members, but not the rows.
+    ``encoding["input_ids"]`` and ``encoding.input_ids`` are the same member, and ``encoding[0]`` is the first row, an `Encoding`. Methods
+    with a row and an index as arguments also accept only the index; then the row is 0: ``char_to_token(5)`` means ``char_to_token(0, 5)``.
+    Rows are made from the texts at their first use, so the object holds the texts in memory. Pickles contain the members, but not the rows.
 
-    For type checkers, ``Member`` in ``BatchEncoding[Member]`` is the type of ``input_ids``, for example ``list[int]``.
+    For type checkers, ``Member`` in ``BatchEncoding[Member]`` is the type of ``input_ids``, such as ``list[int]``.
 
     Args:
         data: the members.
-        rows: a function that returns the rows; None: rows are not available.
+        rows: a function that returns the rows; None if rows are not available.
     """
 
     input_ids: Member
@@ -292,7 +293,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
 
     @property
     def is_fast(self) -> bool:
-        """Always True: tokens can be mapped to words and characters."""
+        """Always True, which means that tokens can be mapped to words and characters."""
         return True
 
     @Lazy
@@ -300,7 +301,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         """All rows.
 
         Raises:
-            ValueError: the encoding was unpickled, or was not made by a call.
+            ValueError: the object comes from a pickle, or from no call.
         """
         if self._rows is None:
             raise ValueError("the rows of this encoding are not available: pickles do not contain them; ask before, or encode again")
@@ -308,61 +309,61 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
 
     @property
     def n_sequences(self) -> int | None:
-        """The number of texts in the first row, 1 or 2; None if there are no rows."""
+        """The number of texts in the first row, 1 or 2; None without rows."""
         return self.encodings[0].n_sequences if self.encodings else None
 
     def tokens(self, batch_index: int = 0) -> list[str | None]:
-        """The names of a row's tokens, special tokens and padding included."""
+        """Return the names of a row's tokens, special tokens and padding included."""
         return self.encodings[batch_index].tokens
 
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
-        """The number of each token's word within its text; None for special tokens around texts, and for padding."""
+        """The index of each token's word in its text; None for special tokens around texts, and for padding."""
         return self.encodings[batch_index].word_ids
 
     def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
-        """The text of each token in a row, 0 or 1; None for special tokens around texts, and for padding."""
+        """Return the index of each token's text in a row, 0 or 1; None for special tokens around texts, and for padding."""
         return self.encodings[batch_index].sequence_ids
 
     def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
-        """The text of a token, 0 or 1; None if the token is in no text."""
+        """Return the index of a token's text, 0 or 1; None for special tokens around texts, and for padding."""
         row, token = self._row(batch_or_token_index, token_index)
         return row.token_to_sequence(token)
 
     def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
-        """The number of a token's word within its text; None if the token is in no text."""
+        """Return the index of a token's word in its text; None for special tokens around texts, and for padding."""
         row, token = self._row(batch_or_token_index, token_index)
         return row.token_to_word(token)
 
     def token_to_chars(self, batch_or_token_index: int, token_index: int | None = None) -> CharSpan | None:
-        """The span of a token; None if the token is in no text."""
+        """Return the span of a token in its text; None for special tokens around texts, and for padding."""
         row, token = self._row(batch_or_token_index, token_index)
         span = row.token_to_chars(token)
         return None if span is None else CharSpan(*span)
 
     def char_to_token(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
-        """The first token whose span contains a character; None if no token does."""
+        """Return the first token whose span contains a character; None if no span contains it."""
         row, char = self._row(batch_or_char_index, char_index)
         return row.char_to_token(char, sequence_index)
 
     def char_to_word(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
-        """The number of a character's word within its text; None if no token contains the character."""
+        """Return the index of a character's word in its text; None if no token's span contains the character."""
         row, char = self._row(batch_or_char_index, char_index)
         return row.char_to_word(char, sequence_index)
 
     def word_to_tokens(self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0) -> TokenSpan | None:
-        """The tokens of a word."""
+        """Return the tokens of a word: the first, and one past the last; None if no token belongs to the word."""
         row, word = self._row(batch_or_word_index, word_index)
         span = row.word_to_tokens(word, sequence_index)
         return None if span is None else TokenSpan(*span)
 
     def word_to_chars(self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0) -> CharSpan | None:
-        """The characters of a word."""
+        """Return the characters of a word: the first, and one past the last; None if no token belongs to the word."""
         row, word = self._row(batch_or_word_index, word_index)
         span = row.word_to_chars(word, sequence_index)
         return None if span is None else CharSpan(*span)
 
     def convert_to_tensors(self, tensor_type: Any = None) -> BatchEncoding[Any]:
-        """Convert members that are lists to arrays, in place: NumPy arrays for "np", PyTorch tensors for "pt". None converts nothing.
+        """Convert members that are lists to arrays, in place: to NumPy arrays for "np", to PyTorch tensors for "pt", not at all for None.
 
         Raises:
             ValueError: `tensor_type` has an unknown value, or the rows of a member differ in length.
@@ -381,14 +382,14 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return self
 
     def _row(self, row_or_index: int, index: int | None) -> tuple[Encoding, int]:
-        """A row and an index into it. A single number is the index; the row is then the first one."""
+        """Return a row and an index into it. A single number is an index into the first row."""
         if index is None:
             return self.encodings[0], row_or_index
         return self.encodings[row_or_index], index
 
 
 def tensor_kind(asked: Any) -> str | None:
-    """The kind of arrays for an argument: "np", "pt", None, or an enum member with one of these values.
+    """Return the kind of arrays for an argument, which is "np", "pt", None, or an enum member with one of these values.
 
     Raises:
         ValueError: the argument has another value.
@@ -400,11 +401,11 @@ def tensor_kind(asked: Any) -> str | None:
 
 
 def as_tensor(name: str, value: Any, kind: str) -> Any:
-    """Convert a value to an int64 array of a kind. An array of this kind is returned unchanged; for "pt", a NumPy array shares its memory.
+    """Convert a value to an int64 array of a kind, but return an array of this kind unchanged. A tensor shares the memory of a NumPy array.
 
     Args:
         name: the name of the member, for messages.
-        value: numbers, lists of numbers, or an array; if rows differ in length, a list of arrays.
+        value: a list of numbers or of lists of numbers, or an array; a list of arrays if rows differ in length.
         kind: "np" or "pt".
 
     Raises:
@@ -443,7 +444,7 @@ def _check(direction: str) -> None:
 
 
 def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span]:
-    """The spans of the windows that cover a row of `count` tokens, in order."""
+    """Return the spans of the windows over a row of `count` tokens, in order."""
     step = longest - stride
     begins = range(0, max(count - stride, 1), step)
     spans = [(begin, min(begin + longest, count)) for begin in begins]

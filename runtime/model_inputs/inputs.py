@@ -1,4 +1,4 @@
-"""The texts of a call, collected in one list."""
+"""The texts of a call, in a flat list."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from fst.errors import TextError, quoted
 from fst.runtime.model_inputs.encoding import Ints
 from fst.runtime.rows.texts import not_text_at
 
-FEW = 1 << 10  # maximum number of samples whose array is cached
+FEW = 1 << 10  # maximum number of samples for a cached array
 
 
 class Inputs(NamedTuple):
     """The texts of a call.
 
     Attributes:
-        texts: all first texts, then all second texts; if texts are lists of words, their words.
+        texts: all first texts, then all second texts; for texts that are lists of words, the words.
         samples: ``samples`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         paired: whether there are second texts.
-        alone: whether the call has one sample, and this sample is not in a list.
+        alone: whether the argument of the call is a sample, and not a list of samples.
     """
 
     texts: Sequence[str]
@@ -33,15 +33,15 @@ class Inputs(NamedTuple):
 
 
 def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
-    """Collect the texts of a call in one list.
+    """Collect the texts of a call in a flat list.
 
     Args:
         text, text_pair: as in `fst.Tokenizer.__call__`.
         words: whether texts are lists of words.
 
     Raises:
-        TextError: an item is not a text; the message contains its row.
-        ValueError: the number of second texts is not the number of first texts.
+        TextError: an item is not text; the message contains the row's number.
+        ValueError: the numbers of first and of second texts differ.
     """
     if text_pair is None and not words and type(text) is list and set(map(type, text)) == {str}:
         return singles(text)
@@ -59,17 +59,17 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
 
 
 def singles(texts: Sequence[str]) -> Inputs:
-    """The inputs of a batch of texts without second texts."""
+    """Make the inputs of a batch without second texts."""
     return Inputs(texts, _singles(len(texts)), False, False)
 
 
 def gathered(samples: Sequence[tuple[Any, Any]], words: bool, *, alone: bool) -> Inputs:
-    """The inputs of samples.
+    """Make the inputs of samples.
 
     Args:
-        samples: the first and the second text of each sample; None: no second text.
+        samples: the first and the second text of each sample, with None for no second text.
         words: whether texts are lists of words.
-        alone: whether the call has one sample, and this sample is not in a list.
+        alone: whether the argument of the call is a sample, and not a list of samples.
     """
     firsts, seconds = [first for first, _ in samples], [second for _, second in samples]
     present = [second for second in seconds if second is not None]
@@ -82,7 +82,7 @@ def gathered(samples: Sequence[tuple[Any, Any]], words: bool, *, alone: bool) ->
 
 
 def _singles(count: int) -> Ints:
-    """The array of `count` samples with one text each."""
+    """Make the array `Inputs.samples` of `count` samples with one text each."""
     return _few_singles(count) if count <= FEW else _few_singles.__wrapped__(count)
 
 
@@ -93,7 +93,7 @@ def _few_singles(count: int) -> Ints:
 
 
 def sample_of(row: int, given: Any, words: bool) -> tuple[Any, Any]:
-    """The first and the second text of a sample; None: no second text.
+    """Return the first and the second text of a sample, with None for no second text.
 
     Raises:
         TextError: the sample is not text.
@@ -107,12 +107,12 @@ def sample_of(row: int, given: Any, words: bool) -> tuple[Any, Any]:
 
 
 def is_text(given: Any, words: bool) -> bool:
-    """Whether `given` is a text, or with `words` a list of words."""
+    """Whether a value is a str; with `words`, whether it is a list of str."""
     return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
 
 
 def not_text(inputs: Inputs) -> TextError | None:
-    """The error for the first sample that is not text. Its message has the sample's row, not the index of the text in `inputs.texts`."""
+    """Make the error for the first malformed text. Its message contains the row of the text's sample, not the index in `inputs.texts`."""
     for row, (first, first_end, second, second_end, _) in enumerate(inputs.samples.tolist()):
         for text in (*inputs.texts[first:first_end], *inputs.texts[second:second_end]):
             place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)

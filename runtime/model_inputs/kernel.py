@@ -1,4 +1,4 @@
-"""Make rows for a model from the ids of texts: `plan_rows` chooses the ids of each row, and `lay_out` writes the rows."""
+"""Kernels that make the rows for a model from the ids of texts: `plan_rows` chooses the ids of each row, and `lay_out` writes the rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fst.runtime.model_inputs.plan import (
 
 @inlined
 def kept(first, second, paired, strategy, capacity):
-    """The number of ids to keep of the first text, and of the second; -1 for a text that the strategy cannot cut enough."""
+    """Compute the number of ids of the first and of the second text after truncation; -1 for a text of which no id would remain."""
     over = first + second - capacity
     if strategy == KEEP or over <= 0:
         return first, second
@@ -50,7 +50,7 @@ def kept(first, second, paired, strategy, capacity):
 
 @inlined
 def count_windows(count, size, stride):
-    """The number of windows over `count` ids; 0 if windows would not advance."""
+    """Compute the number of windows over `count` ids; return 0 if `stride` is so large that windows would not advance."""
     if size >= count:
         return 1
     if size == 0:
@@ -62,7 +62,7 @@ def count_windows(count, size, stride):
 
 @inlined
 def window(begin, end, size, stride, from_left, index):
-    """The start and the end of a window. If `size` is 0, the first window is empty, and the second has all ids."""
+    """Compute the start and the end of a window. If `size` is 0, the first window is empty, and the second contains all ids."""
     if size == 0:
         return begin, (end if index else begin)
     if size >= end - begin:
@@ -78,14 +78,14 @@ def plan_rows(splits, samples, cut, plan):
     """Truncate samples, and choose the ids of each row.
 
     Args:
-        splits: int64[texts + 1], the start of each text's ids, and the end of the last text's.
+        splits: int64[texts + 1], the start of each text's ids, and the end of the last text's ids.
         samples: int64[samples, 5], see `fst.runtime.model_inputs.plan`.
-        cut: int64[9], see `fst.runtime.model_inputs.plan`; capacity and stride >= 0.
-        plan: int64[rows, 7], filled. Rows that do not fit are counted, but not written.
+        cut: int64[9], see `fst.runtime.model_inputs.plan`. The capacities and the stride must be at least 0.
+        plan: int64[rows, 7], the output. Rows past its end are counted, but not written.
 
     Returns:
-        The number of rows; the maximum length of a sample's first row; the minimum and the maximum length of written rows; and the index of
-        the first sample that cannot be truncated to the given length, or -1.
+        The number of rows; the maximum length of the first rows of samples; the minimum and the maximum length of written rows; and the
+        index of the first sample that cannot be truncated as requested, or -1.
     """
     strategy, stride, from_left, every, reverse = cut[STRATEGY], cut[STRIDE], cut[CUT_LEFT], cut[WINDOWS], cut[REVERSED]
     rows, longest, least, most = 0, 0, np.int64(1 << 62), 0
@@ -102,7 +102,8 @@ def plan_rows(splits, samples, cut, plan):
         inner = count if reverse else count_2
         for turn in range(count * count_2 if every else 1):
             if rows < len(plan):
-                # The outer loop is over the windows of the row's first text. Rows with its first window come last, except for row 0.
+                # The outer loop is over the windows of the first text of the row. The rows with its first window come last, except for row
+                # 0.
                 place = turn + inner - 1 if turn else 0
                 again = place >= count * count_2
                 outer_index = 0 if again else place // inner
@@ -121,31 +122,31 @@ def plan_rows(splits, samples, cut, plan):
 
 @inlined
 def put(out, plane, at, count, value):
-    """Write a value into consecutive columns of a plane."""
+    """Write a value to consecutive columns of a plane."""
     for index in range(count):
         out[plane, at + np.uint64(index)] = value
 
 
 @inlined
 def put_pieces(out, at, count, pieces, piece, first):
-    """Write the values of a template's piece into the planes from `first` on."""
+    """Write the values of an item of a template to the planes from `first` on."""
     for plane in range(first, len(out)):
         put(out, np.uint64(plane), at, count, pieces[piece, 1 + plane])
 
 
 @kernel
 def lay_out(values, plan, single, pair, width, from_left, out):
-    """Write the rows of a plan: values into the first plane, and constants of the templates into the others.
+    """Write the rows of a plan: values to the first plane, and constants from the templates to all other planes.
 
     Args:
-        values: int32[ids], a value for each id, for example the id itself or its word.
+        values: int32[ids], a value for each id, such as the id itself or the index of its word.
         plan: int64[rows, 7], see `fst.runtime.model_inputs.plan`.
-        single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 for the first text, 1 for the second text, and
-            -1 for a special token. The other fields are its values for the planes; the value of a text for the first plane is not used. The
-            last piece is padding.
-        width: the length to which rows are padded; longer rows do not change.
-        from_left: whether to pad on the left.
-        out: int64[planes, n], filled with the rows, one after the other.
+        single, pair: int64[pieces, 1 + planes], templates; each row of the array is an item. The first field of an item is 0 for the first
+            text, 1 for the second text, and -1 for a special token. The other fields are the item's values for the planes; a text's value
+            for the first plane is not used. The last item is padding.
+        width: the minimum length of rows, to which shorter rows are padded.
+        from_left: whether padding is added on the left.
+        out: int64[planes, n], the output: the rows, concatenated.
     """
     at = U0
     for row in range(len(plan)):

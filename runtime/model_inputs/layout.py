@@ -1,4 +1,4 @@
-"""The rows of a call: choose the ids of each row, and write the rows to arrays."""
+"""The layout of a call's rows: the ids of each row, and the arrays of the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Layout(NamedTuple):
 
     Attributes:
         plan: ``plan`` of `fst.runtime.model_inputs.kernel.plan_rows`.
-        width: the length to which rows are padded.
+        width: the minimum length of rows, to which shorter rows are padded.
         size: the length of every row, padding included; None if rows differ in length.
         options: the options of the call.
     """
@@ -35,11 +35,13 @@ class Layout(NamedTuple):
 
     @property
     def sizes(self) -> Ints:
-        """The length of each row, padding included."""
+        """The number of tokens in each row, padding included."""
         return np.maximum(self.plan[:, LENGTH], self.width)
 
     def put(self, values: NDArray[np.int32], template: Template) -> Ints:
-        """int64[planes, n], rows one after the other: `values` of their ids in the first plane, constants in the other planes."""
+        """Make the planes of all rows, int64[planes, n]: the first contains the values of ids, all others contain constants of the
+        template.
+        """
         single, pair = template
         count = len(self.plan) * self.size if self.size is not None else self.sizes.sum()
         planes = np.empty((single.shape[1] - 1, count), np.int64)
@@ -52,7 +54,7 @@ class Layout(NamedTuple):
         return (plane[begin:end] for begin, end in pairwise([0, *ends]))
 
     def members(self, planes: Ints) -> dict[str, Any]:
-        """The members of the result with one number per token."""
+        """Make the members of the result that contain one number per token."""
         names, kind = self.options.names, self.options.kind
         if self.size is None or kind is None:
             return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
@@ -61,7 +63,7 @@ class Layout(NamedTuple):
         return {name: arrays[plane] for plane, name in enumerate(names)}
 
     def member(self, name: str, plane: Ints) -> Any:
-        """A member of the result from a plane with one number, or one span, per token."""
+        """Make a member of the result from a plane with one number, or one span, per token."""
         kind = self.options.kind
         if kind is None:
             flat = plane.tolist()
@@ -71,13 +73,13 @@ class Layout(NamedTuple):
         return as_tensor(name, plane.reshape(len(self.plan), self.size, *plane.shape[1:] if self.size else ()), kind)
 
     def numbers(self, name: str, numbers: Ints) -> Any:
-        """A member of the result from an array with one number per row."""
+        """Make a member of the result from an array with one number per row."""
         kind = self.options.kind
         return numbers.tolist() if kind is None else as_tensor(name, numbers.copy(), kind)
 
 
 def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
-    """Truncate samples, and return the plan of the rows."""
+    """Truncate samples, and plan their rows."""
     cut = options.cut
     if options.tight:
         _check_capacity(samples, cut)
@@ -94,7 +96,7 @@ def planned(splits: Ints, samples: Ints, options: Options) -> Layout:
 
 
 def _check_capacity(samples: Ints, cut: Ints) -> None:
-    """Refuse a `max_length` that is less than the number of special tokens around a text or a pair."""
+    """Raise an error for a `max_length` that is less than the number of special tokens around a text or a pair."""
     for paired in set(samples[:, PAIRED].tolist()):
         capacity, added = int(cut[CAPACITY + paired]), int(cut[ADDED + paired])
         if capacity < 0:
@@ -102,7 +104,7 @@ def _check_capacity(samples: Ints, cut: Ints) -> None:
 
 
 def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
-    """The error for a sample that cannot be truncated to the given length."""
+    """Make the error for a sample that cannot be truncated as requested."""
     first, first_end, second, second_end, paired = sample
     strategy, capacity, stride = int(cut[STRATEGY]), int(cut[CAPACITY + paired]), int(cut[STRIDE])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]

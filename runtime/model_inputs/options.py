@@ -1,4 +1,4 @@
-"""The options of a call: its arguments, checked, with the tokenizer's settings as defaults."""
+"""The options of a call: its arguments after checks, with defaults from the settings of the tokenizer."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ NOTHING, LONGEST, FIXED = "do_not_pad", "longest", "max_length"
 PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FIXED: FIXED}
 IDS_ALONE = ("input_ids",)
 MAX_NUMBER = (1 << 63) - 1
-NO_LIMIT = 1 << 40  # more than the number of ids of any text
+NO_LIMIT = 1 << 40  # more ids than any text has
 KEPT_OPTIONS = 1 << 10  # maximum number of cached results
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """The resolved arguments of a call.
+    """The arguments of a call after checks, with defaults.
 
     Attributes:
         special: whether to add special tokens around texts.
         cut: ``cut`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         tight: whether texts are truncated and `max_length` is less than the number of special tokens around one text, or around a pair.
-        max_ids: the maximum number of ids needed of a text without a second text; None: all ids.
+        max_ids: the number of ids that a row without a second text needs; None: all ids.
         windows: whether each window is a row of the result.
         padding: `NOTHING`, `LONGEST` or `FIXED`.
         width: the length of padded rows, for `FIXED`.
-        multiple: the length of padded rows is a multiple of this number.
-        pad_left: whether to pad on the left.
+        multiple: a number of which the length of padded rows is a multiple.
+        pad_left: whether padding is added on the left.
         words: whether texts are lists of words.
-        whole: whether texts are not lists of words, and no offsets are needed.
+        whole: whether texts are str, and offsets are not needed.
         kind: "np", "pt", or None for lists.
         filler: the padding token.
-        names: the members with one number per token, "input_ids" first.
+        names: the names of the members with one number per token, "input_ids" first.
         template: the templates, with one plane for each of `names`.
-        offsets, length: whether the result has these members.
+        offsets, length: whether the result contains offsets, and the lengths of rows.
     """
 
     special: bool
@@ -75,7 +75,7 @@ class Options:
     length: bool
 
     def padded(self, longest: int) -> int:
-        """The length of padded rows, given the length of the longest row; 0 without padding."""
+        """Compute the length of padded rows from the length of the longest row; return 0 without padding."""
         if self.padding == NOTHING:
             return 0
         width = self.width if self.padding == FIXED else longest
@@ -83,7 +83,7 @@ class Options:
 
 
 class Resolver:
-    """Resolves the arguments of one tokenizer's calls.
+    """A maker of options for the calls of one tokenizer.
 
     Args:
         metadata: the metadata of the tokenizer's table.
@@ -124,7 +124,7 @@ class Resolver:
         """Check the arguments of a call, and return the options.
 
         Raises:
-            ValueError: an argument has an unknown value, or two arguments contradict each other.
+            ValueError: an argument has an invalid value, or two arguments contradict each other.
         """
         if max_length is not None and padding is False and truncation is None:
             truncation = True
@@ -158,7 +158,7 @@ class Resolver:
             special=bool(add_special_tokens),
             cut=np.array([strategy, *capacities, stride, cut_left, windows, *added, self._reverse], np.int64),
             tight=strategy != KEEP and min(capacities) < 0,
-            max_ids=None if strategy == KEEP or cut_left or windows else capacities[0] + 1,  # one extra id shows that the text is longer
+            max_ids=None if strategy == KEEP or cut_left or windows else capacities[0] + 1,  # one id more, to detect a longer text
             windows=windows,
             padding=filling,
             width=longest,
@@ -175,11 +175,12 @@ class Resolver:
         )
 
     def _settled(self, special: bool, truncation: Truncation | None, padding: Padding | None, words: bool) -> Options:
-        """The options for the state of a tokenizer, as in ``tokenizers``: a maximum below the number of special tokens cuts nothing.
+        """Make the options from the state of a tokenizer. If its `max_length` is less than the number of special tokens, no text is
+        truncated.
 
         Args:
             special: whether to add special tokens around texts.
-            truncation, padding: the state; None: no truncation, or no padding.
+            truncation, padding: the state of the tokenizer; None: no truncation, no padding.
             words: whether texts are lists of words.
         """
         added = self._added if special else (0, 0)
@@ -211,7 +212,7 @@ class Resolver:
         )
 
     def filler(self, padding: Any) -> int:
-        """The id of the padding token.
+        """Return the id of the padding token.
 
         Raises:
             ValueError: the vocabulary has no padding token.
@@ -222,7 +223,7 @@ class Resolver:
 
 
 def _choice(name: str, asked: Any, choices: Any) -> Any:
-    """The choice for an argument, which is a key of `choices`, or an enum member with a key as its value."""
+    """Look up an argument in `choices`; the argument is a key, or an enum member with a key as its value."""
     value = getattr(asked, "value", asked)
     if value not in choices:
         raise ValueError(not_one_of(name, value, choices))
@@ -230,7 +231,7 @@ def _choice(name: str, asked: Any, choices: Any) -> Any:
 
 
 def _count(name: str, asked: Any) -> int:
-    """Return an argument as an int; it must be a whole number from 0 to `MAX_NUMBER`."""
+    """Convert an argument to int, and check that it is from 0 to `MAX_NUMBER`."""
     try:
         number = index(asked)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Rows of a batch, whose members are computed at their first use, so that a new row costs little time."""
+"""Rows of a batch that cost little time, because their members are computed at the first use."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.runtime.model_inputs.encoding import Encoding, Ints
 
-MANY, SHARED = 1 << 16, 1 << 18  # minimum number of ids in a batch, and number of shared objects, see `_numbers`
+MANY, SHARED = 1 << 16, 1 << 18  # minimum number of ids in a batch for `_numbers`, and number of objects in it
 IDS, TYPE_IDS, ATTENDED, SPECIAL, SEQUENCE = range(5)  # the fields of `Encoding.table` that need no spans
 
 
 class Rows:
-    """The common data of the rows of a batch.
+    """The data that the rows of a batch share.
 
     Args:
-        begins: the start of each row among the tokens of all rows, and the end of the last row.
+        begins: the index of each row's first token in the concatenated rows, and the number of all tokens.
         texts: the number of texts in each row.
-        plane: returns one of the fields above of `Encoding.table`, for the tokens of all rows.
-        names: returns the names of all tokens from the first four fields; None if only `trace` can compute them.
-        trace: returns all rows with all fields, and with the rows that truncation cut off.
+        plane: a function that returns a field of `Encoding.table` (`IDS` to `SEQUENCE`) for the tokens of all rows.
+        names: a function from the first four fields to the names of all tokens; None if only `trace` can compute them.
+        trace: a function that returns all rows with all fields, and with the rows that truncation has cut off.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class Rows:
         return _numbers()[ids] if len(ids) >= MANY and int(ids.max()) < SHARED else ids
 
     def plane(self, field: int) -> Ints:
-        """A field of `Encoding.table`, for the tokens of all rows."""
+        """Return a field of `Encoding.table` for the tokens of all rows."""
         if field not in self._planes:
             self._planes[field] = self._plane(field)
         return self._planes[field]
 
     @Lazy
     def tokens(self) -> list[str | None] | None:
-        """The tokens of all rows; None if they depend on the texts."""
+        """The names of the tokens of all rows; None if names depend on the texts."""
         return self._names(np.stack([self.plane(field) for field in (IDS, TYPE_IDS, ATTENDED, SPECIAL)]))
 
     @Lazy
@@ -68,12 +68,12 @@ class Rows:
 
 
 class Row(Encoding):
-    """A row whose members are computed at their first use.
+    """A row whose members are computed at the first use.
 
     Args:
-        rows: the common data of the batch.
+        rows: the data that all rows share.
         number: the number of the row.
-        begin, end: the bounds of the row's tokens among the tokens of all rows.
+        begin, end: the index of the row's first token in the concatenated rows, and one past its last.
     """
 
     def __init__(self, rows: Rows, number: int, begin: int, end: int) -> None:
@@ -109,5 +109,5 @@ class Row(Encoding):
 
 @cache
 def _numbers() -> NDArray[Any]:
-    """The numbers below `SHARED` as Python objects, which lists of ids share."""
+    """Return the numbers below `SHARED` as Python objects, so that lists of ids share these objects."""
     return np.arange(SHARED).astype(object)

@@ -1,4 +1,4 @@
-"""Truncation and padding as state of a tokenizer, with the names and meanings of ``tokenizers``."""
+"""Truncation and padding as parts of a tokenizer's state, with the names and meanings of ``tokenizers``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fst.errors import not_one_of, quoted
 from fst.tables.header import MAX_NUMBER, MAX_SIZE, SIDES
 
 Json = dict[str, Any]
-STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}  # → in a tokenizer.json
+STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}  # names in a tokenizer.json
 
 
 class Truncation(NamedTuple):

@@ -1,4 +1,4 @@
-"""Templates as arrays: for each piece of a row, which is a special token or a text, its constants in each plane of the result."""
+"""Templates as arrays. An item of a template is a special token or a text, and contains a constant for each plane of the result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Filler(NamedTuple):
 
     Attributes:
         number, type_id: the id and the type id of the padding token.
-        token: the name of the padding token; None: the name of the id.
+        token: the name of the padding token; None: the vocabulary's name for this id.
     """
 
     number: int
@@ -24,14 +24,14 @@ class Filler(NamedTuple):
 
 
 class Template(NamedTuple):
-    """``single`` and ``pair`` of `fst.runtime.model_inputs.kernel.lay_out`."""
+    """The arguments ``single`` and ``pair`` of `fst.runtime.model_inputs.kernel.lay_out`."""
 
     single: Ints
     pair: Ints
 
 
 def template_of(single: Sequence[Any], pair: Sequence[Any], special: bool, names: Sequence[str], filler: Filler) -> Template:
-    """The templates of one text and of a pair, with one plane per name.
+    """Make the templates of one text and of a pair, with a plane for each name.
 
     Args:
         single, pair: as in `fst.tables.header.Templates`.
@@ -45,7 +45,7 @@ def template_of(single: Sequence[Any], pair: Sequence[Any], special: bool, names
 
 
 def added(template: Sequence[Sequence[Any]]) -> int:
-    """The number of special tokens in a template."""
+    """Count the special tokens in a template."""
     return sum(len(content) for content, _ in template if not isinstance(content, str))
 
 
@@ -59,7 +59,7 @@ def _pieces(template: Sequence[Sequence[Any]], special: bool, names: Sequence[st
 
 
 def _constants(names: Sequence[str], number: int, type_id: int, attended: int, special: int, text: int) -> list[int]:
-    """The constants of a special token, of a text's tokens, or of padding, one per plane."""
+    """Return the constants of a special token, of a text or of padding: one for each plane."""
     fields = {
         "input_ids": number,
         "token_type_ids": type_id,

@@ -1,6 +1,7 @@
-"""The names of tokens that depend on the text, as in ``tokenizers``: added tokens that include whitespace, and unknown tokens of Unigram.
+"""The token names that depend on the text, as in ``tokenizers``: names of added tokens that include whitespace of the text, and of unknown
+tokens of Unigram.
 
-The slow walk of `fst.text.normalizer` computes them. It reads only texts with these tokens, at the first use of their names.
+The slow walk of `fst.text.normalizer` computes these names at their first use, and reads only texts with such tokens.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from fst.text.whitespace import BLANK, BREAK, BREAKS
 
 @dataclass
 class Parts:
-    """The parts of a text that become names of its tokens. Names are read one after the other.
+    """The parts of a text that become names of its tokens. The methods must be called in the order of the tokens.
 
     Attributes:
-        begins, unknown: the characters that no token of the vocabulary matches, and the position of each in the raw text.
-        runs: for each of these characters, the number of its run.
-        added: the start, the end, the id and the text of each added token.
-        named: the run of the last unknown token that was named.
+        begins, unknown: the position in the raw text of each character that no token of the vocabulary matches; and these characters.
+        runs: for each of these characters, the number of its run of consecutive characters.
+        added: the start, the end, the id and the text of each added token found.
+        named: the number of the run that was the last name of an unknown token.
     """
 
     begins: list[int]
@@ -32,7 +33,9 @@ class Parts:
     named: int = -1
 
     def unknown_name(self, begin: int, end: int) -> str | None:
-        """The name of the next unknown token, which has this span. A character may be rewritten as several runs; each run is a token."""
+        """Return the name of the next unknown token, which has this span. A character may be normalized to several runs, each of which is a
+        token.
+        """
         found = slice(bisect_left(self.begins, begin), bisect_left(self.begins, end))
         runs = self.runs[found]
         if not runs:
@@ -41,13 +44,13 @@ class Parts:
         return "".join(char for char, run in zip(self.unknown[found], runs, strict=True) if run == self.named)
 
     def added_name(self, number: int, begin: int, end: int) -> str | None:
-        """The text of the added token with an id and a span. The span may be a part of the token's span in `added`."""
+        """Return the text of the added token with an id and a span. The span may be a part of the token's span in `added`."""
         around = [(last - first, text) for first, last, token, text in self.added if token == number and first <= begin and end <= last]
         return min(around)[1] if around else None
 
 
 class TokenNames:
-    """Finds the names of one tokenizer's tokens that depend on the text.
+    """A finder of a tokenizer's token names that depend on the text.
 
     Args:
         metadata: the metadata of the tokenizer's table.
@@ -86,5 +89,5 @@ class TokenNames:
         return found
 
     def name(self, parts: Parts, number: int, begin: int, end: int) -> str | None:
-        """The name of the next token, which has an id and a span; None if it is the name of the id."""
+        """Return the name of the next token, which has an id and a span; None if the vocabulary's name for this id applies."""
         return parts.unknown_name(begin, end) if number == self._unknown else parts.added_name(number, begin, end)

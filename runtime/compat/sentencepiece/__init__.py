@@ -1,1 +1,1 @@
-"""The stand-in for a ``SentencePieceProcessor``."""
+"""A stand-in for the ``SentencePieceProcessor`` of sentencepiece."""

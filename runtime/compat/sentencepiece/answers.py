@@ -1,4 +1,4 @@
-"""Make the results of a ``SentencePieceProcessor`` from ids and texts, in the requested form."""
+"""Convert ids and texts to the results of a ``SentencePieceProcessor``, in the form that the caller requests."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Answers:
         self.pieces = pieces
 
     def read(self, input: Any, read: Callable[[Any], str] = text_of) -> str:
-        """A text as str. U+FFFD replaces each byte that is not UTF-8."""
+        """Convert a text to str, with U+FFFD for each malformed byte."""
         text = read(input)
         if isinstance(input, bytes) and UNKNOWN in text and text.encode() != input:
             self.pieces.need_mendable()
         return text
 
     def formed(self, text: str, ids: list[int], form: Form, raw: Any) -> Any:
-        """The result for a text with these ids."""
+        """Make the result for a text with these ids."""
         if form.is_placed:
             return self.placed(text, ids, self.pieces.located(text, ids), form, raw)
         if form.kind in (str, bytes):
@@ -62,7 +62,7 @@ class Answers:
         return [self.pieces.names[unknown] if self.id_of(piece) == unknown else piece for piece in pieces]
 
     def _around(self, row: list[Any], form: Form, named: Callable[[int], Any]) -> list[Any]:
-        """A row, reversed if requested, with the requested begin and end pieces; `named` maps their ids to items."""
+        """Reverse a row and add the begin and end pieces, as `form` requests; `named` converts their ids to items of the row."""
         _, add_bos, add_eos, reverse, *_ = form
         for name, number, is_asked in (("BOS", self.pieces.bos_id, add_bos), ("EOS", self.pieces.eos_id, add_eos)):
             if is_asked and number == NO_PIECE:
@@ -71,7 +71,7 @@ class Answers:
         return [*([named(self.pieces.bos_id)] if add_bos else ()), *row, *([named(self.pieces.eos_id)] if add_eos else ())]
 
     def placed(self, text: str, ids: list[int], located: Sequence[Located], form: Form, raw: Any) -> dict[str, Any]:
-        """The ids of a text, its located pieces and their offsets."""
+        """Make a dictionary of a text's ids, its pieces and their offsets."""
         if not form.in_bytes:
             need_utf_8(text, raw)
             return {"ids": ids, "pieces": [one.piece for one in located], "offsets": [(one.begin, one.end) for one in located]}
@@ -81,7 +81,7 @@ class Answers:
         return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
 
     def normalized(self, input: Any, with_offsets: Any) -> Any:
-        """The normalized form of a text, with offsets if requested."""
+        """Return the normalized form of a text, with offsets if requested."""
         text = self.read(input)
         normal, places = self.pieces.normalized(text)
         if isinstance(input, str):
@@ -93,7 +93,7 @@ class Answers:
         return normal.encode(), [starts[place] for place, size in zip(places, sizes, strict=True) for _ in range(size)]
 
     def texts_of_ids(self, rows: Any, kind: Any, in_bytes: bool) -> list[Any]:
-        """The texts of rows of ids."""
+        """Decode rows of ids to texts."""
         if kind in (str, bytes):
             texts = [self._text_of_ids(row) for row in rows]
             return [text.encode() for text in texts] if in_bytes else texts
@@ -101,12 +101,12 @@ class Answers:
         return [self._surfaces([self.pieces.names[number].encode() for number in ids], ids, in_bytes) for ids in found]
 
     def _text_of_ids(self, row: Any) -> str:
-        """The text of a row of ids."""
+        """Decode a row of ids to a text."""
         text = self.pieces.quick_text(row) if type(row) is list else None
         return self.pieces.text(self._numbers(row)) if text is None else text
 
     def texts_of_pieces(self, rows: Any, kind: Any, in_bytes: bool) -> list[Any]:
-        """The texts of rows of pieces."""
+        """Decode rows of pieces to texts."""
         found = list[Any]()
         for row in rows:
             pieces = pieces_of_row(row)
@@ -119,7 +119,7 @@ class Answers:
         return found
 
     def _surfaces(self, pieces: Sequence[bytes], ids: list[int], in_bytes: bool) -> dict[str, Any]:
-        """A decoded text with its pieces and their offsets."""
+        """Make a dictionary of a decoded text, its ids, its pieces and their offsets."""
         surfaces = self.pieces.surfaces(pieces, ids)
         text = b"".join(surfaces)
         ends = [0, *accumulate(map(len, surfaces))]
@@ -129,11 +129,11 @@ class Answers:
         return {"text": text.decode(), "ids": ids, "pieces": [piece.decode() for piece in pieces], "offsets": [*pairwise(ends)]}
 
     def id_of(self, piece: str) -> int:
-        """The id of a piece; for an unknown piece, the id of the model's unknown piece."""
+        """Return the id of a piece; for a str that is not a piece, the id of the model's unknown piece."""
         return self.pieces.ids.get(piece, self.pieces.unk_id)
 
     def of_ids(self, ids: Any, tell: Callable[[int], Any]) -> Any:
-        """A property of an id, or of each id of a row."""
+        """Look up a property of an id, or of each id of a row."""
         if type(ids) is int and 0 <= ids < len(self.pieces.names):
             return tell(ids)
         try:
@@ -143,7 +143,7 @@ class Answers:
         return tell(*self._numbers([number]).tolist())
 
     def _numbers(self, ids: Any) -> Array:
-        """Check a row of ids, and return it as an array."""
+        """Convert a row of ids to an array, and check that each id belongs to a piece."""
         found = numbers_of(ids)
         if len(found) and (found.min() < 0 or found.max() >= len(self.pieces.names)):
             raise IndexError(OUT_OF_RANGE)

@@ -1,4 +1,4 @@
-"""The arguments of a ``SentencePieceProcessor``, checked as sentencepiece checks them, with its messages."""
+"""Checks of the arguments of a ``SentencePieceProcessor``, with the error messages of sentencepiece."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
 NO_BUFFERS = "protocol buffers are not made; take return_type='offset_mapping', a dictionary of ids, pieces and offsets"
 MOST_INT = (1 << 31) - 1
 UNKNOWN = "\ufffd"
-EACH_BYTE = "fst.sentencepiece"  # an error handler: replace each invalid byte by U+FFFD, as sentencepiece does
+EACH_BYTE = "fst.sentencepiece"  # an error handler that replaces each malformed byte by U+FFFD, as in sentencepiece
 
 
 def _mended(error: UnicodeError) -> tuple[str, int]:
@@ -54,7 +54,7 @@ class Form(NamedTuple):
 
 
 def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
-    """The requested type of results."""
+    """Determine the type of results from two arguments and a default."""
     if out_type is not None and return_type is not None:
         raise ValueError("Cannot specify both out_type and return_type. Use return_type instead.")
     kind = next((given for given in (out_type, return_type) if given is not None), default)
@@ -72,12 +72,12 @@ def need_no_offsets(form: Form) -> None:
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether an argument is a sequence, and not a str or bytes."""
+    """Whether an argument is a sequence other than str and bytes."""
     return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def counts_bytes(input: Any, return_bytes: bool | None) -> bool:
-    """Whether the offsets of an input count bytes."""
+    """Whether the offsets in a result count bytes."""
     if return_bytes is not None:
         return return_bytes
     return isinstance(input[0] if isinstance(input, list) and input else input, bytes)
@@ -102,7 +102,7 @@ def text_of(input: Any) -> str:
 
 
 def text_in_list(input: Any) -> str:
-    """An item of a list of texts, as str.
+    """Convert an item of a list of texts to str.
 
     Raises:
         TypeError: the input is not text, or has a lone surrogate.
@@ -114,7 +114,7 @@ def text_in_list(input: Any) -> str:
 
 
 def need_utf_8(text: str, raw: Any) -> bytes:
-    """The bytes of a text, for its offsets.
+    """Check that a text was UTF-8, so that offsets can be computed; return its bytes.
 
     Raises:
         UnsupportedError: the bytes are not UTF-8.
@@ -126,7 +126,8 @@ def need_utf_8(text: str, raw: Any) -> bytes:
 
 
 def starts_of(text: str, data: bytes) -> list[int]:
-    """The position in `data` of each character of a text, and the end of the last. U+FFFD may represent a single byte."""
+    """Return the position in `data` of each character of a text, and the end of the last character. U+FFFD may represent a malformed byte.
+    """
     starts = [0]
     for char in text:
         size = len(char.encode())
@@ -135,13 +136,13 @@ def starts_of(text: str, data: bytes) -> list[int]:
 
 
 def piece_of(piece: Any) -> str:
-    """A piece as str; bytes that are not UTF-8 become a str that is not a piece of any model."""
+    """Convert a piece to str. Malformed bytes become a str that is not a piece of any model."""
     (data,) = pieces_of_row([piece], NOT_PIECES)
     return data.decode("utf-8", "surrogateescape")
 
 
 def pieces_of_row(row: Any, wrong: str = NOT_TEXTS) -> list[bytes]:
-    """The pieces of a row, as bytes; `wrong` is the error message for other items."""
+    """Convert the pieces of a row to bytes; `wrong` is the error message for an item of another type."""
     if not is_sequence(row):
         raise TypeError("Input must be a list or tuple of str or bytes")
     if not all(isinstance(piece, str | bytes) for piece in row):
@@ -153,7 +154,7 @@ def pieces_of_row(row: Any, wrong: str = NOT_TEXTS) -> list[bytes]:
 
 
 def numbers_of(ids: Any) -> Array:
-    """A row of ids as an array of int64.
+    """Convert a row of ids to an array of int64.
 
     Raises:
         TypeError: `ids` is not a row of whole numbers.
@@ -161,7 +162,7 @@ def numbers_of(ids: Any) -> Array:
     if isinstance(ids, np.ndarray):
         if ids.dtype.kind not in "iu" or ids.ndim != 1:
             raise TypeError("Buffer must be of integer type" if ids.ndim == 1 else "Buffer must be 1-dimensional")
-        return ids.astype(np.int64)  # a number that is too large becomes negative, which is also out of range
+        return ids.astype(np.int64)  # a number that is too large becomes negative, which is out of range, too
     if isinstance(ids, str | bytes | bytearray):
         raise TypeError(NOT_IDS)
     try:

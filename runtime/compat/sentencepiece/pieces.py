@@ -1,4 +1,4 @@
-"""The pieces of a table with their types, scores and spans; and decoding."""
+"""The pieces of a table: their types, scores and spans, and the decoding of pieces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Normalized(NamedTuple):
     Attributes:
         text: the normalized characters.
         places: for each normalized character, the index of its source character in the raw text; then the end of the raw text without
-            removed whitespace. If the normalized text is empty, only this end; [] if all of the text becomes whitespace.
+            removed whitespace. If the normalized text is empty, the list contains only this end, or nothing if the raw text becomes
+            whitespace.
     """
 
     text: str
@@ -43,9 +44,9 @@ class Located(NamedTuple):
     """A piece of a text.
 
     Attributes:
-        piece: its name; for an unknown piece, its normalized text.
-        id: its id.
-        begin, end: its span in the raw text, in characters.
+        piece: the name of the piece; for an unknown piece, its normalized text.
+        id: the id of the piece.
+        begin, end: the span of the piece in the raw text, in characters.
     """
 
     piece: str
@@ -55,7 +56,8 @@ class Located(NamedTuple):
 
 
 class Pieces:
-    """The pieces of any table. Methods that need facts of a sentencepiece model raise an error; `ModelPieces` has these facts.
+    """The pieces of a table from any source. Methods that need data of a sentencepiece model raise an error; `ModelPieces` implements these
+    methods.
 
     Args:
         tokenizer: the tokenizer of the table.
@@ -66,8 +68,8 @@ class Pieces:
         names: the pieces by id.
         ids: the ids by piece.
         unk_id, bos_id, eos_id, pad_id: the ids of special pieces, or `NO_PIECE`.
-        control, unused, byte: the ids of the pieces of these types.
-        scores: float32[pieces], the score of each piece; or None.
+        control, unused, byte: the ids of all control pieces, unused pieces and byte pieces.
+        scores: float32[pieces], the score of each piece; None if scores are not available.
     """
 
     kind = ""
@@ -88,39 +90,39 @@ class Pieces:
     def __len__(self) -> int:
         return self.fst.vocab_size
 
-    def spelled(self, text: str, ids: Sequence[int]) -> list[str]:  # noqa: ARG002 - as models need it
-        """The pieces of a text with these ids."""
+    def spelled(self, text: str, ids: Sequence[int]) -> list[str]:  # noqa: ARG002 - used in `ModelPieces`
+        """Return the pieces of a text with these ids."""
         return [self.names[number] for number in ids]
 
     def located(self, text: str, ids: Sequence[int]) -> list[Located]:  # noqa: ARG002
-        """The pieces of a text with these ids, with their spans."""
+        """Return the pieces of a text with these ids, and their spans."""
         raise _refused("offset_mapping", "tok.encode_batch(texts, offsets=True) gives offsets")
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:  # noqa: ARG002
-        """The pieces of each text with their spans; `rows` are the texts' ids from `encode_batch`."""
+        """Return the pieces of each text, and their spans; `rows` contains the texts' ids from `encode_batch`."""
         return [self.located(text, ids) for text, ids in zip(texts, rows, strict=True)]
 
     def normalized(self, text: str) -> Normalized:  # noqa: ARG002
-        """The normalized form of a text."""
+        """Return the normalized form of a text."""
         raise _refused("normalize", "tok.tokenize shows what becomes of a text")
 
     def need_mendable(self) -> None:
-        """Raise an error if normalization may change U+FFFD, which replaces bytes that are not UTF-8."""
+        """Raise an error if normalization may change U+FFFD, which has replaced malformed bytes."""
 
     def quick_text(self, ids: list[Any]) -> str | None:  # noqa: ARG002
-        """The text of ids, computed without kernels; None if `text` must compute it, or check the ids."""
+        """Decode ids to a text without kernels; return None if only `text` can decode the ids, or must check them."""
         return None
 
     def text(self, ids: Array) -> str:
-        """The text of ids."""
+        """Decode ids to a text."""
         return self.fst.decode(ids)
 
     def surfaces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> list[bytes]:  # noqa: ARG002
-        """The contribution of each piece of a row to its text, unknown pieces included."""
+        """Return the part of the text that each piece of a row adds, unknown pieces included."""
         raise _refused("decoding of pieces to offset_mapping, and of unknown pieces", "decode ids")
 
     def text_of_pieces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> bytes:
-        """The text of pieces."""
+        """Decode pieces to a text."""
         if any(self.names[number].encode() != piece for piece, number in zip(pieces, ids, strict=True)):
             self.surfaces(pieces, ids)
         return self.text(np.array(ids)).encode()
@@ -142,7 +144,7 @@ class ModelPieces(Pieces):
 
     Args:
         tokenizer: the tokenizer of a table compiled from a model.
-        facts: the model's facts about its pieces.
+        facts: the data of the model about its pieces.
     """
 
     def __init__(self, tokenizer: Tokenizer, facts: SentencePieceInfo) -> None:
@@ -162,13 +164,13 @@ class ModelPieces(Pieces):
         return len(self.names)
 
     def spelled(self, text: str, ids: Sequence[int]) -> list[str]:
-        """The pieces of a text with these ids."""
+        """Return the pieces of a text with these ids."""
         if self.byte or self.unk_id not in ids:
             return [self.names[number] for number in ids]
         return [piece.piece for piece in self.located(text, ids)]
 
     def located(self, text: str, ids: Sequence[int]) -> list[Located]:
-        """The pieces of a text with these ids, with their spans."""
+        """Return the pieces of a text with these ids, and their spans."""
         normal, places = self.normalized(text)
         found, at, left = list[Located](), 0, 0
         for place, number in enumerate(ids):
@@ -191,7 +193,8 @@ class ModelPieces(Pieces):
         return found
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:
-        """The pieces of each text with their spans, which kernels compute if they can; `rows` are the texts' ids from `encode_batch`."""
+        """Return the pieces of each text, and their spans, from a kernel if possible; `rows` contains the texts' ids from `encode_batch`.
+        """
         batch = self.fst.encode_batch(texts, add_special_tokens=False, offsets=True, threads=threads)
         assert batch.offsets is not None
         spans, ends = batch.offsets.tolist(), batch.row_splits.tolist()
@@ -201,7 +204,9 @@ class ModelPieces(Pieces):
         ]
 
     def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
-        """The pieces with these ids and spans. If a character is several byte pieces, only the last has its span."""
+        """Combine ids and spans to located pieces. If a character becomes several byte pieces, only the last byte piece has the character's
+        span.
+        """
         found, left = list[Located](), 0
         for number, (begin, end) in zip(ids, spans, strict=True):
             if number in self.byte:
@@ -211,7 +216,7 @@ class ModelPieces(Pieces):
         return found
 
     def normalized(self, text: str) -> Normalized:
-        """The normalized form of a text."""
+        """Return the normalized form of a text."""
         if not text:
             return Normalized("", [])
         by = self.fst._metadata.text.rewriting or NOTHING
@@ -224,7 +229,7 @@ class ModelPieces(Pieces):
         return Normalized(normal, self._with_own(text, places) if self._own else places)
 
     def _end_of_nothing(self, text: str, by: Normalizer) -> list[int]:
-        """The end of a text whose normalized form is empty, as sentencepiece counts it; [] if all of the text becomes whitespace."""
+        """Compute the end of a text whose normalized form is empty, as in sentencepiece; return [] if the raw text becomes whitespace."""
         charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
         if charsmap is None:
             return []
@@ -234,7 +239,7 @@ class ModelPieces(Pieces):
         return [] if begin == len(text) else [begin if has_prefix else len(text)]
 
     def _with_own(self, text: str, places: list[int]) -> list[int]:
-        """`places`, changed so that they do not cut the user-defined pieces in a raw text."""
+        """Change `places` so that no position lies inside a user-defined piece of the raw text."""
         found, end = list[int](), 0
         for place in places[:-1]:
             if place >= end:
@@ -244,13 +249,13 @@ class ModelPieces(Pieces):
         return [*found, *places[-1:]]
 
     def need_mendable(self) -> None:
-        """Raise an error if normalization may change U+FFFD, which replaces bytes that are not UTF-8."""
+        """Raise an error if normalization may change U+FFFD, which has replaced malformed bytes."""
         if self._changes_unknown:
             raise UnsupportedError("bytes that are not UTF-8: the model normalises U+FFFD, which stands for them; mend the text")
 
     @Lazy
     def _changes_unknown(self) -> bool:
-        """Whether normalization replaces any string that contains U+FFFD."""
+        """Whether normalization replaces a string that contains U+FFFD."""
         by = self.fst._metadata.text.rewriting or NOTHING
         for charsmap in (edit for edit in by.edits if isinstance(edit, Charsmap)):
             found = charsmap.strings.characters
@@ -261,7 +266,7 @@ class ModelPieces(Pieces):
         return False
 
     def quick_text(self, ids: list[Any]) -> str | None:
-        """The text of ids, computed without kernels, which is faster for a few ids; None for byte pieces and for wrong ids: use `text`."""
+        """Decode ids to a text without kernels, which is faster for a few ids; return None for byte pieces and for invalid ids."""
         try:
             text = "".join([self._texts[number] for number in ids])
             if min(ids) < 0:
@@ -277,7 +282,7 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _texts(self) -> list[Any]:
-        """By id, the text of each piece; None for byte pieces."""
+        """The text of each id's piece; None for byte pieces."""
         texts: list[Any] = [changed(self._step, name, is_first=False, is_last=False) for name in self.names]
         for number in self.control:
             texts[number] = ""
@@ -287,19 +292,19 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _taken(self) -> list[int]:
-        """By id, the number of characters that each piece loses at the beginning of a text."""
+        """The number of characters that are removed from each id's piece at the beginning of a text."""
         return [0 if number in self.control else leading(self._step, name) for number, name in enumerate(self.names)]
 
     def text(self, ids: Array) -> str:
-        """The text of ids."""
+        """Decode ids to a text."""
         numbers = ids.tolist()
         if self.control.isdisjoint(numbers) or self.byte.isdisjoint(numbers):
             return self._decoder.text(ids)
         pieces = [self.names[number].encode() for number in numbers]
-        return self.text_of_pieces(pieces, numbers).decode()  # a control piece ends a run of bytes
+        return self.text_of_pieces(pieces, numbers).decode()  # a control piece ends a run of byte pieces
 
     def surfaces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> list[bytes]:
-        """The contribution of each piece of a row to its text."""
+        """Return the part of the text that each piece of a row adds."""
         found, run, is_first, has_text = list[bytes](), bytearray(), True, False
         for piece, number in zip(pieces, ids, strict=True):
             if number in self.byte:
@@ -316,7 +321,7 @@ class ModelPieces(Pieces):
         return [*found, *_characters(run)]
 
     def _surface(self, piece: bytes, number: int, is_first: bool) -> bytes:
-        """The contribution to the text of a piece that is not a byte piece."""
+        """Return the part of the text that a piece adds, which must not be a byte piece."""
         if number in self.control:
             return b""
         name = self.names[number]
@@ -325,18 +330,18 @@ class ModelPieces(Pieces):
         return changed(self._step, name, is_first=is_first, is_last=False).encode()
 
     def text_of_pieces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> bytes:
-        """The text of pieces."""
+        """Decode pieces to a text."""
         return b"".join(self.surfaces(pieces, ids))
 
     def _unit(self, normal: str, at: int) -> str:
-        """The characters of the unknown piece that begins at a position: a word if the pieces are words, or one character."""
+        """Return the characters of the unknown piece that begins at a position: one character, or a word if pieces are words."""
         if self.kind != WORD:
             return normal[at : at + 1]
         end = normal.find(SYMBOL, at + 1)
         return normal[at : end if end > 0 else None]
 
     def _end_of_unknown(self, normal: str, at: int, ids: Sequence[int], following: int) -> int:
-        """The end of a run of unknown characters or words, found from the known pieces that follow it."""
+        """Find the end of a run of unknown characters or words, from the pieces after this run."""
         last = next((place for place in range(following, len(ids)) if ids[place] == self.unk_id), len(ids))
         known, ends = "".join(self.names[number] for number in ids[following:last]), list[int]()
         while (unit := self._unit(normal, at)) and unit not in self._usable:
@@ -351,13 +356,13 @@ class ModelPieces(Pieces):
 
     @Lazy
     def _usable(self) -> frozenset[str]:
-        """The pieces that the ids of a text may have."""
+        """The pieces that encoding can find in a text."""
         others = self.control | self.unused | self.byte | {self.unk_id}
         return frozenset(name for number, name in enumerate(self.names) if number not in others)
 
     @property
     def _step(self) -> Step:
-        """The tokenizer's decoder step."""
+        """The only step of the tokenizer's decoder."""
         decoder = self.fst._settings.decoder
         assert isinstance(decoder, StepsDecoder)
         return decoder.steps[0]
@@ -372,13 +377,13 @@ def _lost(text: str) -> TableError:
 
 
 def _following(byte: int) -> int:
-    """The number of bytes of a character after its first."""
+    """Return the number of bytes of a character after its first byte."""
     return (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
 
 
 def _characters(run: bytearray) -> list[bytes]:
-    """The contribution to the text of each byte of a run: the last byte of a character adds the character, its other bytes add nothing, and
-    an invalid byte adds U+FFFD.
+    """Return the part of the text that each byte of a run adds: the last byte of a character adds the character, its other bytes add
+    nothing, and a malformed byte adds U+FFFD.
     """
     found = list[bytes]()
     for char in run.decode("utf-8", EACH_BYTE):
@@ -389,6 +394,6 @@ def _characters(run: bytearray) -> list[bytes]:
 
 
 def pieces_of(tokenizer: Tokenizer) -> Pieces:
-    """The pieces of a tokenizer."""
+    """Make the pieces of a tokenizer."""
     facts = getattr(tokenizer._metadata.model, "sentencepiece", None)
     return ModelPieces(tokenizer, facts) if facts else Pieces(tokenizer)

@@ -1,4 +1,4 @@
-"""A stand-in for a ``sentencepiece.SentencePieceProcessor``, for code that expects one."""
+"""A stand-in for a ``sentencepiece.SentencePieceProcessor``, for code that expects such an object."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fst.runtime.tokenizer import Tokenizer
 from fst.tables.sentencepiece_info import BPE, UNIGRAM
 
 DECODED_TYPES = (str, bytes, "offset_mapping")
-NOT_GIVEN = (None,) * 10  # omitted arguments
+NOT_GIVEN = (None,) * 10  # arguments that are omitted
 MOST_NBEST, MOST_THREADS = 512, 1024
 NO_SAMPLING = (
     'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is enabled only on '
@@ -56,9 +56,9 @@ class SentencePieceProcessor(Vocabulary):
     load models or return protocol buffers are absent, and the error names a remedy, such as ``return_type="offset_mapping"``.
 
     Args:
-        tokenizer: a tokenizer over any table.
-        return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: defaults of the
-            methods, as in sentencepiece.
+        tokenizer: a tokenizer with any table.
+        return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: the defaults of
+            the methods' arguments, as in sentencepiece.
 
     Attributes:
         fst: the tokenizer that encodes.
@@ -118,27 +118,27 @@ class SentencePieceProcessor(Vocabulary):
         out_type: Any = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """The ids or pieces of a text, or of each text of a list.
+        """Encode a text, or each text of a list, to ids or pieces.
 
         Args:
-            input: str, bytes, or a list of either. Each byte that is not UTF-8 counts as U+FFFD.
+            input: str or bytes, or a list of str or bytes. Each malformed byte is read as U+FFFD.
             add_bos, add_eos: whether to add the begin piece, or the end piece.
-            reverse: whether the pieces are reversed.
-            emit_unk_piece: whether unknown text is returned as the name of the unknown piece, such as ``<unk>``, and not unchanged.
+            reverse: whether to reverse the order of the pieces.
+            emit_unk_piece: whether the piece for unknown text is the name of the unknown piece, such as ``<unk>``, instead of the text.
             enable_sampling: whether to draw a Unigram segmentation at random.
             nbest_size: -1: draw from all segmentations; n: draw from the n best.
-            alpha: the weight of scores when drawing.
-            num_threads: the maximum number of threads for a list; below 0: one for each core.
-            thread_pool: a sentencepiece pool, whose number of threads replaces `num_threads`; or None.
+            alpha: the weight of scores in a random draw.
+            num_threads: the maximum number of threads for a list; if it is negative, one thread for each core.
+            thread_pool: None; or a thread pool of sentencepiece, whose number of threads replaces `num_threads`.
             return_type, out_type: int: ids; str, bytes: the pieces; "numpy": ids in a read-only array; "offset_mapping": a dictionary of
                 ids, pieces, and offsets in characters.
             return_bytes: for "offset_mapping", whether pieces are bytes and offsets count bytes; None: true if the input is bytes.
 
         Raises:
-            TypeError: the input is not text, or `num_threads` is not an int.
-            RuntimeError: the text has a lone surrogate; or the model does not support this sampling.
-            ValueError: an argument has an invalid value; or the model has no piece for `add_bos` or `add_eos`.
-            UnsupportedError: the table does not contain the required facts.
+            TypeError: the input is neither str nor bytes, or `num_threads` is not an int.
+            RuntimeError: the text has a lone surrogate, or the model does not support this sampling.
+            ValueError: an argument has an invalid value, or the model has no piece for `add_bos` or `add_eos`.
+            UnsupportedError: the table does not contain the required data of a model.
         """
         if self._is_plain and type(input) is str and (return_type is None or out_type is None):
             flags = add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads, thread_pool, return_bytes
@@ -155,31 +155,31 @@ class SentencePieceProcessor(Vocabulary):
     tokenize = encode
 
     def encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """The ids of a text, or of each text; `options` are further arguments of `encode`."""
+        """Encode a text, or each text of a list, to ids; `options` are other arguments of `encode`."""
         return self.encode(input, return_type=int, **options)
 
     def encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """The pieces of a text, or of each text; `options` are further arguments of `encode`."""
+        """Encode a text, or each text of a list, to pieces; `options` are other arguments of `encode`."""
         return self.encode(input, return_type=str, **options)
 
     def encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """The ids of a text, or of each text, in arrays; `options` are further arguments of `encode`."""
+        """Encode a text, or each text of a list, to an array of ids; `options` are other arguments of `encode`."""
         return self.encode(input, return_type="numpy", **options)
 
     def encode_as_offset_mapping(self, input: Any, **options: Any) -> Any:
-        """The pieces of a text, or of each text, with their offsets; `options` are further arguments of `encode`."""
+        """Encode a text, or each text of a list, to ids and pieces with offsets; `options` are other arguments of `encode`."""
         return self.encode(input, return_type="offset_mapping", **options)
 
     def sample_encode_as_ids(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """As `encode_as_ids`, with a segmentation drawn at random."""
+        """Encode to ids like `encode_as_ids`, by a random segmentation."""
         return self.encode_as_ids(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def sample_encode_as_pieces(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """As `encode_as_pieces`, with a segmentation drawn at random."""
+        """Encode to pieces like `encode_as_pieces`, by a random segmentation."""
         return self.encode_as_pieces(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def sample_encode_as_numpy(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """As `encode_as_numpy`, with a segmentation drawn at random."""
+        """Encode to arrays like `encode_as_numpy`, by a random segmentation."""
         return self.encode_as_numpy(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def nbest_encode(
@@ -193,10 +193,10 @@ class SentencePieceProcessor(Vocabulary):
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """The best Unigram segmentations of a text, or of each text of a list.
+        """Find the best Unigram segmentations of a text, or of each text of a list.
 
-        This method sums scores in float64; sentencepiece sums them in float32. So segmentations with nearly equal scores may be in a
-        different order.
+        This method adds scores in float64, and sentencepiece in float32. So segmentations with nearly equal scores may have a different
+        order.
 
         Args:
             input, add_bos, add_eos, reverse, emit_unk_piece, return_type, out_type: as in `encode`, without "offset_mapping".
@@ -214,15 +214,15 @@ class SentencePieceProcessor(Vocabulary):
         return self._best(input, count, form)
 
     def nbest_encode_as_ids(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
-        """As `nbest_encode`, with ids as results."""
+        """Find the best segmentations like `nbest_encode`; return ids."""
         return self.nbest_encode(input, nbest_size=nbest_size, return_type=int, **options)
 
     def nbest_encode_as_pieces(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
-        """As `nbest_encode`, with pieces as results."""
+        """Find the best segmentations like `nbest_encode`; return pieces."""
         return self.nbest_encode(input, nbest_size=nbest_size, return_type=str, **options)
 
     def nbest_encode_as_numpy(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
-        """As `nbest_encode`, with arrays of ids as results."""
+        """Find the best segmentations like `nbest_encode`; return arrays of ids."""
         return self.nbest_encode(input, nbest_size=nbest_size, return_type="numpy", **options)
 
     def parallel_encode(
@@ -238,7 +238,8 @@ class SentencePieceProcessor(Vocabulary):
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """As `encode`, for any `chunk_len`. Between chunks, sentencepiece may lose pieces of a character that is normalized to several.
+        """Encode texts like `encode`; `chunk_len` does not change the result. sentencepiece may lose pieces where it cuts a text into
+        chunks.
 
         Args:
             input, add_bos, add_eos, reverse, emit_unk_piece, num_threads, thread_pool: as in `encode`.
@@ -258,15 +259,15 @@ class SentencePieceProcessor(Vocabulary):
         return self._encoded_text(input, form, {})
 
     def parallel_encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`, with ids as results."""
+        """Encode texts like `parallel_encode`; return ids."""
         return self.parallel_encode(input, return_type=int, **options)
 
     def parallel_encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`, with pieces as results."""
+        """Encode texts like `parallel_encode`; return pieces."""
         return self.parallel_encode(input, return_type=str, **options)
 
     def parallel_encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """As `parallel_encode`, with arrays of ids as results."""
+        """Encode texts like `parallel_encode`; return arrays of ids."""
         return self.parallel_encode(input, return_type="numpy", **options)
 
     def decode(
@@ -278,17 +279,18 @@ class SentencePieceProcessor(Vocabulary):
         thread_pool: Any = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """The text of ids or of pieces, or of each row of a list.
+        """Decode ids or pieces to a text, or each row of a list.
 
         Args:
-            input: an id; a piece; a list, tuple or array of ids; a list or tuple of pieces, which may be bytes; or a list of such rows.
-            return_type, out_type: str or bytes: the text; "offset_mapping": a dictionary of the text, ids, pieces, and offsets in the text.
-                If pieces are bytes, the text is bytes, too.
+            input: an id; a piece; a list, tuple or array of ids; a list or tuple of pieces, which are str or bytes; or a list of these
+                rows.
+            return_type, out_type: str or bytes: return the text; "offset_mapping": return a dictionary of the text, ids, pieces, and
+                offsets in the text. If pieces are bytes, the text is bytes, too.
             num_threads, thread_pool: checked, but not used.
             return_bytes: for "offset_mapping", whether pieces and text are bytes and offsets count bytes.
 
         Raises:
-            TypeError: the input has a different type.
+            TypeError: the input has another type.
             IndexError: an id has no piece.
             ValueError, UnsupportedError: as in `encode`.
         """
@@ -315,20 +317,20 @@ class SentencePieceProcessor(Vocabulary):
     detokenize = decode
 
     def decode_ids(self, input: Any, return_type: Any = None, **options: Any) -> Any:
-        """As `decode`."""
+        """Decode ids or pieces like `decode`."""
         return self.decode(input, return_type=return_type, **options)
 
     def decode_pieces(self, input: Any, return_type: Any = None, **options: Any) -> Any:
-        """As `decode`."""
+        """Decode ids or pieces like `decode`."""
         return self.decode(input, return_type=return_type, **options)
 
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
-        """The normalized form of a text, or of each text of a list.
+        """Normalize a text, or each text of a list.
 
         Args:
             input: as in `encode`.
-            with_offsets: whether to also return the offset in `input` of each normalized character, and then the offset of the end. If
-                `input` is bytes, there is an offset for each normalized byte.
+            with_offsets: whether to return also the offset in `input` of each normalized character, or of each normalized byte if `input`
+                is bytes; the last offset is the end of `input`.
 
         Raises:
             TypeError, RuntimeError: as in `encode`.
@@ -344,7 +346,7 @@ class SentencePieceProcessor(Vocabulary):
         raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}" + (f": {remedy}" if remedy else ""))
 
     def _form(self, return_type: Any, out_type: Any, *flags: bool | None) -> Form:
-        """The requested form of results."""
+        """Determine the form of results from the arguments and their defaults."""
         kind = one_type(return_type, out_type, self._return_type)
         own = (self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece)
         form = Form(kind, *(default if given is None else given for given, default in zip(flags, own, strict=True)))
@@ -353,7 +355,7 @@ class SentencePieceProcessor(Vocabulary):
         return form
 
     def _threads(self, num_threads: Any, thread_pool: Any) -> int | None:
-        """The maximum number of threads; None: one for each core."""
+        """Determine the maximum number of threads; None means one thread for each core."""
         num_threads = self._num_threads if num_threads is None else num_threads
         if not isinstance(num_threads, int):
             raise TypeError("num_threads must be int")
@@ -362,7 +364,7 @@ class SentencePieceProcessor(Vocabulary):
         return None if num_threads < 0 else min(max(num_threads, 1), MOST_THREADS)
 
     def _sampling(self, enable: Any, nbest_size: Any, alpha: Any) -> dict[str, Any]:
-        """The tokenizer's arguments for sampling."""
+        """Make the tokenizer's arguments for sampling."""
         enable = self._enable_sampling if enable is None else enable
         nbest_size = self._nbest_size if nbest_size is None else nbest_size
         alpha = self._alpha if alpha is None else alpha
@@ -379,7 +381,7 @@ class SentencePieceProcessor(Vocabulary):
         return {"randomness": Sampling(alpha, nbest_size=nbest_size)}
 
     def _encoded(self, input: Any, form: Form, threads: int | None, sampling: dict[str, Any]) -> Any:
-        """The result for a text, or for each text of a list."""
+        """Make the result for a text, or for each text of a list."""
         if not isinstance(input, list):
             return self._encoded_text(input, form, sampling)
         rows = self._rows(input, threads, sampling)
@@ -420,7 +422,7 @@ class SentencePieceProcessor(Vocabulary):
         return [ids[begin:end] for begin, end in pairwise(batch.row_splits.tolist())]
 
     def _best(self, input: Any, count: int, form: Form) -> Any:
-        """The best segmentations of a text."""
+        """Find the best segmentations of a text."""
         text = self._answers.read(input)
         if self._pieces.kind not in ("", UNIGRAM):
             raise RuntimeError("INTERNAL: NBestEncode is not available for the current model.")

@@ -1,4 +1,4 @@
-"""The pieces of a ``SentencePieceProcessor`` and their properties."""
+"""The methods of a ``SentencePieceProcessor`` about pieces and their properties."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Vocabulary:
     piece_size = vocab_size = __len__ = get_piece_size
 
     def piece_to_id(self, piece: Any) -> Any:
-        """The id of a piece, or of each piece of a list. A piece outside of the model has the id of the unknown piece.
+        """Return the id of a piece, or of each piece of a list; the id of the unknown piece for a str that is not a piece of the model.
 
         Raises:
             TypeError: a piece is neither str nor bytes.
@@ -50,7 +50,7 @@ class Vocabulary:
     __getitem__ = piece_to_id
 
     def id_to_piece(self, id: Any) -> Any:
-        """The piece of an id, or of each id of a list.
+        """Return the piece of an id, or of each id of a list.
 
         Raises:
             IndexError: an id has no piece.
@@ -59,7 +59,7 @@ class Vocabulary:
         return self._answers.of_ids(id, self._pieces.names.__getitem__)
 
     def get_score(self, id: Any) -> Any:
-        """The score of an id, or of each id of a list.
+        """Return the score of an id's piece, or of each id of a list.
 
         Raises:
             IndexError, TypeError: as in `id_to_piece`.
@@ -100,19 +100,19 @@ class Vocabulary:
         return self._answers.of_ids(id, self._pieces.byte.__contains__)
 
     def unk_id(self) -> int:
-        """The id of the unknown piece, or -1."""
+        """Return the id of the unknown piece, or -1."""
         return self._pieces.unk_id
 
     def bos_id(self) -> int:
-        """The id of the piece that begins texts, or -1."""
+        """Return the id of the piece that begins texts, or -1."""
         return self._pieces.bos_id
 
     def eos_id(self) -> int:
-        """The id of the piece that ends texts, or -1."""
+        """Return the id of the piece that ends texts, or -1."""
         return self._pieces.eos_id
 
     def pad_id(self) -> int:
-        """The id of the padding piece, or -1."""
+        """Return the id of the padding piece, or -1."""
         return self._pieces.pad_id
 
     @Lazy

@@ -1,1 +1,1 @@
-"""Stand-ins for the tokenizers of ``transformers``: same calls, same results."""
+"""Stand-ins for the tokenizers of ``tokenizers`` and ``transformers``, with the same methods and results."""

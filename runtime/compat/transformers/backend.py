@@ -1,6 +1,6 @@
-"""A stand-in for a ``tokenizers.Tokenizer``, for code that expects one; `fst.hf` also uses it.
+"""A stand-in for a ``tokenizers.Tokenizer``, for code that expects such an object; `fst.hf` uses it, too.
 
-Each machine has a subclass of `Backend` for the differences between machines; see `BACKENDS`.
+`Backend` has a subclass for each machine, see `BACKENDS`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 PARTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 COMPILED = "tables do not change; set it before compiling, in the tokenizer.json or in the live tokenizer"
 
-BACKENDS = {  # kind of table → the class of its backend
+BACKENDS = {  # the backend class for each kind of table
     "bpe": "fst.runtime.compat.transformers.bpe.BpeBackend",
     "unigram": "fst.runtime.compat.transformers.unigram.UnigramBackend",
     "wordpiece": "fst.runtime.compat.transformers.wordpiece.WordPieceBackend",
@@ -37,17 +37,17 @@ BACKENDS = {  # kind of table → the class of its backend
 def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     """A stand-in for a ``tokenizers.Tokenizer``.
 
-    It has the methods of tokenizers 0.23.3 that encode and decode, with the same results. It starts with the truncation and padding of the
-    vocabulary's source; methods such as ``no_padding`` change them. The `fst.Tokenizer` inside may be shared, and never changes:
-    ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
+    The stand-in has the methods of tokenizers 0.23.3 that encode and decode, with the same results. At first, truncation and padding are
+    those of the vocabulary's source; methods such as ``no_padding`` change these settings. The `fst.Tokenizer` inside never changes, so
+    other objects may share it: ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a live tokenizer of tokenizers or transformers, which is compiled first.
-        threads: the number of threads that work on a batch, see `fst.Tokenizer.encode_batch`.
+        tokenizer: an `fst.Tokenizer`; or a tokenizer object of tokenizers or transformers, which is compiled first.
+        threads: the number of threads for a batch, see `fst.Tokenizer.encode_batch`.
 
     Raises:
         TypeError: the argument is not a tokenizer.
-        UnsupportedError: the table's machine has no backend, or this version does not support the live tokenizer.
+        UnsupportedError: the table's machine has no backend, or this version cannot compile the tokenizer object.
         ValueError: `threads` is not a whole number of at least 1.
 
     Examples:
@@ -68,7 +68,7 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 
     Args:
         tokenizer: the tokenizer.
-        asker: the name of the calling function, for the error message.
+        asker: the name of the function to name in the error message.
         threads: see `tokenizers`.
 
     Raises:
@@ -82,10 +82,10 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 
 
 class Backend:
-    """The members of ``tokenizers.Tokenizer``, over a table.
+    """The members of ``tokenizers.Tokenizer``, implemented with a table.
 
-    Rows are objects of this package with the members of ``tokenizers.Encoding``. Encoding a batch computes only ids. Other members of a row
-    are computed at their first use; for spans and words, the texts are read again.
+    Rows are objects of this package with the members of ``tokenizers.Encoding``. For a batch, only ids are computed at once. Each other
+    member of a row is computed at its first use; for spans and words, the texts are encoded again.
 
     Args:
         fst: the tokenizer.
@@ -93,12 +93,12 @@ class Backend:
 
     Attributes:
         fst: the tokenizer.
-        threads: the given number of threads, or None.
-        files: the names of vocabulary files, as ``vocab_files_names`` of transformers.
-        keeps_blanks: whether decoding, as with BPE, does not clean up spaces by default.
-        fixed: the settings of transformers that the table determines.
-        model: the model; pipelines for token classification read its ``continuing_subword_prefix`` to decide whether a word can be several
-            tokens.
+        threads: the argument `threads`.
+        files: the names of vocabulary files, in the form of ``vocab_files_names`` in transformers.
+        keeps_blanks: whether decoding keeps all spaces by default, as for BPE.
+        fixed: the settings of transformers that the table determines, and that cannot be changed.
+        model: the model. Pipelines for token classification read its ``continuing_subword_prefix``, to decide whether a word can have
+            several tokens.
     """
 
     files: ClassVar[Mapping[str, str]]
@@ -117,13 +117,13 @@ class Backend:
 
         Args:
             sequence: a str; with `is_pretokenized` a list of words.
-            pair: the second text, in the same form; None: no second text.
+            pair: the second text, in the same form as `sequence`; None: no second text.
             is_pretokenized: whether texts are already split into words.
-            add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around texts.
+            add_special_tokens: add [CLS] and [SEP], or the vocabulary's equivalents, before, between and after the texts.
 
         Raises:
             TextError: an argument is not text.
-            ValueError: the text cannot be truncated to the given length.
+            ValueError: the text cannot be truncated as requested.
         """
         for text in (sequence,) if pair is None else (sequence, pair):
             if not is_text(text, is_pretokenized):
@@ -140,16 +140,16 @@ class Backend:
             is_pretokenized, add_special_tokens: as in `encode`.
 
         Returns:
-            A row for each text or pair.
+            A row for each text, or for each pair.
 
         Raises:
-            TextError: an item is not text; the message names its row.
-            ValueError: a text cannot be truncated to the given length.
+            TextError: an item is not text; the message contains the row's number.
+            ValueError: a text cannot be truncated as requested.
         """
         return self._batch(input, is_pretokenized, add_special_tokens, located=True)
 
     def encode_batch_fast(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
-        """As `encode_batch`, but rows have no offsets, words or tokens of texts, as in ``tokenizers``."""
+        """Encode texts like `encode_batch`, but to rows without offsets, words and names of texts' tokens, as in ``tokenizers``."""
         return self._batch(input, is_pretokenized, add_special_tokens, located=False)
 
     def _batch(self, given: Iterable[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
@@ -160,67 +160,67 @@ class Backend:
         return self._encodings(samples, words, special, located=located) if samples else []
 
     def _encodings(self, given: Sequence[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
-        """The rows of texts, or of samples in the form that `gathered` accepts."""
+        """Make the rows of texts, or of samples in the form of the argument of `gathered`."""
         inputs = singles([*given]) if isinstance(given[0], str) else gathered(given, words, alone=False)
         caller = self.fst._caller
         options = caller.settled(bool(special), self._truncation, self._padding, bool(words))
         return caller.encodings(self.fst, inputs, options, self.threads, located=located)
 
     def decode(self, ids: Sequence[int] | NDArray[Any], skip_special_tokens: bool = True) -> str:
-        """The text of ids, see `fst.Tokenizer.decode`."""
+        """Decode a row of ids to a text, see `fst.Tokenizer.decode`."""
         return self.fst.decode(ids, skip_special_tokens=skip_special_tokens)
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
-        """The text of each row of ids."""
+        """Decode each row of ids to a text."""
         return self.fst.decode_batch(sequences, skip_special_tokens)
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token; None if the token does not exist."""
+        """Return the id of a token; None if the vocabulary does not contain the token."""
         return self.fst.token_to_id(token)
 
     def id_to_token(self, id: int) -> str | None:
-        """The token of an id; None if no token has this id."""
+        """Return the token of an id; None if no token has this id."""
         return self.fst.id_to_token(id)
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        """Token → id, with or without added tokens."""
+        """Return a mapping from token to id, with or without added tokens."""
         return self.fst.get_vocab() if with_added_tokens else self._own_vocab()
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """The number of tokens, with or without added tokens."""
+        """Return the number of tokens, with or without added tokens."""
         tokens: int = self.fst._metadata.model.model_tokens
         return len(self.fst) if with_added_tokens else tokens
 
     def get_added_tokens_decoder(self) -> dict[int, Any]:
-        """Id → added token, an ``AddedToken`` of ``tokenizers``."""
+        """Return a mapping from id to added token, an ``AddedToken`` of ``tokenizers``."""
         from tokenizers import AddedToken
 
         listed = self.fst._metadata.added_tokens.listed()
         return {token["id"]: AddedToken(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """The number of special tokens around a text, or around a pair of texts."""
+        """Return the number of special tokens around a text, or around a pair of texts."""
         templates = self.fst._metadata.templates
         template = templates.pair if is_pair else templates.single
         return sum(len(content) for content, _ in template if not isinstance(content, str))
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """The arguments of `enable_truncation` that are in force; None: rows are not truncated."""
+        """The present arguments of `enable_truncation`; None if rows are not truncated."""
         return None if self._truncation is None else self._truncation._asdict()
 
     def enable_truncation(self, max_length: int, stride: int = 0, strategy: str = "longest_first", direction: str = "right") -> None:
-        """Truncate rows from now on; the rest of a row is in ``overflowing``.
+        """Truncate rows in all later calls. The property ``overflowing`` of a row contains the rows that are cut off.
 
         Args:
-            max_length: the maximum number of ids in a row, special tokens included. As in ``tokenizers``, rows stay whole if the maximum
-                is below the number of special tokens.
+            max_length: the maximum number of ids in a row, special tokens included. As in ``tokenizers``, rows are not truncated if this
+                number is less than the number of special tokens.
             stride: the number of ids that consecutive windows share.
             strategy: "longest_first", "only_first" or "only_second".
-            direction: the side on which ids are cut off, "right" or "left".
+            direction: the side where ids are cut off, "right" or "left".
 
         Raises:
-            ValueError: an argument has an unknown value, or the stride leaves no room for other ids.
+            ValueError: an argument has an invalid value, or `stride` is so large that a window would contain no new ids.
         """
         asked = Truncation(max_length, stride, strategy, direction).check()
         left = max_length - self.num_special_tokens_to_add(is_pair=False)
@@ -229,12 +229,12 @@ class Backend:
         self._truncation = asked
 
     def no_truncation(self) -> None:
-        """Stop truncating rows."""
+        """Do not truncate rows in later calls."""
         self._truncation = None
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """The arguments of `enable_padding` that are in force; None: rows are not padded."""
+        """The present arguments of `enable_padding`; None if rows are not padded."""
         return None if self._padding is None else self._padding._asdict()
 
     def enable_padding(
@@ -246,13 +246,13 @@ class Backend:
         length: int | None = None,
         pad_to_multiple_of: int | None = None,
     ) -> None:
-        """Pad rows from now on.
+        """Pad rows in all later calls.
 
         Args:
-            direction: the side of the padding, "right" or "left".
-            pad_id, pad_type_id, pad_token: id, type id and name of the padding token.
-            length: the length in tokens; None: the length of the longest row of a batch.
-            pad_to_multiple_of: round the length up to a multiple of this number.
+            direction: the side where padding is added, "right" or "left".
+            pad_id, pad_type_id, pad_token: the id, the type id and the name of the padding token.
+            length: the number of tokens in padded rows; None: the number of tokens in the longest row of a batch.
+            pad_to_multiple_of: a number; the length of padded rows is rounded up to a multiple of it.
 
         Raises:
             ValueError: an argument has an unknown value.
@@ -260,19 +260,20 @@ class Backend:
         self._padding = Padding(length, pad_to_multiple_of, pad_id, pad_token, pad_type_id, direction).check()
 
     def no_padding(self) -> None:
-        """Stop padding rows."""
+        """Do not pad rows in later calls."""
         self._padding = None
 
     @property
     def encode_special_tokens(self) -> bool:
-        """Always False: special tokens in a text are found. Setting it to True raises an error."""
+        """Always False, which means that special tokens in a text are found. An assignment of True raises an error."""
         return False
 
     def add_tokens(self, tokens: Sequence[Any]) -> int:
-        """Add tokens; see `fst.Tokenizer.with_added_tokens`. A new `fst.Tokenizer` replaces the one inside, which does not change.
+        """Add tokens; see `fst.Tokenizer.with_added_tokens`. A new `fst.Tokenizer` replaces the `fst.Tokenizer` inside, which does not
+        change.
 
         Args:
-            tokens: each a str or an ``AddedToken`` of ``tokenizers``.
+            tokens: a list of str or of objects ``AddedToken`` of ``tokenizers``.
 
         Returns:
             The number of tokens that are new or have new flags.
@@ -283,11 +284,11 @@ class Backend:
         return self._add(tokens, "add_tokens")
 
     def add_special_tokens(self, tokens: Sequence[Any]) -> int:
-        """Add special tokens, as `add_tokens` does. Decoding can skip special tokens."""
+        """Add special tokens, which decoding can skip; otherwise like `add_tokens`."""
         return self._add(tokens, "add_special_tokens")
 
     def _add(self, tokens: Sequence[Any], method: str) -> int:
-        """Add tokens. An empty tokenizer of the reference with the same added tokens determines their flags."""
+        """Add tokens. An empty tokenizer of ``tokenizers`` with the same added tokens determines the flags of the new tokens."""
         from tokenizers import Tokenizer, models
 
         flags = Tokenizer(models.WordLevel({}, ""))
@@ -298,7 +299,7 @@ class Backend:
         return changed
 
     def train(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise an error: tables cannot be trained.
+        """Raise an error, because tables cannot be trained.
 
         Raises:
             UnsupportedError: always.
@@ -307,7 +308,7 @@ class Backend:
         raise UnsupportedError(f"training: tables do not learn; {what}")
 
     def train_from_iterator(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise an error, as `train` does.
+        """Raise the same error as `train`.
 
         Raises:
             UnsupportedError: always.
@@ -315,7 +316,7 @@ class Backend:
         self.train()
 
     def to_str(self, pretty: bool = False) -> str:
-        """A ``tokenizer.json`` of this tokenizer; `pretty`: whether to indent it.
+        """Return this tokenizer as a ``tokenizer.json``; `pretty`: whether the JSON is indented.
 
         Raises:
             UnsupportedError: no ``tokenizer.json`` can express the table.
@@ -349,19 +350,19 @@ class Backend:
         raise NotImplementedError
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """The text of tokens."""
+        """Join tokens to a text."""
         raise NotImplementedError
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:
-        """Write the vocabulary files, with names that begin with a prefix, and return their paths.
+        """Write the vocabulary files, whose names begin with `prefix`; return their paths.
 
         Raises:
-            UnsupportedError: files of this format cannot represent the vocabulary.
+            UnsupportedError: vocabulary files cannot represent the vocabulary.
         """
         raise NotImplementedError
 
     def document(self) -> Json:
-        """A ``tokenizer.json`` that compiles to the table.
+        """Return a ``tokenizer.json`` that compiles to the table.
 
         Raises:
             UnsupportedError: no ``tokenizer.json`` can express the table.
@@ -369,7 +370,7 @@ class Backend:
         raise NotImplementedError
 
     def _own_vocab(self) -> dict[str, int]:
-        """Token → id, without added tokens."""
+        """Return a mapping from token to id, without added tokens."""
         known = self.get_vocab_size(with_added_tokens=False)
         return dict([*self.fst._ids_by_token.items()][:known])
 

@@ -1,4 +1,4 @@
-"""The backend of `fst.hf` for byte-level BPE."""
+"""The backend of `fst.tokenizers` and `fst.hf` for byte-level BPE."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = "#version: 0.2\n"  # the first line of a merges.txt
 
 
 def reference_decoder(found: AnyDecoder | None) -> Any:
-    """The decoder of ``tokenizers`` with the same settings; None for None."""
+    """Make a decoder of ``tokenizers`` with the same settings; return None for None."""
     from tokenizers import Tokenizer, models
 
     stated = decoder(found)
@@ -32,13 +32,13 @@ def reference_decoder(found: AnyDecoder | None) -> Any:
 
 
 class BpeBackend(Backend):
-    """The backend of byte-level BPE tables."""
+    """The backend of tables with byte-level BPE."""
 
     files: ClassVar = {"vocab_file": "vocab.json", "merges_file": "merges.txt"}
     keeps_blanks = True
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """The number of tokens, with or without added tokens."""
+        """Return the number of tokens, with or without added tokens."""
         return len(self.fst) if with_added_tokens else len(self._own)
 
     @Lazy
@@ -50,7 +50,7 @@ class BpeBackend(Backend):
 
     @property
     def fixed(self) -> Mapping[str, Any]:
-        """``add_prefix_space``: whether texts get a leading space."""
+        """``add_prefix_space``: whether a space is added before texts."""
         return {"add_prefix_space": PREFIX_SPACE in (self.fst._metadata.text.pre_tokenizers or ())}
 
     @property
@@ -64,7 +64,7 @@ class BpeBackend(Backend):
         return reference_decoder(self.fst._metadata.settings.decoder)
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """The text of tokens."""
+        """Join tokens to a text."""
         found = self.fst._metadata.settings.decoder
         if not isinstance(found, ByteLevelDecoder):
             return decoded(tokens, found)
@@ -82,5 +82,5 @@ class BpeBackend(Backend):
         return str(ids), str(lines)
 
     def document(self) -> Json:
-        """A ``tokenizer.json`` that compiles to the table."""
+        """Return a ``tokenizer.json`` that compiles to the table."""
         return document(self.fst._table)

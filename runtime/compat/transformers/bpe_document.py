@@ -1,4 +1,6 @@
-"""Make a ``tokenizer.json`` from byte-level BPE tables. The reference reads this file, and `fst.compile` compiles it to the same tables."""
+"""Make a ``tokenizer.json`` from a byte-level BPE table. ``tokenizers`` can read this file, and `fst.compile` compiles it to an equal
+table.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,16 @@ Merge = tuple[bytes, bytes]
 
 
 def document(table: BpeTable) -> Json:
-    """A ``tokenizer.json`` that compiles to a table.
+    """Make a ``tokenizer.json`` that compiles to a table.
 
     Raises:
-        UnsupportedError: the pattern is in tiktoken's dialect, which the reference reads differently.
+        UnsupportedError: the pattern is in the dialect of tiktoken, which tokenizers reads differently.
     """
     return {**beside(table), "model": model_of(table)}
 
 
 def model_of(table: BpeTable) -> Json:
-    """The model in a ``tokenizer.json``."""
+    """Make the model of a ``tokenizer.json``."""
     model = table.metadata.model
     return {
         "type": "BPE",
@@ -44,10 +46,11 @@ def model_of(table: BpeTable) -> Json:
 
 
 def beside(table: PretokenTable) -> Json:
-    """The members of a ``tokenizer.json`` except the model.
+    """Make all members of a ``tokenizer.json`` except the model.
 
     Raises:
-        UnsupportedError: the pattern is in tiktoken's dialect, which the reference reads differently; or the reference is sentencepiece.
+        UnsupportedError: the pattern is in the dialect of tiktoken, which tokenizers reads differently; or the table has the ids of
+            sentencepiece.
     """
     metadata = table.metadata
     if metadata.text.reference.startswith(SENTENCEPIECE):
@@ -66,23 +69,23 @@ def beside(table: PretokenTable) -> Json:
 
 
 def decoder(found: AnyDecoder | None) -> Json | None:
-    """The decoder in a ``tokenizer.json``."""
+    """Make the decoder of a ``tokenizer.json``."""
     if isinstance(found, StepsDecoder):
         return {"type": "Sequence", "decoders": [dict(step) for step in found.steps]}
     return _byte_level(add_prefix_space=True, use_regex=True) if isinstance(found, ByteLevelDecoder) else None
 
 
 def vocabulary(table: BpeTable) -> dict[str, int]:
-    """Token → id, for the tokens and other names in the model's vocabulary, without other added tokens."""
+    """Return a mapping from token to id, for all names in the model's vocabulary, without added tokens outside of it."""
     known = table.metadata.model.vocabulary_tokens
     return dict(zip(table.tokens[:known], table.token_ids[:known].tolist(), strict=True))
 
 
 def merges(table: BpeTable) -> list[Merge]:
-    """The merges, the lowest rank first.
+    """Return the merges in ascending order of rank.
 
     Raises:
-        TableError: the merges of the table are not sound.
+        TableError: the merges of the table fail their proof.
     """
     known = table.metadata.model.model_tokens
     contents = dict(zip(table.token_ids[:known].tolist(), table.contents, strict=False))
@@ -90,7 +93,7 @@ def merges(table: BpeTable) -> list[Merge]:
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The pre-tokenizers of a ``tokenizer.json``. There, ByteLevel may also add the leading space and split by its own pattern."""
+    """Make the pre-tokenizers of a ``tokenizer.json``, in which ByteLevel may also add a leading space and split by its own pattern."""
     count = next((place for place, part in enumerate(parts, 1) if part["type"] == "ByteLevel"), 0)
     parts, behind = parts[:count], parts[count:]
     if not parts:

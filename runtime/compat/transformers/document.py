@@ -1,6 +1,6 @@
-"""Make a ``tokenizer.json`` from WordPiece tables. The reference reads this file, and `fst.compile` compiles it to the same tables.
+"""Make a ``tokenizer.json`` from a WordPiece table. ``tokenizers`` can read this file, and `fst.compile` compiles it to an equal table.
 
-`template_processing` and `sequence_of` make parts of the file for any machine.
+`template_processing` and `sequence_of` make parts of the file for tables of any machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # s
 
 
 def document(tables: WordPieceTable) -> Json:
-    """A ``tokenizer.json`` that compiles to these tables.
+    """Make a ``tokenizer.json`` that compiles to a table.
 
     Examples:
         >>> from fst.compile import wordpiece
@@ -61,14 +61,16 @@ def _pre_tokenizer(pre_tokenizer: PreTokenizer) -> Json | None:
 
 
 def sequence_of(listed: str, parts: Sequence[Mapping[str, Any]]) -> Json | None:
-    """Components in the form of a ``tokenizer.json``: None, the only component, or a Sequence whose member `listed` contains them."""
+    """Convert a list of components to the form of a ``tokenizer.json``: None, the only component, or a Sequence with the components in its
+    member `listed`.
+    """
     if not parts:
         return None
     return dict(parts[0]) if len(parts) == 1 else {"type": "Sequence", listed: list(parts)}
 
 
 def template_processing(table: Any) -> Json:
-    """The post-processor with the templates of a table."""
+    """Make the post-processor from the templates of a table."""
     templates, tokens = table.metadata.templates, dict(zip(table.token_ids.tolist(), table.tokens, strict=True))
     around = [content for content, _ in (*templates.single, *templates.pair) if not isinstance(content, str)]
     names = {content: " ".join(tokens[number] for number in content) for content in around}

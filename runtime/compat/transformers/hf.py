@@ -1,4 +1,4 @@
-"""A tokenizer with the interface of ``transformers``, for code that expects a fast tokenizer of that library."""
+"""A stand-in for a fast tokenizer of ``transformers``, for code that expects such an object."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from fst.tables.header import TOKENIZERS
 
 OLDEST = 5  # the oldest supported version of transformers
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
-NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings that only a live tokenizer has
+NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings that only a tokenizer object has
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
 def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTokenizerFast:
-    """A drop-in replacement for a fast tokenizer of ``transformers``, version 5 or later.
+    """Make a drop-in replacement for a fast tokenizer of ``transformers``, version 5 or later.
 
-    It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in pipelines, data
-    collators, trainers, sentence-transformers and chat templates. A call accepts the same arguments, and returns a
-    ``transformers.BatchEncoding``. The tokenizer can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads;
-    `fst.compile.tokenizer` compiles this folder to equal tables. For tables from tiktoken, ``save_pretrained`` raises an error, since
-    transformers reads their patterns differently. ``add_tokens`` and ``add_special_tokens`` make a new table; the given `fst.Tokenizer`
-    does not change.
+    The result is a ``transformers.PreTrainedTokenizerBase``. It replaces, for example, a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in
+    pipelines, data collators, trainers, sentence-transformers and chat templates. A call accepts the same arguments, and returns a
+    ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that
+    `fst.compile.tokenizer` compiles to an equal table. For tables from tiktoken, ``save_pretrained`` raises an error, since transformers
+    reads the patterns of tiktoken differently. ``add_tokens`` and ``add_special_tokens`` make a new table, and do not change the argument
+    `tokenizer`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a live tokenizer of transformers or tokenizers, which is compiled first. The settings and the
-            chat template of a transformers tokenizer are kept.
-        threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles keep it;
-            ``save_pretrained`` does not, since it depends on the computer.
+        tokenizer: an `fst.Tokenizer`; or a tokenizer object of transformers or tokenizers, which is compiled first. The result has the
+            settings and the chat template of an object of transformers.
+        threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles include this number;
+            ``save_pretrained`` does not, since the best number depends on the computer.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of
-            transformers. They override the settings from the vocabulary's source.
+            transformers. These settings override the settings from the vocabulary's source.
 
     Returns:
         A ``transformers.PreTrainedTokenizerBase``.
@@ -49,7 +49,7 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     Raises:
         ImportError: transformers is not installed.
         TypeError: the argument is not a tokenizer.
-        UnsupportedError: the table's machine has no backend, this version does not support the live tokenizer, transformers is older than
+        UnsupportedError: the table's machine has no backend, this version cannot compile the tokenizer object, transformers is older than
             version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
@@ -59,14 +59,14 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
         model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
     """
     found = compiled(tokenizer, "fst.hf")
-    backend_of(found)  # raises if the machine has no backend
+    backend_of(found)  # raises an error if the machine has no backend
     kept = {name: getattr(tokenizer, name) for name in NOT_IN_TABLES if getattr(tokenizer, name, None)}
     made: FstTokenizerFast = _class()(found, threads, **{**kept, **settings})
     return made
 
 
 def __getattr__(name: str) -> Any:
-    # Pickles contain the class's name. The class is made on demand, because its base class comes from transformers.
+    # Pickles contain the name of this class. The class is made at its first use, because its base class comes from transformers.
     if name == "FstTokenizerFast":
         return _class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -89,7 +89,7 @@ def _transformers() -> Any:
 
 
 class FastTokenizer:
-    """The members of a fast tokenizer that override ``transformers.PreTrainedTokenizerBase``, its second base class.
+    """The members of a fast tokenizer that override members of ``transformers.PreTrainedTokenizerBase``.
 
     Attributes:
         fst: the tokenizer that encodes and decodes.
@@ -151,7 +151,9 @@ class FastTokenizer:
         threads: int | None = None,
         **others: Any,
     ) -> Any:
-        """Run a call after the base class has checked its arguments. Arguments that `fst.Tokenizer` does not accept are ignored."""
+        """Encode texts, after the base class has checked the arguments of the call. Arguments that `fst.Tokenizer` does not accept are
+        ignored.
+        """
         if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
             raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
         if sanitize_control_tokens:
@@ -176,7 +178,7 @@ class FastTokenizer:
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
 
     def _padding(self) -> Tokenizer:
-        """The tokenizer; a new one if `pad_token` was set to a different token."""
+        """Return the tokenizer, or replace it by a new tokenizer if `pad_token` was changed."""
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
@@ -184,7 +186,7 @@ class FastTokenizer:
         return self.fst
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
-        """The tokens of a text, or of a pair of texts."""
+        """Encode a text or a pair of texts to tokens."""
         tokens: list[str] = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **arguments).tokens()
         return tokens
 
@@ -199,11 +201,11 @@ class FastTokenizer:
         return self.clean_up_tokenization(text) if cleans else text
 
     def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
-        """Join tokens into a text."""
+        """Join tokens to a text."""
         return self._tokenizer.joined(tokens)
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
-        """The token of an id, or the tokens of several ids."""
+        """Return the token of an id, or the tokens of several ids."""
         if isinstance(ids, int):
             return self.fst.id_to_token(ids)
         skipped = set(self.all_special_ids) if skip_special_tokens else set[int]()
@@ -221,30 +223,30 @@ class FastTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of tokens without added tokens; `len` counts all tokens."""
+        """The number of tokens, without added tokens; `len` counts all tokens."""
         return self._tokenizer.get_vocab_size(with_added_tokens=False)
 
     def get_vocab(self) -> dict[str, int]:
-        """Token → id, added tokens included."""
+        """The mapping from token to id, added tokens included."""
         return dict(self.fst._ids_by_token)
 
     @property
     def vocab(self) -> dict[str, int]:
-        """Token → id, added tokens included."""
+        """The mapping from token to id, added tokens included."""
         return self.get_vocab()
 
     @property
     def added_tokens_decoder(self) -> dict[int, Any]:
-        """Id → added token."""
+        """The mapping from id to added token."""
         return self._tokenizer.get_added_tokens_decoder()
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
-        """Added token → id."""
+        """The mapping from added token to id."""
         return {token.content: number for number, token in self.added_tokens_decoder.items()}
 
     def get_added_vocab(self) -> dict[str, int]:
-        """Added token → id."""
+        """The mapping from added token to id."""
         return self.added_tokens_encoder
 
     def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:
@@ -254,7 +256,7 @@ class FastTokenizer:
         return changed
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
-        """The number of special tokens around a text, or around a pair of texts."""
+        """Return the number of special tokens around a text, or around a pair of texts."""
         return self._tokenizer.num_special_tokens_to_add(pair)
 
     @property
@@ -263,7 +265,7 @@ class FastTokenizer:
         return self._tokenizer.decoder
 
     def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
-        """Raise an error: calls keep no state.
+        """Raise an error, because truncation and padding are only arguments of calls.
 
         Raises:
             UnsupportedError: always.
@@ -274,20 +276,20 @@ class FastTokenizer:
         self,
         text_iterator: Any,
         vocab_size: int,
-        length: int | None = None,  # noqa: ARG002 - for a progress bar of transformers
+        length: int | None = None,  # noqa: ARG002 - transformers uses it for a progress bar
         new_special_tokens: Sequence[Any] | None = None,
         special_tokens_map: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Any:
-        """Train a new tokenizer on the given texts, with the pipeline and the special tokens of this tokenizer.
+        """Train a new tokenizer on texts, with the pipeline and the special tokens of this tokenizer.
 
         Args:
             text_iterator: texts, or lists of texts.
             vocab_size: the number of tokens.
             length: ignored.
-            new_special_tokens: further special tokens, each a str or an ``AddedToken``.
-            special_tokens_map: old name → new name of special tokens.
-            options: further arguments of `fst.train.like`, which trains the vocabulary; such as ``min_frequency``.
+            new_special_tokens: more special tokens, a list of str or of objects ``AddedToken``.
+            special_tokens_map: a mapping from old to new names of special tokens.
+            options: other arguments of `fst.train.like`, which trains the vocabulary, such as ``min_frequency``.
 
         Raises:
             VocabularyError, UnsupportedError, TextError: as in `fst.train.like`.
@@ -307,7 +309,8 @@ class FastTokenizer:
         return hf(trained.tokenizer(), threads=self.threads, **{**named, **kept})
 
     def save_vocabulary(self, save_directory: Any, filename_prefix: str | None = None) -> tuple[str, ...]:
-        """Write the vocabulary files of ``tokenizers``: a ``vocab.txt``; for byte-level BPE, a ``vocab.json`` and a ``merges.txt``.
+        """Write the vocabulary files of ``tokenizers``: a ``vocab.txt`` for WordPiece; a ``vocab.json`` and a ``merges.txt`` for byte-level
+        BPE.
 
         Args:
             save_directory: an existing folder.
@@ -317,8 +320,7 @@ class FastTokenizer:
             The paths of the files.
 
         Raises:
-            UnsupportedError: a vocab.txt cannot represent the tokens: ids are not the line numbers from 0 on, or a token contains a line
-                feed.
+            UnsupportedError: a vocab.txt cannot represent the vocabulary: the ids are not 0, 1, 2 …, or a token contains a line feed.
         """
         return self._tokenizer.save_vocabulary(Path(save_directory), f"{filename_prefix}-" if filename_prefix else "")
 
@@ -329,7 +331,7 @@ class FastTokenizer:
         legacy_format: bool | None = None,  # noqa: ARG002
         filename_prefix: str | None = None,
     ) -> tuple[str, ...]:
-        """Write the tokenizer.json; in the settings, name the class that loads this file unchanged."""
+        """Write the tokenizer.json, and set the class in the settings that loads this file unchanged."""
         settings = json.loads(Path(file_names[0]).read_text("utf-8"))
         del settings["added_tokens_decoder"]
         settings["tokenizer_class"] = "PreTrainedTokenizerFast"
@@ -343,18 +345,18 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     class FstTokenizerFast(FastTokenizer, PreTrainedTokenizerBase):  # type: ignore[misc]
-        """The class that `_class` makes."""
+        """The class that `_class` makes, for type checkers."""
 
 
 def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
-    """Chat templates in the form of the transformers setting: one text, or a mapping from name to text."""
+    """Convert chat templates to the setting of transformers: one template, or a mapping from name to template."""
     if not templates:
         return {}
     return {"chat_template": templates["default"] if templates.keys() == {"default"} else dict(templates)}
 
 
 class _Rows(Sequence[Encoding]):
-    """The rows of a result. The first use of a row computes all rows."""
+    """The rows of a result. The first access to a row computes all rows."""
 
     def __init__(self, made: BatchEncoding[Any]) -> None:
         self._made = made
@@ -367,7 +369,7 @@ class _Rows(Sequence[Encoding]):
 
 
 def _longest(ids: Any) -> int:
-    """The number of ids in the longest row."""
+    """Return the number of ids in the longest row."""
     if len(getattr(ids, "shape", ())) == 2:
         return int(ids.shape[1])
     return len(ids) if len(ids) and isinstance(ids[0], int) else max(map(len, ids), default=0)

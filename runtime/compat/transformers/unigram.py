@@ -1,4 +1,4 @@
-"""The backend of `fst.hf` for Unigram."""
+"""The backend of `fst.tokenizers` and `fst.hf` for Unigram."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class UnigramBackend(Backend):
 
     @property
     def fixed(self) -> Mapping[str, Any]:
-        """``add_prefix_space``: whether texts get a leading space."""
+        """``add_prefix_space``: whether a space is added before texts."""
         by = self.fst._metadata.text.rewriting
         return {"add_prefix_space": by is not None and by.blanks.prefix != NEVER}
 
@@ -39,18 +39,18 @@ class UnigramBackend(Backend):
         return reference_decoder(self.fst._metadata.settings.decoder)
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """The text of tokens."""
+        """Join tokens to a text."""
         return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Write no file: the ``tokenizer.json`` contains the vocabulary."""
+        """Write no file, since the ``tokenizer.json`` contains the vocabulary."""
         return ()
 
     def document(self) -> Json:
-        """A ``tokenizer.json`` that compiles to the table.
+        """Return a ``tokenizer.json`` that compiles to the table.
 
         Raises:
-            UnsupportedError: no ``tokenizer.json`` can express the table, because its reference is sentencepiece.
+            UnsupportedError: no ``tokenizer.json`` can express the table, because the table has the ids of sentencepiece.
         """
         table, model = self.fst._table, self.fst._metadata.model
         if table.has_text_scope:

@@ -1,4 +1,4 @@
-"""The backend of `fst.hf` for WordPiece."""
+"""The backend of `fst.tokenizers` and `fst.hf` for WordPiece."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WordPieceBackend(Backend):
         return None if decoder is None else WordPiece(prefix=decoder.prefix, cleanup=decoder.cleanup)
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """The text of tokens."""
+        """Join tokens to a text."""
         return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:
@@ -56,5 +56,5 @@ class WordPieceBackend(Backend):
         return (str(written),)
 
     def document(self) -> Json:
-        """A ``tokenizer.json`` that compiles to the table."""
+        """Return a ``tokenizer.json`` that compiles to the table."""
         return document(self.fst._table)
