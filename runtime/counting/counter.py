@@ -188,7 +188,7 @@ class Counter:
         add_words.call(other._counts, self._counts)
 
     def words(self) -> Words:
-        """The words in the table."""
+        """Return the words in the table with their counts and first occurrences."""
         state = self._counts.state
         size = int(state[WORDS])
         text, first = np.empty(int(state[BYTES]), np.uint8), np.empty((size, PLACE), np.int64)

@@ -75,7 +75,7 @@ def _record(line: str) -> dict[str, Any]:
 
 
 def _text(record: dict[str, Any], name: str) -> str:
-    """Return the text in an object."""
+    """Return the text in an object; raise a ValueError if the field is missing or not a str."""
     if name not in record:
         names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
         raise ValueError(f"no field {name!r}, of {names}")

@@ -149,8 +149,7 @@ class Caller(Resolver):
         return np.concatenate([layout.put(words, template), self._offsets(layout, batch)])
 
     def _names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None]:
-        """Return the names of tokens, from the first four fields of `Encoding.table`. Without `located`, tokens of texts have empty names.
-        """
+        """Return the names of tokens, from the first four fields of `Encoding.table`; without `located`, "" for tokens of texts."""
         ids, _, attended, special = table[:4]
         names = [model.id_to_token(number) for number in ids.tolist()]
         if not located:
@@ -169,7 +168,7 @@ class Caller(Resolver):
         return np.isin(table[0], self._speller.ids)
 
     def _spelled(self, model: Model, options: Options, located: bool, inputs: Inputs, sample: int, table: Ints) -> list[str | None]:
-        """Return the names of a row's tokens as in `_names`, but read names that depend on the text from the sample's texts."""
+        """Return the names of a row's tokens as in `_names`, but with names that depend on the text, from the sample's texts."""
         found, parts = self._names(model, options, located, table), dict[int, Parts]()
         for place in np.flatnonzero(self._depends(table) & (table[4] >= 0)).tolist() if located else ():
             number, sequence, word, begin, end = table[[0, 4, 5, 6, 7], place].tolist()
@@ -196,7 +195,7 @@ def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, thr
 
 
 def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
-    """Encode texts; return the ids, possibly followed by unused elements, and the start of each text's ids with the last end."""
+    """Encode texts; return the ids, possibly followed by unused elements, and the row splits."""
     short = _encoded_short(model, inputs.texts)
     if short:
         return short

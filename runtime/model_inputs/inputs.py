@@ -17,7 +17,7 @@ FEW = 1 << 10  # maximum number of samples for a cached array
 
 
 class Inputs(NamedTuple):
-    """The texts of a call.
+    """The texts of a call, in a flat list, and the texts of each sample.
 
     Attributes:
         texts: all first texts, then all second texts; for texts that are lists of words, the words.

@@ -72,7 +72,7 @@ class TokenNames:
         self.ids = [*stripping, *([] if self._unknown is None else [self._unknown])]
 
     def parts(self, text: str) -> Parts:
-        """The parts of a text."""
+        """Find the parts of a text that become names."""
         found, run = Parts([], [], [], []), 0
         for stretch in self._rewriting.stretches(text, self._added):
             run += 1

@@ -1,1 +1,1 @@
-"""Find pre-tokens in texts at run time, and look them up."""
+"""The search for pre-tokens in texts and their look-up, for byte-level BPE and Unigram."""

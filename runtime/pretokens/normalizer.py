@@ -1,4 +1,4 @@
-"""Normalize texts before a machine splits them; an unfinished pre-token at the end of a text is kept for the next call."""
+"""Normalization of texts before a machine splits them. An unfinished pre-token at the end of a text is stored for the next call."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fst.text.normalizer import Normalizer
 
 
 class PretokenNormalizer(TextNormalizer):
-    """Rewrites texts for a `fst.pretokens.table.PretokenTable`; the arguments are the same as in `TextNormalizer`."""
+    """A front end that normalizes texts for a `fst.pretokens.table.PretokenTable`; the arguments are as in `TextNormalizer`."""
 
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
         super().__init__(arguments, by, added, trimming)
         self._shared = arguments.shared
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:
-        """Whether the first pre-token of a rewritten text continues to the end of the text."""
+        """Whether the first pre-token of a normalized text continues to the end of the text."""
         if buffers.unfinished is None:
             buffers.unfinished = OpenPiece(self._shared)
         if buffers.unfinished.goes_on_in(text):

@@ -1,4 +1,4 @@
-"""Recognise pending text of a machine over bytes: an unfinished pre-token, perhaps of a million letters; see
+"""Recognition of pending text of byte-level BPE and Unigram: an unfinished pre-token, possibly of a million letters; see
 `fst.runtime.front_end.Pending`.
 """
 
@@ -16,7 +16,7 @@ UTF_8 = UNIT_TYPES["utf-8"]
 
 
 class OpenPiece:
-    """Continues to read a pre-token of a machine over bytes.
+    """A reader of an unfinished pre-token, which reads each byte once.
 
     Args:
         machine: the arguments of the machine's kernels.
@@ -28,21 +28,21 @@ class OpenPiece:
         self.restart()
 
     def restart(self) -> None:
-        """Begin a pre-token."""
+        """Begin to read a new pre-token."""
         self._reached[:] = 0, START
 
     def goes_on_in(self, text: Units) -> bool:
-        """Whether the first pre-token of a text continues to the end of the text. Text of earlier calls is not read again."""
+        """Whether the first pre-token of a text continues to the end of the text. Text that earlier calls have read is not read again."""
         return bool(read_on.call(text, self._machine, self._memo, self._reached))
 
     def drop_read(self) -> int:
-        """Return the size of the text that was read, and drop this text. The next text must begin with the unread rest."""
+        """Forget the text that was read, and return its size. The next text must begin with the unread bytes."""
         size, self._reached[0] = int(self._reached[0]), 0
         return size
 
 
 class PendingPiece:
-    """Recognises pending text of a machine over bytes: an unfinished pre-token.
+    """A test for pending text of byte-level BPE and Unigram: an unfinished pre-token.
 
     Args:
         machine: the arguments of the machine's kernels.

@@ -1,4 +1,4 @@
-"""The tokenizer of machines over bytes that split texts into pre-tokens: the common part of byte-level BPE and Unigram."""
+"""The common part of the tokenizers of byte-level BPE and Unigram, which split texts into pre-tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fst.tables.header import SENTENCEPIECE
 
 
 class PretokenTokenizer(Tokenizer):
-    """A tokenizer over a `fst.pretokens.table.PretokenTable`."""
+    """A tokenizer with a `fst.pretokens.table.PretokenTable`."""
 
     _table: Any
 
@@ -42,19 +42,21 @@ class PretokenTokenizer(Tokenizer):
             self._trim(batch.ids, batch.offsets, firsts[firsts < batch.row_splits[1:] - after])
         return batch
 
-    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:  # noqa: ARG002 - overriding methods use `firsts`
-        """Change spans as in sentencepiece: the last byte of a character has its span; bytes before it have empty spans at its begin."""
+    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:  # noqa: ARG002 - subclasses use `firsts`
+        """Change spans as in sentencepiece: the last byte token of a character gets the character's span; the byte tokens before it get
+        empty spans at its begin.
+        """
         if self._table.metadata.text.reference.startswith(SENTENCEPIECE):
             goes_on = np.flatnonzero(self._continues[ids[1:]])
             offsets[goes_on, 1] = offsets[goes_on, 0]
 
     @Lazy
     def _continues(self) -> NDArray[np.bool_]:
-        """bool[ids], whether each token is a byte that continues a character."""
+        """For each id, whether its token is a byte that continues a character: bool[ids]."""
         return self._stand_for(range(0x80, 0xC0))
 
     def _stand_for(self, bytes_: Iterable[int]) -> NDArray[np.bool_]:
-        """bool[ids], whether each token is the fallback of one of `bytes_`."""
+        """Return, for each id, whether its token is the fallback of a byte in `bytes_`: bool[ids]."""
         found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
         found[self._table.fallbacks_of(bytes_)] = True
         return found

@@ -34,7 +34,7 @@ WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large
 
 
 class Lists(NamedTuple):
-    """Lists of values.
+    """Lists of values, one for each row.
 
     Attributes:
         values: the values of all lists, a pyarrow array.
@@ -52,7 +52,7 @@ Rewrite = Callable[[Column], NewRows]
 
 @dataclass(frozen=True)
 class Filling:
-    """The padding of rows.
+    """The settings of padding.
 
     Attributes:
         width: the number of ids in each row after padding; rows must not have more ids.
@@ -302,7 +302,7 @@ def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
 
 
 def _rows(chunk: Any) -> Column:
-    """The rows of an array without nulls.
+    """Make a source from an array without nulls.
 
     Raises:
         TextError: the array is damaged: its offsets do not ascend, or lie outside of its data.

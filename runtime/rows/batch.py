@@ -211,7 +211,7 @@ class Job:
         return block
 
     def suspected(self, text: Units, starts: Ints, suspects: NDArray[np.uint8]) -> list[int]:
-        """The rows that the fallback must encode."""
+        """Find the rows that the fallback must encode."""
         fallback = self.runner.fallback
         return np.flatnonzero(fallback.suspected(text, starts, suspects)).tolist() if fallback else []
 

@@ -102,11 +102,11 @@ class Strings:
         return len(self._texts)
 
     def lengths(self, step: int) -> Sequence[int]:
-        """See `Source`."""
+        """Implement the method of `Source`."""
         return [self.kind.__len__(text) if isinstance(text, self.kind) else 0 for text in self._texts[::step]]
 
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
-        """See `Source`."""
+        """Implement the method of `Source`."""
         some = self._texts[first:last]
         rows = some if isinstance(some, list) else [*some]  # a new list, which no other thread can change
         starts = np.empty(len(rows) + 1, np.int64)
@@ -116,7 +116,7 @@ class Strings:
         return (text[: starts.item(taken)], starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors, text.dtype)
 
     def text(self, row: int) -> Text:
-        """See `Source`."""
+        """Implement the method of `Source`."""
         text: Any = self._texts[row]
         if not isinstance(text, self.kind):
             raise self._not_a_batch(row)
@@ -156,12 +156,12 @@ class Column:
         return self.data[self.ends[0] : self.ends[-1]], starts
 
     def lengths(self, step: int) -> Sequence[int]:
-        """See `Source`."""
+        """Implement the method of `Source`."""
         lengths: list[int] = (self.ends[1::step] - self.ends[:-1:step]).tolist()
         return lengths
 
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
-        """See `Source`."""
+        """Implement the method of `Source`."""
         ends = np.subtract(self.ends[first : last + 1], self.ends[first], dtype=np.int64)
         taken = fitting(ends, limits)
         data, starts = self.data[self.ends[first] : self.ends[first + taken]], ends[: taken + 1]
@@ -171,7 +171,7 @@ class Column:
             return _mended([self.text(row) for row in range(first, first + taken)], first, errors, text.dtype)
 
     def text(self, row: int) -> Text:
-        """See `Source`."""
+        """Implement the method of `Source`."""
         return self.data[self.ends[row] : self.ends[row + 1]].data
 
 
@@ -184,7 +184,7 @@ def fitting(starts: Ints, limits: Limits) -> int:
 
 
 def batch_of(text: object) -> Any:
-    """A batch of one text.
+    """Make a batch of one text.
 
     Raises:
         TextError: `text` is not a text.

@@ -24,7 +24,7 @@ from fst.runtime.compat.sentencepiece.pieces import NO_PIECE, Located, Pieces
 
 
 class Answers:
-    """Makes results.
+    """A maker of results.
 
     Args:
         pieces: the pieces of a table.
@@ -55,7 +55,7 @@ class Answers:
         return ids
 
     def _spelled(self, text: str, ids: list[int], form: Form) -> list[str]:
-        """The pieces of a text."""
+        """Return the pieces of a text."""
         pieces, unknown = self.pieces.spelled(text, ids), self.pieces.unk_id
         if not form.emit_unk_piece:
             return pieces
@@ -81,7 +81,7 @@ class Answers:
         return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
 
     def normalized(self, input: Any, with_offsets: Any) -> Any:
-        """Return the normalized form of a text, with offsets if requested."""
+        """Normalize a text; return also the offsets if requested."""
         text = self.read(input)
         normal, places = self.pieces.normalized(text)
         if isinstance(input, str):

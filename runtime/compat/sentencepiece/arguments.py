@@ -32,7 +32,7 @@ register_error(EACH_BYTE, _mended)
 
 
 class Form(NamedTuple):
-    """The form of results.
+    """The form of results that a caller requests.
 
     Attributes:
         kind: one of `RETURN_TYPES`.
@@ -84,7 +84,7 @@ def counts_bytes(input: Any, return_bytes: bool | None) -> bool:
 
 
 def text_of(input: Any) -> str:
-    """A text as str.
+    """Convert a text to str.
 
     Raises:
         TypeError: the input is not text.
@@ -126,8 +126,7 @@ def need_utf_8(text: str, raw: Any) -> bytes:
 
 
 def starts_of(text: str, data: bytes) -> list[int]:
-    """Return the position in `data` of each character of a text, and the end of the last character. U+FFFD may represent a malformed byte.
-    """
+    """Return the position in `data` of each character of a text, and the last end. U+FFFD may represent a malformed byte."""
     starts = [0]
     for char in text:
         size = len(char.encode())

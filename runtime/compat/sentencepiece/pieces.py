@@ -41,7 +41,7 @@ class Normalized(NamedTuple):
 
 
 class Located(NamedTuple):
-    """A piece of a text.
+    """A piece found in a text.
 
     Attributes:
         piece: the name of the piece; for an unknown piece, its normalized text.
@@ -128,7 +128,7 @@ class Pieces:
         return self.text(np.array(ids)).encode()
 
     def score_list(self) -> Array:
-        """The score of each piece."""
+        """Return the score of each piece, an array."""
         if self.scores is None:
             raise _refused("get_score", "scores are in the .model file")
         return self.scores
@@ -193,8 +193,7 @@ class ModelPieces(Pieces):
         return found
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:
-        """Return the pieces of each text, and their spans, from a kernel if possible; `rows` contains the texts' ids from `encode_batch`.
-        """
+        """Return the pieces of each text, and their spans, from a kernel if possible; `rows` contains the ids from `encode_batch`."""
         batch = self.fst.encode_batch(texts, add_special_tokens=False, offsets=True, threads=threads)
         assert batch.offsets is not None
         spans, ends = batch.offsets.tolist(), batch.row_splits.tolist()
@@ -204,9 +203,7 @@ class ModelPieces(Pieces):
         ]
 
     def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
-        """Combine ids and spans to located pieces. If a character becomes several byte pieces, only the last byte piece has the character's
-        span.
-        """
+        """Combine ids and spans to located pieces. Of a character's byte pieces, only the last has the character's span."""
         found, left = list[Located](), 0
         for number, (begin, end) in zip(ids, spans, strict=True):
             if number in self.byte:
@@ -266,7 +263,7 @@ class ModelPieces(Pieces):
         return False
 
     def quick_text(self, ids: list[Any]) -> str | None:
-        """Decode ids to a text without kernels, which is faster for a few ids; return None for byte pieces and for invalid ids."""
+        """Decode ids to a text without kernels, which is faster for few ids; return None for byte pieces and invalid ids."""
         try:
             text = "".join([self._texts[number] for number in ids])
             if min(ids) < 0:

@@ -395,7 +395,7 @@ class SentencePieceProcessor(Vocabulary):
         return [answers.formed(text, ids, form, one) for text, ids, one in zip(texts, rows, input, strict=True)]
 
     def _encoded_text(self, input: Any, form: Form, sampling: dict[str, Any]) -> Any:
-        """The result for a text."""
+        """Make the result for a text."""
         text = self._answers.read(input)
         ids = self._row(text, **sampling)
         if form.is_placed and not sampling:
@@ -404,7 +404,7 @@ class SentencePieceProcessor(Vocabulary):
         return self._answers.formed(text, ids, form, input)
 
     def _row(self, text: str, **sampling: Any) -> list[int]:
-        """The ids of a text."""
+        """Encode a text to ids."""
         try:
             ids: list[int] = self.fst.encode(text, add_special_tokens=False, **sampling).tolist()
         except TextError as error:
@@ -412,7 +412,7 @@ class SentencePieceProcessor(Vocabulary):
         return ids
 
     def _rows(self, texts: list[Any], threads: int | None, sampling: dict[str, Any]) -> list[list[int]]:
-        """The ids of texts."""
+        """Encode texts to rows of ids."""
         try:
             batch = self.fst.encode_batch(texts, add_special_tokens=False, threads=threads, **sampling)
         except TextError:

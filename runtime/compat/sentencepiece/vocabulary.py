@@ -28,7 +28,7 @@ class Vocabulary:
         self.fst = tokenizer
 
     def get_piece_size(self) -> int:
-        """The number of pieces."""
+        """Return the number of pieces."""
         return len(self._pieces)
 
     piece_size = vocab_size = __len__ = get_piece_size

@@ -1,1 +1,1 @@
-"""The stand-in for a ``tiktoken.Encoding``."""
+"""A stand-in for the ``Encoding`` of tiktoken."""

@@ -1,4 +1,4 @@
-"""Checks of arguments as in tiktoken and its extension module, with the same messages."""
+"""Checks of arguments, with the errors and messages of tiktoken and its extension module."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fst.runtime.decoder import MAX_ID
 
 
 def number_of(token: Any) -> int:
-    """The number of a token. Raises a TypeError if `token` is not a whole number, and an OverflowError if it is out of range."""
+    """Convert an id to int. Raise a TypeError if it is not a whole number, and an OverflowError if it is out of range."""
     number = index(token)
     if not -1 << 63 <= number < 1 << 63:
         raise OverflowError("Python int too large to convert to C long")
@@ -47,7 +47,7 @@ def need_threads(threads: int | None) -> None:
 
 
 def refusal(token: str) -> str:
-    """The message for a disallowed special token."""
+    """Make the error message for a disallowed special token."""
     return (
         f"Encountered text corresponding to disallowed special token {token!r}.\n"
         "If you want this text to be encoded as a special token, "

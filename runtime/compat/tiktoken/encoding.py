@@ -1,4 +1,4 @@
-"""A stand-in for a ``tiktoken.Encoding``, for code that expects one."""
+"""A stand-in for a ``tiktoken.Encoding``, for code that expects such an object."""
 
 from __future__ import annotations
 
@@ -34,21 +34,23 @@ END_OF_TEXT = "<|endoftext|>"
 class Encoding:
     """A stand-in for a ``tiktoken.Encoding``, and for the functions of tiktoken that return an encoding by name.
 
-    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors. It adds no special tokens from a
-    template. All added tokens of the table are special tokens. It can be pickled. Only `get_encoding` and the other functions that look up
-    names need tiktoken. Use ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` to extend an encoding as in tiktoken's README.
+    The stand-in has the methods and properties of tiktoken 0.14.0, with the same results and the same errors. All added tokens of the table
+    are special tokens, and no special tokens are added around a text. The stand-in can be pickled. Only `get_encoding` and the other
+    functions that look up names need tiktoken. Use ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` to extend an encoding as in
+    tiktoken's README.
 
     Args:
-        tokenizer: a tokenizer over a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
-        name: the name of the encoding, which tables do not store; None: the name of the ``tiktoken.Encoding``, or "fst" for a tokenizer.
+        tokenizer: a tokenizer with a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
+        name: the name of the encoding, which a table does not contain; None: the name of the ``tiktoken.Encoding``, or "fst" for a
+            tokenizer.
 
     Attributes:
         name: the name of the encoding.
-        fst: the tokenizer that encodes; it finds all special tokens.
+        fst: the tokenizer that encodes, and that finds all special tokens.
 
     Raises:
         TypeError: the argument is not a tokenizer.
-        UnsupportedError: the tokenizer is of a different kind; or it has a normalizer, ``add_prefix_space``, or added tokens with flags.
+        UnsupportedError: the tokenizer has another kind of table; or it has a normalizer, ``add_prefix_space``, or added tokens with flags.
 
     Example::
 
@@ -70,7 +72,7 @@ class Encoding:
 
     @staticmethod
     def get_encoding(encoding_name: str) -> Encoding:
-        """The encoding with this name in the installed tiktoken. Each process compiles it once.
+        """Return the encoding with a name in the installed tiktoken, which each process compiles once.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -83,7 +85,7 @@ class Encoding:
 
     @staticmethod
     def encoding_for_model(model_name: str) -> Encoding:
-        """The encoding of an OpenAI model, see `get_encoding`.
+        """Return the encoding of an OpenAI model, see `get_encoding`.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -93,7 +95,7 @@ class Encoding:
 
     @staticmethod
     def encoding_name_for_model(model_name: str) -> str:
-        """The name of the encoding of a model.
+        """Return the name of a model's encoding.
 
         Raises:
             ImportError, KeyError: as in `encoding_for_model`.
@@ -102,7 +104,7 @@ class Encoding:
 
     @staticmethod
     def list_encoding_names() -> list[str]:
-        """The names that `get_encoding` accepts.
+        """List the names that `get_encoding` accepts.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -116,16 +118,16 @@ class Encoding:
         return Encoding, (self.fst, self.name)
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The ids of a text in which special tokens are ordinary text."""
+        """Encode a text in which special tokens are ordinary text."""
         return _listed(self._encoded(text, NO_TOKENS))
 
     def encode(self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all") -> list[int]:
-        """The ids of a text.
+        """Encode a text.
 
         Args:
             text: the text. Lone surrogates become U+FFFD, and a pair of surrogates becomes its character.
-            allowed_special: the special tokens that are found in the text, or "all". Others are ordinary text.
-            disallowed_special: strings that the text must not contain; "all": the special tokens that are not allowed.
+            allowed_special: the special tokens to find in the text, or "all". All other special tokens are ordinary text.
+            disallowed_special: strings that the text must not contain; "all": all special tokens except `allowed_special`.
 
         Raises:
             ValueError: the text contains a disallowed string.
@@ -135,7 +137,7 @@ class Encoding:
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
     ) -> NDArray[np.uint32]:
-        """As `encode`, but the ids are a read-only array.
+        """Encode a text like `encode`, to a read-only array.
 
         Raises:
             ValueError: as in `encode`.
@@ -146,7 +148,7 @@ class Encoding:
         return ids
 
     def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int | None = 8) -> list[list[int]]:
-        """As `encode_ordinary`, for each text."""
+        """Encode texts, each like `encode_ordinary`."""
         return self._rows(text, NO_TOKENS, frozenset(), num_threads)
 
     def encode_batch(
@@ -157,17 +159,17 @@ class Encoding:
         allowed_special: Allowed = NO_TOKENS,
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
-        """As `encode`, for each text."""
+        """Encode texts, each like `encode`."""
         return self._rows(text, *self._sets(allowed_special, disallowed_special), num_threads)
 
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """The stable ids of a text, which further text cannot change, and their completions: rows of ids that may follow the stable ids.
+        """Encode a text to stable ids, which later text cannot change, and completions: rows of ids that may follow the stable ids.
 
         Returns:
-            The stable ids; and the completions, sorted. The decoded text of the stable ids and any completion begins with the given text.
-            As in tiktoken, some completions may be missing.
+            The stable ids; and the completions, sorted. The stable ids and any completion, decoded together, begin with the text. As in
+            tiktoken, some completions may be missing.
 
         Raises:
             ValueError: as in `encode`.
@@ -184,7 +186,7 @@ class Encoding:
         return ids[:place], [*map(list, sorted(self._completions.of(unstable)))]
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of a token or of a special token.
+        """Return the id of a token, which may be a special token.
 
         Raises:
             KeyError: the token does not exist.
@@ -197,7 +199,7 @@ class Encoding:
         return number
 
     def decode_bytes(self, tokens: IdsLike) -> bytes:
-        """The bytes of ids.
+        """Decode ids to bytes.
 
         Raises:
             KeyError: an id has no token.
@@ -205,7 +207,7 @@ class Encoding:
         return bytes(self._decoded(tokens))
 
     def decode(self, tokens: IdsLike, errors: str = "replace") -> str:
-        """The text of ids; `errors` is as in ``bytes.decode``.
+        """Decode ids to a text; `errors` is as in ``bytes.decode``.
 
         Raises:
             KeyError: as in `decode_bytes`.
@@ -213,7 +215,7 @@ class Encoding:
         return str(self._decoded(tokens), "utf-8", errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """The bytes of an id.
+        """Return the bytes of an id.
 
         Raises:
             KeyError: the id has no token.
@@ -225,7 +227,7 @@ class Encoding:
         return content
 
     def decode_tokens_bytes(self, tokens: IdsLike) -> list[bytes]:
-        """The bytes of each id, as a list.
+        """Decode each id to bytes; return a list.
 
         Raises:
             KeyError: as in `decode_single_token_bytes`.
@@ -233,7 +235,7 @@ class Encoding:
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: IdsLike) -> tuple[str, list[int]]:
-        """The text of ids; and for each token, the index of the character in which it begins.
+        """Decode ids to a text; return also, for each token, the index of the character in which the token begins.
 
         Raises:
             KeyError: as in `decode_single_token_bytes`.
@@ -246,17 +248,17 @@ class Encoding:
         return b"".join(contents).decode(), offsets
 
     def decode_batch(self, batch: Iterable[IdsLike], *, errors: str = "replace", num_threads: int | None = 8) -> list[str]:
-        """As `decode`, for each row."""
+        """Decode rows of ids to texts, each like `decode`."""
         need_threads(num_threads)
         return [self.decode(tokens, errors) for tokens in batch]
 
     def decode_bytes_batch(self, batch: Iterable[IdsLike], *, num_threads: int | None = 8) -> list[bytes]:
-        """As `decode_bytes`, for each row."""
+        """Decode rows of ids to bytes, each like `decode_bytes`."""
         need_threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
     def token_byte_values(self) -> list[bytes]:
-        """The bytes of all tokens except special tokens, sorted."""
+        """Return the bytes of all tokens except special tokens, sorted."""
         return sorted(self._ranks)
 
     @property
@@ -289,21 +291,21 @@ class Encoding:
         return self.max_token_value + 1
 
     def _sets(self, allowed: Any, disallowed: Any) -> tuple[AbstractSet[str], frozenset[str]]:
-        """The allowed special tokens, and the disallowed strings."""
+        """Return the allowed special tokens, and the disallowed strings."""
         if allowed is NO_TOKENS and isinstance(disallowed, str) and disallowed == "all":
-            return allowed, self._all_specials  # the usual call, without a new set
+            return allowed, self._all_specials  # most calls: no new set is needed
         allowed = self.special_tokens_set if isinstance(allowed, str) and allowed == "all" else allowed
         if isinstance(disallowed, str) and disallowed == "all":
             disallowed = self.special_tokens_set - allowed
         return allowed, frozenset(disallowed or ())
 
     def _checked(self, text: Any, allowed: AbstractSet[str], disallowed: frozenset[str], mends: bool = True) -> Ids:
-        """The ids of a text.
+        """Encode a text.
 
         Args:
             text: the text.
-            allowed, disallowed: as from `_sets`.
-            mends: whether surrogates are replaced; if not, they raise UnicodeEncodeError.
+            allowed, disallowed: the result of `_sets`.
+            mends: whether surrogates are replaced; otherwise, a surrogate raises a UnicodeEncodeError.
 
         Raises:
             ValueError: the text contains a disallowed string.
@@ -316,31 +318,31 @@ class Encoding:
         if disallowed and (found := _one_of(disallowed).search(text)):
             raise ValueError(refusal(found.group()))
         if not mends and isinstance(text, str):
-            text.encode()  # raises if the text has a surrogate
+            text.encode()  # raises an error if the text has a surrogate
         return self._encoded(text, allowed)
 
     def _ids_without_specials(self, text: Any) -> Ids | None:
-        """The ids of a text without special tokens; None if it contains a special token or a surrogate, or is not a str."""
+        """Encode a text without special tokens; return None if the text contains a special token or a surrogate, or is not a str."""
         if not isinstance(text, str):
             return None
         try:
             ids = self.fst.encode(text, add_special_tokens=False)
         except TextError:
             return None
-        return None if np.count_nonzero(self._is_special.take(ids)) else ids  # for a sentence, four times as fast as `any`
+        return None if np.count_nonzero(self._is_special.take(ids)) else ids  # for a sentence, 4× as fast as `any`
 
     def _encoded(self, text: Any, allowed: AbstractSet[str]) -> Ids:
-        """The ids of a text in which the allowed special tokens are found."""
+        """Encode a text, and find only the allowed special tokens."""
         need(text, str)
         need_strings(allowed)
         found = frozenset(allowed & self._specials.keys())
         try:
             return self._encoded_valid(text, found)
-        except TextError:  # replace surrogates as tiktoken does
+        except TextError:  # replace surrogates, as in tiktoken
             return self._encoded_valid(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), found)
 
     def _encoded_valid(self, text: str, found: frozenset[str]) -> Ids:
-        """The ids of a text without surrogates."""
+        """Encode a text without surrogates."""
         if len(found) == len(self._specials):
             return self.fst.encode(text, add_special_tokens=False)
         if not found:
@@ -351,14 +353,16 @@ class Encoding:
         return np.concatenate([ids[0], *(part for two in zip(numbers, ids[1:], strict=True) for part in two)])
 
     def _last_piece(self, text: str, allowed: AbstractSet[str]) -> int:
-        """The number of ids of the last piece after the last special token."""
+        """Count the ids of the last pre-token, after the last special token."""
         found = frozenset(allowed & self._specials.keys())
         stretch = _one_of(found).split(text)[-1] if found else text
         words = self._ordinary(stretch, add_special_tokens=False).word_ids(0)
         return words.count(words[-1]) if words else 0
 
     def _rows(self, text: Iterable[str], allowed: AbstractSet[str], disallowed: frozenset[str], threads: int | None) -> list[list[int]]:
-        """The ids of texts. Encode all together if possible; then texts that may contain special or disallowed strings one by one."""
+        """Encode texts: all texts together if possible, and then, one by one, the texts that may contain special tokens or disallowed
+        strings.
+        """
         need_threads(threads)
         texts = list(text)
         batch = self._batch_of(texts, threads)
@@ -369,7 +373,7 @@ class Encoding:
         return [_listed(self._checked(one, allowed, disallowed) if row in again else batch[row]) for row, one in enumerate(texts)]
 
     def _batch_of(self, texts: list[Any], threads: int | None) -> Batch | None:
-        """The ids of texts in which all special tokens are found; None if a text has a surrogate or is not a str."""
+        """Encode texts, and find all special tokens; return None if a text has a surrogate or is not a str."""
         if not all(isinstance(one, str) for one in texts):
             return None
         try:
@@ -378,7 +382,7 @@ class Encoding:
             return None
 
     def _decoded(self, tokens: Any) -> memoryview:
-        """The bytes of ids."""
+        """Decode ids to bytes."""
         need_sequence(tokens)
         try:
             decoded = self._decoder.bytes_of(tokens)
@@ -397,7 +401,7 @@ class Encoding:
 
     @Lazy
     def _ordinary(self) -> BpeTokenizer:
-        """The tokenizer that finds no special tokens. It shares the arrays of the table, which are already proven."""
+        """The tokenizer that finds no special tokens. Its table shares the arrays of the original table, which have passed their proof."""
         metadata = self._table.metadata
         header = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={}, normalized=())).to_json()
         return BpeTokenizer(replace(self._table, header=header))
@@ -409,18 +413,18 @@ class Encoding:
 
     @property
     def _pat_str(self) -> str:
-        """The pattern, in the form that tiktoken's constructor accepts."""
+        """The pattern, as an argument of tiktoken's constructor."""
         return _tiktoken_pattern(self._table)
 
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
-        """Token → rank, in the form that tiktoken's constructor accepts."""
-        _tiktoken_pattern(self._table)  # raises for other tables: they have merges, and their ids are not ranks
+        """The mapping from token to rank, as an argument of tiktoken's constructor."""
+        _tiktoken_pattern(self._table)  # raises an error for tables with merges, whose ids are not ranks
         return dict(sorted(self._ranks.items(), key=itemgetter(1)))
 
     @property
     def _special_tokens(self) -> dict[str, int]:
-        """Special token → id."""
+        """The mapping from special token to id."""
         return dict(self._specials)
 
     @Lazy
@@ -435,7 +439,7 @@ class Encoding:
     def _ranks(self) -> dict[bytes, int]:
         known = self._table.metadata.model.model_tokens
         rows = enumerate(zip(self._table.contents, self._table.token_ids.tolist(), strict=True))
-        mergeable = (token for row, token in rows if row < known or not token[0])  # the model lacks the empty token
+        mergeable = (token for row, token in rows if row < known or not token[0])  # the model does not contain the empty token
         return {content: number for content, number in mergeable if number not in self._special_ids}
 
     @Lazy
@@ -452,7 +456,7 @@ class Encoding:
 
     @Lazy
     def _is_special(self) -> NDArray[np.bool_]:
-        """By id, whether the id belongs to a special token."""
+        """For each id, whether it belongs to a special token."""
         is_special = np.zeros(self.n_vocab, np.bool_)
         is_special[list(self._special_ids)] = True
         return is_special
@@ -470,7 +474,7 @@ def _library() -> Any:
 
 
 def _tiktoken_pattern(table: BpeTable) -> str:
-    """The pattern of a table whose ids are ranks of tiktoken."""
+    """Return the pattern of a table whose ids are ranks of tiktoken."""
     part = (table.metadata.text.pre_tokenizers or ({},))[0]
     if "dialect" not in part:
         raise UnsupportedError("the table is not from ranks of tiktoken; to extend its vocabulary, add tokens to its source")
@@ -484,7 +488,7 @@ def _listed(ids: Ids) -> list[int]:
 
 @lru_cache(maxsize=128)
 def _one_of(strings: frozenset[str]) -> re.Pattern[str]:
-    """A pattern that matches the longest of some strings at each position."""
+    """Make a pattern that matches the longest of several strings at each position."""
     return re.compile(f"({'|'.join(map(re.escape, sorted(strings, key=len, reverse=True)))})")
 
 

@@ -1,7 +1,8 @@
-"""Completions of a text, as in ``tiktoken.Encoding.encode_with_unstable``: the ids that may follow the stable ids.
+"""Completions of a text, as in ``tiktoken.Encoding.encode_with_unstable``: rows of ids that may follow the stable ids.
 
-The last piece of a text and the whitespace before it are unstable. At each byte of this unstable text, the search replaces the rest by each
-token that begins with the rest, and encodes the result. This is the search of tiktoken 0.14.0, which misses some completions.
+The last pre-token of a text and the whitespace before it are unstable. For each position in this unstable text, the search replaces the
+bytes after the position by each token that begins with these bytes, and encodes the result. The search follows tiktoken 0.14.0, which
+misses some completions.
 
 Source: tiktoken 0.14.0, ``src/lib.rs``, ``_encode_unstable_native``.
 """
@@ -12,18 +13,18 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
-SPACES = b" \n\t"  # the whitespace that is unstable along with a piece
+SPACES = b" \n\t"  # whitespace that is unstable before an unstable pre-token
 NO_SPACES = "\x1c\x1d\x1e\x1f"  # whitespace in Python, but not in tiktoken
 
 Row = tuple[int, ...]
 
 
 def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
-    r"""The number of unstable tokens: the tokens of the last piece and, if its first token is whitespace, the whitespace tokens before it.
+    r"""Count the unstable tokens: the tokens of the last pre-token and, if its first token is whitespace, the whitespace tokens before it.
 
     Args:
         contents: the bytes of the tokens of a text; None for special tokens.
-        count: the number of tokens of the last piece, at least 1.
+        count: the number of tokens of the last pre-token, at least 1.
 
     Examples:
         >>> with_spaces([b"a", b"\n", b" ", b" b"], 1), with_spaces([b"a", b"\n", b" ", b"  "], 1)
@@ -35,10 +36,10 @@ def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
 
 
 class Completions:
-    """The completions of unstable pieces.
+    """A search for the completions of unstable text.
 
     Args:
-        ranks: token → id; a lower id is merged earlier.
+        ranks: a mapping from token to id; tokens with lower ids are merged earlier.
         encode: a function that encodes texts without special tokens.
     """
 
@@ -47,7 +48,7 @@ class Completions:
         self._sizes = {number: len(token) for token, number in ranks.items()}
 
     def of(self, unstable: bytes) -> set[Row]:
-        """The completions of the bytes of unstable tokens. A completion is a row of ids."""
+        """Find the completions of the bytes of unstable tokens. A completion is a row of ids."""
         found: set[Row] = {(self._ranks[token],) for token in self._beginning_with(unstable)}
         for place in range(1, len(unstable)):
             tried = [unstable[:place] + token for token in self._beginning_with(unstable[place:])]
@@ -62,14 +63,14 @@ class Completions:
         return takewhile(lambda token: token.startswith(beginning), (self._sorted[at] for at in range(first, len(self._sorted))))
 
     def _encoded(self, tried: list[bytes]) -> Iterator[Sequence[int]]:
-        """The ids of each byte string. Valid UTF-8 is encoded as text, and other bytes as one piece."""
+        """Encode byte strings: valid UTF-8 as a text, other bytes as one pre-token."""
         texts = {content: content.decode(errors="replace") for content in tried}
         valid = [text for content, text in texts.items() if text.encode() == content]
         yield from self._encode(valid)
         yield from (self._merged(content) for content, text in texts.items() if text.encode() != content)
 
     def _merged(self, piece: bytes) -> list[int]:
-        """The ids of a piece. Merge, again and again, the two neighbours whose joined token has the lowest id."""
+        """Encode a pre-token: repeatedly merge the two adjacent tokens whose joined token has the lowest id."""
         ends = [*range(len(piece) + 1)]
         while True:
             pairs = [(self._ranks.get(piece[ends[at] : ends[at + 2]]), at + 1) for at in range(len(ends) - 2)]
@@ -79,7 +80,7 @@ class Completions:
             del ends[min(known)[1]]
 
     def _cut(self, ids: Sequence[int], size: int) -> Row:
-        """The first ids that together have at least `size` bytes."""
+        """Return the fewest first ids that have at least `size` bytes together."""
         for count, number in enumerate(ids, 1):
             size -= self._sizes[number]
             if size <= 0:

@@ -35,7 +35,7 @@ BACKENDS = {  # the backend class for each kind of table
 
 
 def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
-    """A stand-in for a ``tokenizers.Tokenizer``.
+    """Make a stand-in for a ``tokenizers.Tokenizer``.
 
     The stand-in has the methods of tokenizers 0.23.3 that encode and decode, with the same results. At first, truncation and padding are
     those of the vocabulary's source; methods such as ``no_padding`` change these settings. The `fst.Tokenizer` inside never changes, so
@@ -64,7 +64,7 @@ def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
 
 
 def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None = None) -> Backend:
-    """The backend of a tokenizer.
+    """Make the backend of a tokenizer.
 
     Args:
         tokenizer: the tokenizer.
@@ -133,7 +133,7 @@ class Backend:
         return self._encodings([sample], is_pretokenized, add_special_tokens, located=True)[0]
 
     def encode_batch(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
-        """Encode texts.
+        """Encode texts or pairs of texts.
 
         Args:
             input: the texts, or pairs of texts, in the form that `encode` accepts.

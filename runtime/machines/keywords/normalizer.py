@@ -37,7 +37,7 @@ def front_end_of(table: KeywordTable, arguments: Any) -> TextFrontEnd | None:
 
 
 class CaseFolder(TextFrontEnd):
-    """Folds the case of texts."""
+    """A front end that folds the case of texts."""
 
     kernels, keeps_cuts, expansion_bound = (fold,), True, FOLDED
 

@@ -96,7 +96,7 @@ def _ranked(ids: Ids, count: int) -> tuple[list[int], Ids]:
 
 
 def in_utf_8(replacement: str) -> bytes:
-    """A replacement in UTF-8.
+    """Encode a replacement to UTF-8.
 
     Raises:
         TextError: the replacement is not text.

@@ -158,7 +158,7 @@ class SamplingRunners:
         self._last: tuple[float, Weights] | None = None  # the value of alpha in the last call, and its weights
 
     def runner(self, by: Sampling, *, with_spans: bool) -> Runner:
-        """The runner of a call."""
+        """Make the runner for a call."""
         seed = np.array([by.seed], np.uint64)
         if by.nbest_size > 0:
             return self._best_runner(by.nbest_size, 0, by.alpha, seed, with_spans, by.first_row)

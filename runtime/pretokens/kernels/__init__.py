@@ -1,1 +1,1 @@
-"""Kernels over pre-tokens."""
+"""Kernels that find pre-tokens, look them up and write their spans."""

@@ -1,4 +1,4 @@
-"""Read characters for BPE over characters: find the end and the token of a character in bytes."""
+"""Read characters of UTF-8, for BPE whose merges begin with characters: find the end and the token of a character."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from fst.pretokens.characters import FALLS_BACK, PLACES
 from fst.runtime.kernels.constants import ROOT, U1, U2, U3, U4
 
 ABSENT = np.int32(NO_TOKEN)
-TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the minimum first byte of characters of 2, 3 and 4 bytes
+TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the lowest first byte of characters with 2, 3 and 4 bytes
 
 
 @inlined
 def length_of(byte):
-    """The number of bytes of a character with this first byte."""
+    """Return the number of bytes of a character, from its first byte."""
     return U1 if byte < TWO else U2 if byte < THREE else U3 if byte < FOUR else U4
 
 
 @part
 def next_character(text, begin, at, end, alphabet):
-    """Look up the character at a position in a pre-token, which extends from `begin` to `end`.
+    """Look up the character at the position `at` of the pre-token from `begin` to `end`.
 
     Returns:
         The token of the character, or `ABSENT`; and the position after the character.
@@ -39,7 +39,7 @@ def next_character(text, begin, at, end, alphabet):
 
 @part
 def falls_back(text, at, after, rules, atoms):
-    """Whether each byte of an unknown character has a fallback."""
+    """Whether all bytes of an unknown character have a fallback."""
     falls = rules[FALLS_BACK] > 0
     for index in range(at, after):
         falls = falls and atoms[text[index]] != ABSENT

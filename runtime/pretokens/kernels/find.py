@@ -1,12 +1,13 @@
-"""Split text into pre-tokens (`pieces`): the first stage of machines over bytes. `fst.text.splitter.Splitter` specifies the result.
+"""Split text into pre-tokens (`pieces`), the first stage of byte-level BPE and Unigram. `fst.text.splitter.Splitter` specifies the result.
 
-A window of a few characters decides whether a pre-token begins in it. Nearly all windows are decided, and independent of each other, so
-that the processor works on many at the same time. If a window is undecided, the splitter searches from the last decided pre-token on. The
-start of a pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
+A *window* is a few consecutive characters, and a table contains the decision for each window: whether a pre-token begins inside it, or
+whether this is undecided. Nearly all windows are decided. They are independent of each other, so that the processor works on many windows
+at the same time. For an undecided window, the splitter searches from the begin of the last decided pre-token. The begin of a pre-token does
+not depend on text after its window, so a chunk of text ends where its last pre-token begins.
 
-An item of `work.pieces` is the start of a pre-token, with its kind in the highest three bits; the pre-token ends where the next one begins.
-The end of a row, a special token and a dropped stretch of text are separate items. A later stage marks pre-tokens that are one token of
-`long_pieces`.
+An item of `work.pieces` is the begin of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the next
+item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks pre-tokens that are a token
+of `long_pieces`.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from fst.text.splitter import COLUMNS, STRETCH, STRETCH_ENDS
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
 LEAD = np.uint64(WIDEST)
 NOT_PLAIN, CHUNK = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE)
-UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # bits of an undecided window: in a decision, in `begins`
+UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit for undecided windows, in a decision and in `begins`
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
 ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds; other pre-tokens have kind 0
 
 
 @inlined
 def may_begin_special(text, at, stop, special_bytes):
-    """Filter: whether a special token may begin at a position, by the first two bytes."""
+    """Filter: whether a special token may begin at a position, by its first two bytes."""
     return special_bytes[text[at]] & FIRST and (at + U1 >= stop or special_bytes[text[at + U1]] & SECOND)
 
 
@@ -46,7 +47,7 @@ def read_other(text, at, stop, more, table, memo):
 
     Returns:
         Four values. For a character: its class, the position after it, 0 and False. For a token: 0, its position, its node or 0, and
-        whether the text after `stop` could complete a token, or a longer one.
+        whether text after `stop` could complete a token, or a longer token.
     """
     if may_begin_special(text, at, stop, table.special_bytes):
         node, is_open = match_at(text, ITEMS, at, stop, more, table.specials, memo)
@@ -58,16 +59,18 @@ def read_other(text, at, stop, more, table, memo):
 
 @inlined
 def note(decided, before, begins, count):
-    """Write position `before` to `begins` if a pre-token begins or may begin there; return the new number of `begins`."""
+    """Append the position `before` to `begins` if a pre-token begins or may begin there; return the new length of `begins`."""
     begins[count] = before | (decided & UNDECIDED) << DOUBT_SHIFT
     return count + (decided & U1)
 
 
 @inlined
 def note_all(found, doubtful, first, begins, count):
-    """Write a position for each bit of `found`, from `first` on, with `DOUBT` if `doubtful` has the bit; return the number of `begins`.
+    """Append the position ``first + i`` for each bit i of `found`, with `DOUBT` if bit i of `doubtful` is set; return the new length of
+    `begins`.
 
-    Positions are written eight at a time, and the last ones may be unused: the end of a loop over single positions is hard to predict.
+    Positions are written eight at a time, of which the last may be unused, because the processor cannot predict the end of a loop over
+    single positions.
     """
     left = found
     for index in range(U0, ones(found), U8):
@@ -82,7 +85,7 @@ def note_all(found, doubtful, first, begins, count):
 
 @part
 def window_before(text, at, table):
-    """The window before a position, after at least `LEAD` plain bytes."""
+    """Compute the window that ends at a position, if the `LEAD` bytes before the position are ASCII that begins no special token."""
     bits, window = table.params[WINDOW_BITS], U0
     for place in range(LEAD):
         window = window << bits | np.uint64(table.ascii_symbols[text[at - LEAD + np.uint64(place)]])
@@ -91,16 +94,18 @@ def window_before(text, at, table):
 
 @part
 def decide_run(text, at, limit, table, begins, count, masks):
-    """Read plain bytes, 64 at a time, and decide where pre-tokens begin. The result is the same as with one look-up per byte.
+    """Read *plain* bytes, which are ASCII and begin no special token, 64 at a time, and decide where pre-tokens begin. The result is the
+    same as with one look-up per byte.
 
     Args:
         text, limit, table: as in `find_begins`.
-        at: the position to begin, after at least `LEAD` plain bytes.
-        begins, count: ``work.begins``, and the number of items in it.
+        at: the position where reading begins, after at least `LEAD` plain bytes.
+        begins, count: ``work.begins``, and its number of positions.
         masks: see `fst.runtime.kernels.intrinsics.decide`.
 
     Returns:
-        The position of the next byte that is not plain, or `limit`; and the number of `begins`. The last byte read is not decided.
+        The position of the next byte that is not plain, or `limit`; and the new length of `begins`. For the last byte, the decision is made
+        later.
     """
     length = U64
     while length == U64 and at < limit:
@@ -121,19 +126,19 @@ def decide_run(text, at, limit, table, begins, count, masks):
 
 @part
 def find_begins(text, at, limit, stop, more, table, work):
-    """Read a stretch of text, up to `limit` or to a special token, and decide by windows where pre-tokens begin.
+    """Read text up to `limit` or to a special token, and decide by windows where pre-tokens begin.
 
     Args:
         text: uint8[n], UTF-8.
-        at, stop: the start of the stretch, where a pre-token begins; and the end of its row.
-        limit: the maximum position to read to.
+        at, stop: the position where reading and a pre-token begin; and the end of the row.
+        limit: the position where reading must stop.
         more: whether the row continues after `stop`.
         table: `fst.pretokens.arguments.Arguments`.
-        work: `begins` is filled with the starts of pre-tokens, and with undecided positions, which have the bit `DOUBT`.
+        work: the working arrays. `begins` receives the begins of pre-tokens, and undecided positions with the bit `DOUBT`.
 
     Returns:
-        The number of ``work.begins``; the position where reading stopped; the node of the special token there, or 0; and whether the text
-        after `stop` could complete a special token there, or a longer one.
+        The length of ``work.begins``; the position where reading stopped; the node of the special token at this position, or 0; and whether
+        text after `stop` could complete a special token, or a longer token, at this position.
     """
     symbols, ascii_symbols, decisions = table.symbols, table.ascii_symbols, table.decisions
     bits, mask, window = table.params[WINDOW_BITS], table.params[WINDOW_MASK], table.params[BEGIN]
@@ -147,7 +152,7 @@ def find_begins(text, at, limit, stop, more, table, work):
         lead = min(at + LEAD, limit) if at_once else limit
         while symbol != NOT_PLAIN:
             window = window << bits | symbol
-            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # for the character before this one
+            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # the decision for the character before
             before = at
             at += U1
             symbol = np.uint64(ascii_symbols[text[at]]) if at < lead else NOT_PLAIN
@@ -168,7 +173,8 @@ def find_begins(text, at, limit, stop, more, table, work):
 
 @part
 def resolve(text, begins, count, reached, at_end, table, memo, pieces, filled):
-    """Append the pre-tokens that windows have found; between two of them with undecided windows, search for more.
+    """Append the pre-tokens that windows have found to `pieces`; where windows between two pre-tokens are undecided, search for more
+    pre-tokens.
 
     Returns:
         The number of pre-tokens.
@@ -190,10 +196,11 @@ def resolve(text, begins, count, reached, at_end, table, memo, pieces, filled):
 
 @inlined
 def search_inside(text, begin, following, reached, at_end, table, memo):
-    """Search for the pre-token at `begin`. Another pre-token begins at `following`, unless `following` is `reached`.
+    """Search for the end of the pre-token at `begin`. At `following`, another pre-token begins, or reading has stopped (`reached`).
 
     Returns:
-        The end of the pre-token; and whether the text after `reached` could make it longer, which is impossible before a decided pre-token.
+        The end of the pre-token; and whether text after `reached` could make it longer, which is impossible if another pre-token begins at
+        `following`.
     """
     end, is_open = search(text, begin, reached, at_end, table, memo)
     if is_open and following < reached:
@@ -205,7 +212,9 @@ def search_inside(text, begin, following, reached, at_end, table, memo):
 
 @part
 def search_between(text, following, reached, at_end, table, memo, pieces, filled):
-    """Append the pre-tokens between the last one and `following`: the next one that windows have found, or the end of reading."""
+    """Append the pre-tokens after the last pre-token and before `following`, which is the begin of the next decided pre-token, or
+    `reached`.
+    """
     begin = np.uint64(pieces[filled - U1])
     end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
     while begin < end < following and not is_open:
@@ -217,10 +226,11 @@ def search_between(text, following, reached, at_end, table, memo, pieces, filled
 
 @part
 def next_special(text, at, stop, more, table, memo):
-    """Find the next special token, searched from a position on.
+    """Find the next special token after a position.
 
     Returns:
-        The position where it begins or may begin, or the end of the row; and whether it certainly begins there, or the text ends there.
+        The position where the token begins or may begin, or the end of the row; and whether this position is certain: the token begins
+        there, or the text ends there.
     """
     reset(at, memo)
     while at < stop:
@@ -234,10 +244,10 @@ def next_special(text, at, stop, more, table, memo):
 
 @part
 def search_far(text, begin, reached, stop, more, table, memo):
-    """Search for a pre-token that is longer than a chunk. No special token begins before `reached`.
+    """Search for the end of a pre-token that is longer than a chunk. No special token begins before `reached`.
 
     Returns:
-        The end of the pre-token; `begin` if the text after `stop` could make it longer.
+        The end of the pre-token, or `begin` if text after `stop` could make it longer.
     """
     if memo[STRETCH] <= reached:
         memo[STRETCH], memo[STRETCH_ENDS] = next_special(text, reached, stop, more, table, memo)
@@ -247,14 +257,14 @@ def search_far(text, begin, reached, stop, more, table, memo):
 
 @inlined
 def find_pieces(text, starts, row, at, more, table, work):
-    """Find pre-tokens until a round has enough pre-tokens or bytes, or the texts end.
+    """Find the pre-tokens of the next round: about `CHUNK` pre-tokens or bytes, or up to the end of the texts.
 
     Args:
         text, starts, more, table, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
-        row, at: the row and the position where the last round stopped.
+        row, at: the row and the position where the last round has stopped.
 
     Returns:
-        The row and the position where this round stops; the number of pre-tokens; and whether more text is needed to continue.
+        The row and the position where the round stops; the number of pre-tokens; and whether the next round needs more text.
     """
     begins, pieces, special_ids, memo = work.begins, work.pieces, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, table.specials.nodes
@@ -300,7 +310,7 @@ def find_pieces(text, starts, row, at, more, table, work):
 
 @part
 def mark_dropped(text, pieces, count, table):
-    """Mark dropped pre-tokens."""
+    """Mark the pre-tokens that the splitter drops, such as whitespace."""
     drops = table.drops
     for index in range(count):
         item = np.uint64(pieces[index])

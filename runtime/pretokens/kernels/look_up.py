@@ -1,4 +1,4 @@
-"""Look up pre-tokens (`pieces`) in the table of words: pre-token → id.
+"""Look up the ids of pre-tokens (`pieces`) in the table of words, a hash table.
 
 The loops of `find_words`::
 
@@ -28,20 +28,22 @@ WORD_BYTES = np.uint64(8 * KEY_PARTS_COUNT)
 
 @inlined
 def mask_for(length):
-    """The index in `key_masks` of the masks for a length in bytes."""
+    """Return the index in `key_masks` of the masks for a length in bytes."""
     return min(length, WORD_BYTES) << U2
 
 
 @inlined
 def bounds_of(pieces, index):
-    """The begin, the end and the length in bytes of a pre-token. A kind other than 0 makes the length huge, above `LONGEST`."""
+    """Return the begin, the end and the length of a pre-token, in bytes. For an item of another kind than 0, the length is greater than
+    `LONGEST`.
+    """
     item, end = np.uint64(pieces[index]), np.uint64(pieces[index + U1]) & PLACE
     return item & PLACE, end, end - item
 
 
 @part
 def find_slots(text, pieces, count, table, slots):
-    """Find and prefetch the slot of each pre-token."""
+    """Compute the slot of each pre-token in the table of words, and prefetch it."""
     words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
@@ -58,7 +60,8 @@ def look_up(text, pieces, slots, count, table, scratch, pending):
     """Look up pre-tokens.
 
     Returns:
-        The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before it | index of the pre-token << 32``.
+        The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before the pre-token | index of the pre-token
+        << 32``.
     """
     words, key_masks = table.words, table.key_masks
     place = waiting = U0
@@ -76,7 +79,7 @@ def look_up(text, pieces, slots, count, table, scratch, pending):
 
 @part
 def without_dropped(pieces, pending, waiting):
-    """Remove dropped pre-tokens from `pending`, and return the number of items left."""
+    """Remove dropped pre-tokens from `pending`; return the new number of items."""
     left = U0
     for item in range(waiting):
         pending[left] = pending[item]
@@ -86,7 +89,7 @@ def without_dropped(pieces, pending, waiting):
 
 @part
 def long_piece(text, begin, end, pieces):
-    """The token of a pre-token that is one of `long_pieces`; otherwise `NO_TOKEN`."""
+    """Look up a pre-token in `long_pieces`; return its token, or `NO_TOKEN`."""
     node, at = child_of(ROOT, np.uint64(text[begin]), pieces.edges), begin + U1
     while at < end and node > ROOT:
         node = child_of(node, np.uint64(text[at]), pieces.edges)
@@ -96,7 +99,7 @@ def long_piece(text, begin, end, pieces):
 
 @part
 def mark_long(text, pieces, pending, waiting, long_pieces):
-    """Mark pending pre-tokens that are one of `long_pieces`."""
+    """Mark the pending pre-tokens that `long_pieces` contains."""
     for item in range(waiting):
         index = pending[item] >> HALF
         first, last, _ = bounds_of(pieces, index)
@@ -107,7 +110,7 @@ def mark_long(text, pieces, pending, waiting, long_pieces):
 
 @inlined
 def find_words(text, count, table, work):
-    """Look up the pre-tokens of a round; return the result of `look_up`, without dropped ones. Mark pending ones that are `LONG`."""
+    """Look up the pre-tokens of a round, remove dropped pre-tokens from `pending`, and mark long tokens; return the result of `look_up`."""
     pieces, slots, pending = work.pieces, work.slots, work.pending
     if len(table.drops):
         mark_dropped(text, pieces, count, table)

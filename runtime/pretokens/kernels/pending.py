@@ -1,4 +1,4 @@
-"""Find out whether an unfinished pre-token continues to the end of new text. A stream does this before it calls a kernel.
+"""Test whether an unfinished pre-token continues to the end of new text, so that a stream need not call the kernel.
 
 The requirements of `fst.runtime.pretokens.kernels.find` apply.
 """
@@ -20,14 +20,14 @@ AT, STATE = 0, 1  # indices into `reached`
 
 @kernel
 def read_on(text, table, memo, reached):
-    """Continue to read a pre-token.
+    """Continue to read an unfinished pre-token.
 
     Args:
         text: uint8[n], UTF-8.
         table: `fst.pretokens.arguments.Arguments`.
-        memo: uint64[3], scratch.
-        reached: uint64[2], changed. `AT`: the position up to which the text is read, without a special token. `STATE`: the splitter's state
-            there.
+        memo: uint64[3], the memo of `fst.runtime.kernels.tries.match_at`.
+        reached: uint64[2], updated. ``reached[AT]`` is the position up to which the text is read; no special token begins before it.
+            ``reached[STATE]`` is the splitter's state at this position.
 
     Returns:
         Whether the pre-token continues to the end of the text, or to a position where a special token may begin.
@@ -41,7 +41,7 @@ def read_on(text, table, memo, reached):
             node, is_open = match_at(text, ITEMS, at, stop, U1, table.specials, memo)
         if is_open:
             break
-        if node:  # the bytes of a token need not be characters
+        if node:  # do not read the bytes of a token as characters
             state = U0
         else:
             symbol, at = class_at(text, at, table)

@@ -24,7 +24,7 @@ def put_other(kind, special_ids, special, row, output, at):
     """Write the id of a special token, or the special ids around the end of a text.
 
     Returns:
-        The index after the last id written; the next row; and the index of the next special token.
+        The output index after the last id; the next row; and the index in `special_ids` of the next special token.
     """
     if kind == SPECIAL:
         output.ids[at] = special_ids[special]

@@ -1,4 +1,4 @@
-"""Sort pending pre-tokens by length, as segments, so that a machine reads all of them together, one byte at a time."""
+"""Divide pending pre-tokens into segments, and sort the segments by length, so that a machine can read one byte of each segment in turn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST, MOST = np.uint64(LONGEST_PIECE), np.uint64(PIECES)
 
 @inlined
 def read_together(length, widest, stride):
-    """The length of a pending pre-token; 0 if it is too long to read together with others."""
+    """Return the length of a pending pre-token; 0 if the pre-token is too long to be read in segments."""
     return length if length <= (MOST if stride else widest) else U0
 
 
@@ -23,12 +23,12 @@ def read_together(length, widest, stride):
 def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart):
     """Sort the segments of pending pre-tokens by length, the longest first, into `active`.
 
-    A pre-token of at most `widest` bytes is one segment. A longer pre-token is several segments of at most `widest` bytes, which begin
-    `stride` bytes apart; it is left out if `stride` is 0, or if it is longer than a round.
+    A pre-token of at most `widest` bytes is one segment. A longer pre-token is divided into segments of at most `widest` bytes, which begin
+    `stride` bytes apart. It is omitted if `stride` is 0, or if it is longer than a round.
 
-    An active segment has two items: its state, and ``begin in text | begin in tokens << 32``. `longer` must contain zeros; at the end, it
-    contains for each length the number of segments of at least this length. In tokens, each pre-token has room for its number of bytes plus
-    `apart`.
+    An active segment has two items: its state, and ``begin in text | begin in tokens << 32``. In ``tokens``, the slice of a pre-token has
+    as many elements as the pre-token has bytes, plus `apart`. Before the call, `longer` must contain zeros; after it, `longer` contains for
+    each length the number of segments of at least this length.
 
     Returns:
         The length of the longest segment.

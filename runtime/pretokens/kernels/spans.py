@@ -1,4 +1,4 @@
-"""Write the spans of ids that tile the bytes of their pre-tokens: a stage of byte-level machines, only if spans are requested."""
+"""Write the spans of ids, if spans are requested. The tokens of a pre-token cover its bytes without gaps and overlaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_E
 from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
 LONE = np.uint8(digit_cuts.LONE)
-LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # bytes with letters of one byte in UTF-8; other letters have two
+LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # bytes whose letters have one byte in UTF-8; all other letters have two
 
 
 @inlined
@@ -28,7 +28,7 @@ def put_span(first, last, word, output, place):
 
 @part
 def end_of_run(text, begin, at, end, missing, alphabet):
-    """The end of a run of missing bytes, or of unknown characters, in a pre-token."""
+    """Find the end of a run of missing bytes, or of unknown characters, in a pre-token."""
     if not len(alphabet.rules):
         after = at + U1
         while after < end and missing[text[after]]:
@@ -45,9 +45,9 @@ def end_of_run(text, begin, at, end, missing, alphabet):
 
 @inlined
 def end_of(text, begin, at, end, token, table):
-    """The end of a token's bytes in a pre-token. A token of length 0 represents a run of missing bytes or of unknown characters.
+    """Find the end of a token in a pre-token. A token of length 0 represents a run of missing bytes or of unknown characters.
 
-    Inlined: nearly all tokens have a length, and a call would pass all arrays of the machine, which takes as long as the rest of `locate`.
+    Inlined, because a call would pass all arrays of the machine, and take as long as the rest of `locate`.
     """
     after = at + np.uint64(table.lengths[token])
     return after if after > at else end_of_run(text, begin, at, end, table.missing, table.alphabet)
@@ -55,7 +55,7 @@ def end_of(text, begin, at, end, token, table):
 
 @inlined
 def begins_word(text, begin, at, kinds):
-    """Whether a word begins at a byte inside a pre-token, see `fst.pretokens.digit_cuts`."""
+    """Whether a word begins at the position `at` inside a pre-token, see `fst.pretokens.digit_cuts`."""
     if not len(kinds) or at == begin:
         return False
     left, right = kinds[text[at - U1]], kinds[text[at]]
@@ -64,13 +64,13 @@ def begins_word(text, begin, at, kinds):
 
 @inlined
 def letter_size(byte):
-    """The number of bytes in UTF-8 of the letter that represents a byte."""
+    """Return the number of bytes in UTF-8 of GPT-2's letter for a byte."""
     return U1 if LETTERS_FROM <= byte <= LETTERS_TO else U2
 
 
 @inlined
 def next_known(text, at, end, missing):
-    """The position of the next byte of a pre-token that is not missing; `end` if all are missing."""
+    """Find the next byte of a pre-token that is not missing; return its position, or `end` if there is none."""
     while at < end and missing[text[at]]:
         at += U1
     return at
@@ -78,7 +78,7 @@ def next_known(text, at, end, missing):
 
 @part
 def has_missing(text, begin, end, missing):
-    """Whether a byte of a pre-token is missing."""
+    """Whether any byte of a pre-token is missing."""
     found = np.uint8(0)
     for index in range(begin, end):
         found |= missing[text[np.uint64(index)]]
@@ -87,8 +87,8 @@ def has_missing(text, begin, end, missing):
 
 @part
 def locate_known(text, begin, end, table, characters, word, output, place):
-    """Write the spans of the ids of a pre-token with missing bytes. As in ``tokenizers``, the letters of each token are counted from the
-    end of the last token's letters, as if no byte were missing.
+    """Write the spans of the ids of a pre-token with missing bytes. As in ``tokenizers``, each token begins at the letter where the last
+    token ends, as if no byte were missing.
 
     Args:
         text, begin, end: the pre-token.
@@ -99,7 +99,7 @@ def locate_known(text, begin, end, table, characters, word, output, place):
         The index after the last id.
     """
     missing, lengths = table.missing, table.lengths
-    at, left, characters = begin, letter_size(text[begin]), characters + U1  # `at`: the current letter; `left`: its unused bytes
+    at, left, characters = begin, letter_size(text[begin]), characters + U1  # `at`: the current letter; `left`: number of its unused bytes
     read = next_known(text, begin, end, missing)
     while read < end:
         size = U0
@@ -127,11 +127,11 @@ def locate(text, pieces, count, table, output, place, row, state):
     Args:
         text, pieces, count: the pre-tokens, see `fst.runtime.pretokens.kernels.find`.
         table: `fst.pretokens.arguments.Arguments`.
-        output: `fst.tables.kernel_call.SpansOutput`, with all ids, and the spans of special ids; filled.
-        place: the index of the first id of the pre-tokens.
+        output: `fst.tables.kernel_call.SpansOutput`, which contains all ids and the spans of special ids, and receives all other spans.
+        place: the output index of the first id of the pre-tokens.
         row: the row of the first pre-token.
-        state: `BEFORE` and `WORD` are the number of characters and of words of the open text so far. `IN_WORD` is 1 inside of a word, which
-            `WORD` does not count.
+        state: ``state[BEFORE]`` and ``state[WORD]`` are the numbers of characters and of words in the present text before the pre-tokens.
+            ``state[IN_WORD]`` is 1 inside a word that ``state[WORD]`` does not count yet.
     """
     characters, word, in_word, joins = state[BEFORE], state[WORD], state[IN_WORD], table.params[JOINS_WORDS]
     missing, kinds, drops = table.missing, table.byte_kinds, table.params[DROPS_BYTES] > U0

@@ -49,7 +49,7 @@ def after(text, at, stop, count):
 
 @part
 def moved(text, at, stop, characters, count):
-    """The position of a character in a row.
+    """Find the position of a character in a row.
 
     Args:
         at, characters: a position in the row where the search begins, and the number of the row's characters before it.
