@@ -30,7 +30,7 @@ NO_SAMPLING = (
     "nbest segmentations."
 )
 COMPILE = "compile the .model file, and call fst.sentencepiece with the tokenizer of its table"
-REFUSED = {  # methods that a stand-in cannot have, and methods of sentencepiece before 0.2.3
+REFUSED = {  # methods that a stand-in does not have, and their replacements
     **dict.fromkeys(("load", "load_from_file", "load_from_serialized_proto", "from_file", "from_proto"), COMPILE),
     "serialized_model_proto": "a table does not keep the .model file; keep the file, or pickle this object",
     "set_encode_extra_options": "pass add_bos, add_eos, reverse and emit_unk_piece to fst.sentencepiece or to encode",
@@ -46,7 +46,7 @@ REFUSED = {  # methods that a stand-in cannot have, and methods of sentencepiece
 
 @in_both_spellings
 class SentencePieceProcessor(Vocabulary):
-    """A stand-in for a ``sentencepiece.SentencePieceProcessor``.
+    """Make a stand-in for a ``sentencepiece.SentencePieceProcessor``.
 
     It has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from a
     ``.model`` file, the results are the same, with three exceptions: `parallel_encode`, `nbest_encode` (see there), and the random numbers

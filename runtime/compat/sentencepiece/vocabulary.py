@@ -10,7 +10,7 @@ from fst.runtime.compat.sentencepiece.arguments import is_sequence, piece_of
 from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
 from fst.runtime.tokenizer import Tokenizer
 
-BOTH = ("get_piece_size", "piece_to_id")  # methods with two spellings, although methods whose names end in _id or _size have one
+BOTH = ("get_piece_size", "piece_to_id")  # methods with two spellings; all other names in _id or _size have one
 Class = TypeVar("Class", bound=type[Any])
 
 

@@ -216,7 +216,7 @@ class FastTokenizer:
         return self.unk_token_id if number is None else number
 
     def __len__(self) -> int:
-        # ``resize_token_embeddings`` uses this number. The ids of tiktoken have gaps, which transformers fills with tokens.
+        # ``resize_token_embeddings`` uses this number. The ids of tiktoken have gaps, for which transformers makes tokens.
         if self.fst.header.get("reference", TOKENIZERS) == TOKENIZERS:
             return self.fst.vocab_size
         return 1 + int(self.fst._table.token_ids.max())
