@@ -1,8 +1,8 @@
 """Double arrays: the format in which SentencePiece stores the strings of a charsmap and their replacement texts.
 
-A node of the trie is a unit of 32 bits. Its children are in a block of 256 units; the child for a byte is at the node's base xor the byte,
-and its label is this byte. A unit with a different label is not a child. If a string ends at the node, the unit at the base contains the
-string's value, which is the position of its replacement text. Nodes may share children. This is the format of Darts-clone,
+A node of the trie is a unit of 32 bits. The children of a node are in a block of 256 units; the child for a byte is at the node's base xor
+the byte, and has this byte as its label. A unit with a different label is not a child. If a string ends at the node, the unit at the base
+contains the string's value, which is the position of its replacement text. Nodes may share children. This is the format of Darts-clone,
 https://github.com/s-yata/darts-clone.
 
 Charsmaps are not trusted. `read` proves that no walk leaves the array, that strings consist of whole characters and are not too long, and

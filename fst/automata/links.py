@@ -3,9 +3,9 @@
 Suppose that the string of a node v = δ(u, c) has been read, and v has no edge for the next symbol. The walk continues at the node f(v), the
 failure link of v, and reads no symbol again. The pops F(v) are the tokens that are certain at this time. There are three policies:
 
-- `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). There are no pops: all tokens that end at v are
-  found along its links.
-- `longest`: the longest token wins (Song et al. 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from z =
+- `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). This policy has no pops: all tokens that end at
+  v are found along the links of v.
+- `longest`: the longest token wins (Song et al., 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from z =
   f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) exists for no z, c
   is in no token, and f(v) is the root. A node without edges is not a state: no link leads to it, and its token is popped, too.
 - `link`, for words: like `longest`, but one level of the trie at a time, and for tries with a suffix root (Algorithm 2). If v ∈ V, f(v) =
@@ -38,7 +38,7 @@ UNSEEN = 0  # the token for symbols that begin no other token
 
 
 class Nodes(NamedTuple):
-    """A trie for kernels. Its nodes are sorted by level, the root first, and within a level by parent and label.
+    """A trie for kernels, whose nodes are sorted by level, the root first, and within a level by parent and label.
 
     Attributes:
         parents: int[nodes], the parent of each node; `NULL` for the root.

@@ -33,11 +33,12 @@ class Matcher(NamedTuple):
 
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
-        nodes: int32[nodes, 7]. A node represents its path, the labels from the root to it. Its fields: `SKIP`, `REST`: after a walk that
-            ends here, the next walk starts `SKIP` items later, at the node `REST`. If `REST` is the root, the next walk has not read any
-            item yet. `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path; 0 and -1 if no string
-            is a prefix. `ENDING`: the value of the string that equals the path; -1 if no string equals it. `LEAST`: the lowest value of all
-            strings that are prefixes of the path; -1 if no string is a prefix. `IS_INNER`: 1 if the node has children.
+        nodes: int32[nodes, 7]. A node represents its *path*, the labels from the root to the node. The fields of a node: `SKIP`, `REST`:
+            after a walk that ends at the node, the next walk starts `SKIP` items later, at the node `REST`. If `REST` is the root, the next
+            walk has not read any item yet. `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path;
+            0 and -1 if no string is a prefix. `ENDING`: the value of the string that equals the path; -1 if no string equals it. `LEAST`:
+            the lowest value of all strings that are prefixes of the path; -1 if no string is a prefix. `IS_INNER`: 1 if the node has
+            children.
     """
 
     edges: NDArray[np.uint32]

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class RowFormat:
-    """The format of entries. Their fields are, from the lowest bit, ``target | value | label``.
+    """The format of entries, ``target | value | label`` from the lowest bit.
 
     Attributes:
         label_bits, target_bits, value_bits: the sizes of the fields.
@@ -139,15 +139,15 @@ KIND_SHIFT, OUTPUT_SHIFT = ENTRY.value_shift, ENTRY.value_shift + KIND_BITS
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
 # Kinds of a class. NONE: with a label, part of a word; without a label, a *blank* between words. ONE: a word by itself; its output is the
 # word's id. OTHER: part of a word, without a label. LIST: any other sequence of symbols. OTHER and LIST are rare. A blank with an output is
-# a *fence*: it ends a word, but two equal fences next to each other have no effect. So if each character of one kind is between two equal
-# fences, adjacent characters of this kind form one word, and the words next to it end there.
+# a *fence*: a fence ends a word, but two equal fences next to each other have no effect. So if each character of one kind is between two
+# equal fences, adjacent characters of this kind form one word, and the words next to it end there.
 OTHER, LIST = 2, 3
 BLANK = np.uint64(0)  # record A of a blank, which also represents the end of a text
 
 # Flags in the output of a LIST class.
 STARTS_SPECIAL = 1  # a special token may begin with the character
 HAS_MARKS = 2  # the list contains marks: symbols of rank > 0, which canonical ordering may move
-CONTINUES_RUN = 4  # a run of marks continues through the character: it has no symbols, or all of them are marks
+CONTINUES_RUN = 4  # a run of marks continues through the character, which has no symbols, or only marks
 
 ROOT = 0  # the state at the start of every word
 LINK = 1  # in the layout "linked", the label of failure links; no class has this label

@@ -1,4 +1,5 @@
-"""The transducer of Song et al. 2021, Section 3.6: it has no failure transitions, so it makes exactly one transition per character.
+"""The transducer of Song et al., 2021, Section 3.6. A transducer has no failure transitions, so it makes exactly one transition per
+character.
 
 When Algorithm 1 reads c in state v, it reaches the node δ′(v, c) and emits the ids σ′(v, c):
 

@@ -1,6 +1,6 @@
 """A trie of strings of integer symbols, with any number of roots.
 
-Notation of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.automata.links` and
+Notation of the paper (Song et al., 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.automata.links` and
 `fst.automata.transducer`::
 
     V      the vocabulary            r   the root, node 0, where a word begins
@@ -60,7 +60,7 @@ class Strings:
 
 @dataclass(frozen=True, eq=False)
 class Trie:
-    """A trie. Its nodes are sorted by level, the roots first.
+    """A trie whose nodes are sorted by level, the roots first.
 
     Attributes:
         roots: the names of the roots, for display.
@@ -225,7 +225,7 @@ def spread(starts: Ints, lengths: Ints) -> Ints:
 
 
 def longer(array: Ints, length: int) -> Ints:
-    """Copy an array to the beginning of a longer array. The rest is not initialised, and uses no memory until it is written."""
+    """Copy an array to the beginning of a longer array. New elements are not initialised, and use no memory until they are written."""
     grown = np.empty(length, array.dtype)
     grown[: len(array)] = array
     return grown

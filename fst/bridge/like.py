@@ -15,7 +15,7 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     """The ``tokenizer.json`` of a tokenizer, and further settings, named as in `fst.tables.header.Settings`.
 
     Args:
-        old: as in `fst.train.like`. It is compiled only if it contains no ``tokenizer.json``.
+        old: as in `fst.train.like`. Only a tokenizer without a ``tokenizer.json`` is compiled.
         asker: the name of the calling function, for messages.
 
     Raises:

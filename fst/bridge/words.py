@@ -88,7 +88,7 @@ def _no_splitter(why: str) -> NoReturn:
 
 
 def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
-    """Set the digest of counted words to that of a pipeline.
+    """Set the digest of counted words to the digest of a pipeline.
 
     Raises:
         VocabularyError: the words were split by a different pipeline.

@@ -162,7 +162,8 @@ class Steps:
     """The progress of compilation: the kernels that the first call of a machine compiles, one after another.
 
     Attributes:
-        machine: the kind of the machine. count: the number of its kernels.
+        machine: the kind of the machine.
+        count: the number of its kernels.
         compiled: the number of kernels that this process has compiled.
         seconds: the total time of their compilation.
     """

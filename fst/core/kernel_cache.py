@@ -48,7 +48,7 @@ _full: dict[Path, str | None] = {}  # folders in which a kernel could not be wri
 
 
 class KernelCache:
-    """The machine code of one function on disk. It replaces numba's `FunctionCache`.
+    """The machine code of one function on disk: a replacement for numba's `FunctionCache`.
 
     Args:
         function: the kernel in Python.

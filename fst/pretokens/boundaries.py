@@ -2,7 +2,7 @@
 
 A context, or *window*, is the symbols around a position; it decides whether a pre-token begins there (`fst.compile.pretokens.boundaries`).
 
-The full table of decisions has up to a million entries, and a look-up decides only one position. It is factored as follows. A left half is
+The full table of decisions has up to a million entries, and a look-up decides only one position. So the table is factored. A left half is
 the two symbols before a position; a right half is the position's own symbol and the next one. Many halves have the same effect, so there
 are only a few kinds of halves. The decision about a position is an entry of a small matrix, in the row of its left half and the column of
 its right half. A window can contain further symbols, left of the left half. If the decision depends on these symbols, the entry is

@@ -6,8 +6,8 @@ A text becomes ids in three steps, each with its own arrays:
 2. The splitter cuts each *stretch*, the text between two special tokens, into pre-tokens, see `fst.text.splitter`. ``pages`` and ``blocks``
    map a code point to its class, ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes.
    ``symbols`` and ``decisions`` decide nearly all positions without the automaton, see `fst.compile.pretokens.boundaries`; the kernel
-   relies on them, and runs the automaton only at the other positions. Some pre-tokens are dropped, such as whitespace: ``drops`` contains 1
-   for the classes of their first characters.
+   relies on these two arrays, and runs the automaton only at undecided positions. Some pre-tokens are dropped, such as whitespace:
+   ``drops`` contains 1 for the classes of their first characters.
 3. The bytes of each pre-token become tokens. ``words`` and ``displacements`` are a perfect hash table of the pre-tokens that are one token.
    For all other pre-tokens, each machine has its own arrays.
 
@@ -203,7 +203,7 @@ class PretokenTable(Table):
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_words(self) -> None:
-        """Prove that every hash leads to a slot, and that the number of bytes of each word is that of its token."""
+        """Prove that every hash leads to a slot, and that each word and its token have the same number of bytes."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
         is_power = slots > 1 and slots & slots - 1 == 0

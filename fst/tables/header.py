@@ -74,7 +74,7 @@ class Model:
         model_tokens: the number of tokens of the model; the other tokens of the table are added tokens.
         continuing_subword_prefix: the first characters of a token that continues a word.
         max_input_chars_per_word: the maximum number of characters of a word; a longer word becomes one unknown token.
-        trims_offsets: whether offsets exclude whitespace at the ends of tokens. If so, no token of the model begins or ends with
+        trims_offsets: whether offsets exclude whitespace at the ends of tokens. Tokens of the model then neither begin nor end with
             whitespace.
     """
 

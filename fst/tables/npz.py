@@ -168,7 +168,7 @@ def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
 
 
 def copied(data: bytes) -> memoryview:
-    """A read-only copy of a file's bytes. Its address is a multiple of 64, as for a mapped file."""
+    """A read-only copy of a file's bytes. The address of the copy is a multiple of 64, like the address of a mapped file."""
     aligned = np.empty(len(data) + ALIGNMENT, np.uint8)
     begin = -aligned.ctypes.data % ALIGNMENT
     aligned = aligned[begin : begin + len(data)]

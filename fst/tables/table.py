@@ -39,8 +39,8 @@ def member(dtype: str, axes: int = 1) -> Any:
 class Table(ABC):
     """A compiled machine: immutable arrays, and the metadata of the file.
 
-    A machine is a frozen dataclass without ``eq`` that derives from this class. It is declared by class attributes and by fields made with
-    `member`. The order of the fields is the order of the arrays in the file.
+    A machine is a frozen dataclass without ``eq`` that derives from this class. A machine is declared by class attributes, and by fields
+    made with `member`. The order of the fields is the order of the arrays in the file.
 
     Attributes:
         header: the JSON of the file: ``kind`` and all other metadata of the machine.
@@ -84,7 +84,7 @@ class Table(ABC):
     @property
     @abstractmethod
     def ids_per_unit(self) -> int:
-        """The capacity for ids per code unit of text. It covers the maximum number of ids, as `prove` shows, and intermediate values of
+        """The capacity for ids per code unit of text. This capacity is enough for all ids, as `prove` shows, and for intermediate values of
         kernels.
         """
 

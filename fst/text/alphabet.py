@@ -4,8 +4,8 @@ A raw code point becomes zero or more *symbols*: characters after normalization,
 same symbols in every text. Only two rules depend on neighbours:
 
 - The marks of a run of combining marks are sorted by rank. Ranks have the order of combining classes.
-- Words may end where characters of two kinds meet. If so, each character of one of these kinds becomes a symbol between two *fences*. Two
-  equal adjacent fences cancel out, so only the fences at the ends of a run of this kind remain.
+- Words may end where characters of two kinds meet. In this case, each character of one of these kinds becomes a symbol between two
+  *fences*. Two equal adjacent fences cancel out, so only the fences at the ends of a run of this kind remain.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ class EditArguments(NamedTuple):
     """Edits, see `fst.text.edits`.
 
     Attributes:
-        rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: as in `Edit`; the other
-            columns: the start and the end of the edit's content, string and runs in the other arrays.
+        rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: as in `Edit`. All other
+            columns contain the start and the end of the edit's content, string and runs in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
         counts: uint64[2], the number of edits before the maps of characters, and the number of all edits.
         bytes: uint8[edits, 2, 256]. First row: 1 if a replaced string may begin with the byte. Second row: 1 if the byte may be the second
@@ -100,10 +100,10 @@ class NormalizerArguments(NamedTuple):
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string of
             `every`, or if one of these strings has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may
             begin after the byte.
-        stops: uint8[512], two tables by byte, for finding the positions where a text may change. These are bytes with the bit `STOP` (all
-            bytes except unchanged ASCII characters), and bytes with `FIRST` before a byte with `SECOND`. The table from `IF_FOUND_ANYWAY`
-            on has the bits `FIRST` of all strings of `every`, and no bit `STOP` for characters whose result is in `mapped`. In the table
-            from `IF_FOUND_ALONE` on, `FIRST` is set only for strings with the value `FOUND_ALONE`.
+        stops: uint8[512], two tables by byte, for finding the positions where a text may change. These positions are bytes with the bit
+            `STOP` (all bytes except unchanged ASCII characters), and bytes with `FIRST` before a byte with `SECOND`. The table from
+            `IF_FOUND_ANYWAY` on has the bits `FIRST` of all strings of `every`, and no bit `STOP` for characters whose result is in
+            `mapped`. In the table from `IF_FOUND_ALONE` on, `FIRST` is set only for strings with the value `FOUND_ALONE`.
         mapped: uint8[256], the result for each byte of a text that is copied, see `COPIES`; empty if each byte maps to itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
         list_ends: uint32[lists + 1], the end of each list in `lists`, by the number of the list; the first element is 0.

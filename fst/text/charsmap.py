@@ -186,9 +186,9 @@ class Charsmap:
 def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Place]:
     """The spans of characters as in ``tokenizers``.
 
-    For each new character, ``tokenizers`` records the number of characters that it adds or removes. Then it reads the old characters in
-    parallel with the new characters. An added character has the span of the last character read. Removed characters are read together with
-    the new character before them. Removed characters at the beginning are never read, so all later spans lag.
+    For each new character, ``tokenizers`` records the number of characters that it adds or removes. Then ``tokenizers`` reads the old
+    characters in parallel with the new characters. An added character has the span of the last character read. Removed characters are read
+    together with the new character before them. Removed characters at the beginning are never read, so all later spans lag.
     """
     changes = list[int]()
     for string, new in replaced:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fst.automata.matcher import NO_NODE, hashed_edges
 from fst.automata.rows import CODE_POINTS, Array
 
-Place = tuple[int, int]  # a span: the first character in a text, and one past the last
+Place = tuple[int, int]  # a span: the index of the first character, and the index after the last character
 
 HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant, a vowel, and optionally a trailing consonant
 LEADING, VOWELS, TRAILING = 0x1100, 0x1161, 0x11A7
@@ -33,7 +33,7 @@ VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 ITSELF = CODE_POINTS  # in an image: the mapped character; one past the last code point
 MAX_ROW = 64  # maximum number of numbers in a stored row, except for suspects; also the maximum growth of a text
 NO_ASCII = 0xFF
-FIRST_PART = 1 << 21  # the bit above a code point: this is the first part of a character
+FIRST_PART = 1 << 21  # the bit above a code point, set for the first part of a character
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ A machine reads one *symbol* (normalized character) at a time. Five arrays map a
 ``pages``, ``blocks``
     two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``.
 ``classes``
-    two records per class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class behave alike. No character has class
-    0. Classes of parts of words come first, then classes that end a word, then lists. See `fst.automata.rows` for the bits of record A.
+    two records per class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class behave alike. Class 0 belongs to no
+    character. Classes of parts of words come first, then classes that end a word, then lists. See `fst.automata.rows` for the bits of
+    record A.
 ``symbols``
     lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` for each symbol, the lowest rank
     first. Class 0 is a mark without a symbol, which only takes up a position in a run of marks.

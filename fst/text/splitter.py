@@ -28,7 +28,7 @@ FAILED_BITS = 14  # at most ``1 << FAILED_BITS`` failed searches are remembered
 
 @dataclass(frozen=True, eq=False)
 class Splitter:
-    """Cuts a text into pre-tokens by a pattern.
+    """An automaton that cuts a text into pre-tokens by a pattern.
 
     A search begins in START at a position of the text and reads one symbol at a time. A move consists of the next state and a bit: whether
     a match ends before the symbol. The bit comes one symbol late, so patterns can look one symbol ahead. A search ends in DEAD, and its

@@ -47,8 +47,7 @@ def like(
     Args:
         old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
             vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
-        texts: documents, files or counted words, as in `words`. They are split as in the old tokenizer, except that added tokens count as
-            text.
+        texts: documents, files or counted words, as in `words`. Texts are split as in the old tokenizer, but added tokens count as text.
         vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the old vocabulary.
         new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
         special_tokens_map: a mapping of old names of special tokens to new names.

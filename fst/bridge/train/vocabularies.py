@@ -176,8 +176,8 @@ def unigram(
     - the final cut to the size is by loss, not by score;
     - if single characters already fill `vocab_size`, all remaining pieces are kept, and the vocabulary is larger than `vocab_size`.
 
-    Characters that are not pieces get scores that differ by 0.0001. Their order is random in ``tokenizers``; here it is the order of code
-    points. Counts above 2^32 do not overflow.
+    Characters that are not pieces get scores that differ by 0.0001. The order of these characters is random in ``tokenizers``; here it is
+    the order of code points. Counts above 2^32 do not overflow.
 
     With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces in the order of
     their frequency, and special tokens are not pieces.
@@ -286,6 +286,6 @@ def _trained(
     errors: str,
     **options: Any,
 ) -> Trained:
-    """The result of a trainer of the compiler, with its own `options`; all other arguments are those of the public trainer."""
+    """Call a trainer of the compiler. `options` are the arguments that only this trainer has; all others are as in its public function."""
     found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
     return train(found, pipeline=pipeline, **options)

@@ -70,7 +70,7 @@ class Affixes(NamedTuple):
         return self.everywhere(bytes([byte]))
 
     def everywhere(self, body: bytes) -> Sequence[Part]:
-        """The parts of a byte string: it has a different name at each of these positions in a pre-token."""
+        """The parts of a byte string: at each of these positions in a pre-token, the byte string has a different name."""
         firsts, lasts = ([True, False] if affix else [True] for affix in self)
         return [Part(body, is_first, is_last) for is_first in firsts for is_last in lasts]
 

@@ -21,8 +21,8 @@ class BpeArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.bpe.kernels.encode` reads.
 
     Attributes:
-        shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens. entries: as in
-            `fst.machines.bpe.table.BpeTable`.
+        shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens.
+        entries: as in `fst.machines.bpe.table.BpeTable`.
     """
 
     shared: Arguments
@@ -33,8 +33,8 @@ class MergeArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.bpe.kernels.merge_queue` reads.
 
     Attributes:
-        shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens. pairs: uint64[2 * slots], the hash table of
-            pairs, see `fst.machines.bpe.merge_list.pairs_for`.
+        shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens.
+        pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`.
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
         fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` if no runs do.

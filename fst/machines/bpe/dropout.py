@@ -1,9 +1,9 @@
-"""BPE dropout: its definition, and a slow walk. Source: Provilkov et al. 2020, "BPE-Dropout: Simple and Effective Subword Regularization",
+"""BPE dropout: its definition, and a slow walk. Source: Provilkov et al., 2020, "BPE-Dropout: Simple and Effective Subword Regularization",
 https://arxiv.org/abs/1910.13267, section 3.2.
 
 A *candidate* is a pair of neighbours that may merge. Each step visits the candidates of a pre-token in the order of their ranks; if ranks
-are equal, from left to right. It skips each candidate with the probability p, and merges the first candidate that it does not skip. In the
-next step, skipped pairs are candidates again. If a step skips all candidates, or there are no candidates, the pre-token is complete.
+are equal, from left to right. The step skips each candidate with the probability p, and merges the first candidate that it does not skip.
+In the next step, skipped pairs are candidates again. If a step skips all candidates, or there are no candidates, the pre-token is complete.
 
 **The jump.** A step with n candidates merges the candidate after the first s with the probability pˢ(1 - p), and skips all with the
 probability pⁿ. So the number S of skips has P(S ≥ s) = pˢ for s = 0 … n, where S = n completes the pre-token. Let U be uniform in [0, 1).
@@ -29,7 +29,7 @@ from fst.machines.bpe.merge_list import MADE
 
 @dataclass(frozen=True)
 class Dropout(Seeded):
-    r"""Random ids of byte-level BPE: at each step, skip each merge with a probability (BPE-Dropout, Provilkov et al. 2020).
+    r"""Random ids of byte-level BPE: at each step, skip each merge with a probability (BPE-Dropout, Provilkov et al., 2020).
 
     Attributes:
         probability: the probability of skipping a merge, 0 to 1. A step skips p / (1 - p) merges on average, so a text of one very long

@@ -31,7 +31,7 @@ class BpeAutomaton:
 
 @dataclass(frozen=True)
 class BpeModel:
-    """The model. The names are those of Hugging Face's ``tokenizers``.
+    """The model. Its fields have the names of Hugging Face's ``tokenizers``.
 
     Attributes:
         model_tokens: the number of the model's tokens, which are the first tokens of the table.

@@ -61,7 +61,7 @@ class BpeTable(PretokenTable):
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
-        """The module of the kernel: it walks the automaton, or it runs the merges."""
+        """The module of the kernel, which walks the automaton or runs the merges."""
         return "fst.runtime.machines.bpe.kernels.encode" if self.has_automaton else "fst.runtime.machines.bpe.kernels.merge_queue"
 
     @property
@@ -213,8 +213,8 @@ class BpeTable(PretokenTable):
             self._prove_characters()
 
     def _prove_characters(self) -> None:
-        """Prove that each character with a token has as many bytes as this token. Only the tokens of shared ids and the ``unk_token`` need
-        this proof.
+        """Prove that each character with a token has as many bytes as this token. Only two kinds of tokens need this proof: tokens that
+        share an id, and the ``unk_token``.
         """
         model = self.metadata.model
         ids, unknown = self.token_ids[: model.model_tokens - model.fallbacks], -1 if model.unk_id is None else model.unk_id
@@ -370,7 +370,7 @@ class BpeTable(PretokenTable):
         self._prove_list()
 
     def _prove_long_pieces(self) -> None:
-        """Prove that the number of bytes of each long pre-token is that of its token."""
+        """Prove that each long pre-token and its token have the same number of bytes."""
         need(not self.long_pieces or self.metadata.model.ignore_merges, "there are long pieces without ignore_merges")
         for piece, number in self.long_pieces.items() - self.spelled_fallbacks.items():
             size = self.lengths[number]

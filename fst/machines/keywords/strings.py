@@ -11,8 +11,8 @@ The suffix need not be the longest suffix that is a state: with a shorter suffix
 every path.
 
 **Suffixes.** Let w be the state below p on byte c. The string of w is a suffix of u's string followed by c, if p's string is a suffix of
-u's string. By induction over the depth, the latter is true if p is on the chain of links from u. `_are_on_chains` follows these chains in
-steps of powers of two.
+u's string. By induction over the depth, p's string is such a suffix if p is on the chain of links from u. `_are_on_chains` follows these
+chains in steps of powers of two.
 
 The proof leaves out states that no transition enters, and all states below them. Tables for the standard kind have such states, because the
 search restarts after each match.

@@ -2,9 +2,9 @@
 
 The automaton reads a text by the rules of `fst.machines.keywords.text`; without rules, it reads the bytes of the text.
 
-For the leftmost kinds the automaton is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the keywords
-and all single bytes; matches of single bytes are not reported. For the standard kind it is the automaton of Aho and Corasick (1975),
-restarted after each match. For the overlapping kind see `fst.machines.keywords.overlapping`.
+For the leftmost kinds the automaton is MaxMatch (Song et al., 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the
+keywords and all single bytes; matches of single bytes are not reported. For the standard kind it is the automaton of Aho and Corasick
+(1975), restarted after each match. For the overlapping kind see `fst.machines.keywords.overlapping`.
 
 The layout is *linked*: a state has its own transitions and a failure link. The notation is that of `fst.automata.trie`: u, v are states,
 f(v) is the failure link of v, and |v| is its depth, the length in bytes of its string. These |v| bytes may still belong to a match; earlier
@@ -19,8 +19,8 @@ and its end, counted from the first of the |v| bytes; and the previous match, or
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
 most 1 to the depth, and a state represents the bytes just read (`fst.machines.keywords.strings`). The matches of an output do not overlap,
-and are in order. They are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches of a
-text are inside the text, do not overlap, and are in order.
+and are in order. Matches are within the |v| bytes and the byte just read, before the bytes that the next state represents. So the matches
+of a text are inside the text, do not overlap, and are in order.
 """
 
 from __future__ import annotations
@@ -176,7 +176,9 @@ class KeywordTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """Return the expansion bound of a text. It bounds the number of matches, because they do not overlap and are not empty."""
+        """Return the expansion bound of a text. This is also a bound on the number of matches, because matches do not overlap and are not
+        empty.
+        """
         return self.metadata.text.expansion_bound
 
     @Lazy

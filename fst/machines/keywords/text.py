@@ -9,8 +9,8 @@ The compiler changes keywords by the same rules. So the automaton only compares 
    use this byte. A keyword that begins with a word character begins with a border, and a border never occurs inside a word; other keywords
    begin without a border. So the automaton respects whole words when it chooses between matches.
 
-A border counts as a character. Its span is from the start of the next character to the end of the previous character. So the span of a
-match covers exactly its characters.
+A border counts as a character. The span of a border is from the start of the next character to the end of the previous character. So the
+span of a match covers exactly its characters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fst.text.normalizer import NO_CUTS, Normalizer
 from fst.text.whitespace import NO_WHITESPACE
 
 BORDER = 0xFF
-WORD = 1 << 21  # the bit above a code point: this is a word character
+WORD = 1 << 21  # the bit above a code point, set for word characters
 FOLDED, BORDERED = 2, 2  # per byte of rewritten text: maximum number of bytes of folded text, and of added borders
 ASCII = 128
 NO_TOKENS = AddedTokens({}, {}, None, [], [])

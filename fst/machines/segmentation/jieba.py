@@ -1,10 +1,10 @@
-"""The machine of jieba: it divides Chinese text into the most probable words, and other text into simple tokens.
+"""The machine of jieba, which divides Chinese text into the most probable words, and other text into simple tokens.
 
 jieba 0.42.1 first cuts a text into *blocks* of Chinese characters, ASCII letters and digits, and a few signs, see `KINDS`. A path is a
-sequence of words that covers a block. Its score is the sum of ``log(frequency) - log(total)`` over its words; a character that begins no
-word is a word of frequency 1. Sums are rounded, and paths may tie, so the order of operations is part of the definition. Scores are
-computed from right to left: the score of a position is the maximum of ``(log(frequency) - log(total)) + score of the word's end`` over all
-words that begin there; in a tie, the longer word wins. So a kernel that sums from left to right cannot run this machine.
+sequence of words that covers a block. The score of a path is the sum of ``log(frequency) - log(total)`` over its words; a character that
+begins no word is a word of frequency 1. Sums are rounded, and paths may tie, so the order of operations is part of the definition. Scores
+are computed from right to left: the score of a position is the maximum of ``(log(frequency) - log(total)) + score of the word's end`` over
+all words that begin there; in a tie, the longer word wins. So a kernel that sums from left to right cannot run this machine.
 
 A table has one of three modes:
 

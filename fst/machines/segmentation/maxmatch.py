@@ -3,11 +3,11 @@
 The next token of MaxMatch is the longest word of a dictionary that begins at the end of the last token, or one character if no word begins
 there. So a walk reads as far as the trie allows, returns the last word on its path, and continues at the end of this word. If the walk has
 read units after this word, it does not read them again, but *jumps*. For each state from which walks jump, a table contains the tokens that
-are certain after the units read so far, and the state of a walk that has read the remaining units. This is the failure link of Song et al.
-2021, *Fast WordPiece Tokenization*, Section 3, with its pops. So a unit of text takes at most two look-ups, whatever the words are: one
-that succeeds, and one that fails.
+are certain after the units read so far, and the state of a walk that has read the remaining units. A jump corresponds to a failure link
+with its pops in Song et al., 2021, *Fast WordPiece Tokenization*, Section 3. So a unit of text takes at most two look-ups, whatever the
+words are: one that succeeds, and one that fails.
 
-Backward MaxMatch reads a text from its end to its start. Its trie has the units of the words in reverse order.
+Backward MaxMatch reads a text from its end to its start. For this direction, the trie contains the units of each word in reverse order.
 
 A rule maps a string to several tokens (Sassano 2014, *Deterministic Word Segmentation Using Maximum Matching with Fully Lexicalized
 Rules*). The trie contains the string as a word; if a walk finds it, the tokens of the rule are returned.

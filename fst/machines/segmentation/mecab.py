@@ -68,7 +68,8 @@ class MecabSettings:
         words: the number of entries of the dictionary.
         unknowns: the number of entries for unknown words.
         longest: the number of UTF-16 units of the longest word.
-        max_grouping_size: see the module docstring. bos_feature: the feature string of the beginning and the end of a text.
+        max_grouping_size: see the module docstring.
+        bos_feature: the feature string of the beginning and the end of a text.
     """
 
     kind: str = stored_as(TEXT)

@@ -13,10 +13,10 @@ transition either, the transition of the root applies. The root's row has every 
 another token is not a state: the transition on its last byte leads to its longest suffix that is a state. The value of a transition is the
 number of the list of tokens that end there.
 
-**Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n. It contains the ids of the tokens that end at the byte, the
+**Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n. A list contains the ids of the tokens that end at a byte, the
 longest token first; then, optionally, -n for a character of n bytes that is not a token; then `NONE` up to the end of the block. If the
-last item of a block has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is the list inside a
-character, where no token ends, and after a character at which no token ends.
+last item of a block has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is used inside a character,
+and at the end of a character if no token ends there.
 
 **What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; the items of a list
 become shorter; and the first item is not longer than the bytes read so far. The proof uses the depths in the table: the root has depth 0, a

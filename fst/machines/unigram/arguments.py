@@ -50,8 +50,8 @@ class UnigramArguments(NamedTuple):
         shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens.
         trie: see `fst.machines.unigram.viterbi`.
         scores: float64[tokens], or float32 if sums span whole texts: the score of each token by its id.
-        unknown: the score of a character that is not a token; one element of the same dtype.
-        limit: the absolute value above which sums are reduced; one element of the same dtype.
+        unknown: the score of a character that is not a token; one element, with the dtype of sums.
+        limit: the absolute value above which sums are reduced; one element, with the dtype of sums.
         most: float64[1], the maximum change of a sum per byte of text.
         rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`.
             `HAS_TEXT_SCOPE`: 1 if sums span whole texts.
@@ -86,7 +86,7 @@ class UnigramWork(NamedTuple):
         best_sums: float64[2 * capacity] or float32, the sum of the best path to each of these positions.
         counts: uint32[capacity], the number of ids of each pending pre-token; used if spans are requested.
         sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
-        total: one element of the same dtype, the sum before the next pre-token; used if sums continue from one pre-token to the next.
+        total: one element, with the dtype of sums: the sum before the next pre-token; used if sums continue from one pre-token to the next.
     """
 
     state: Array
@@ -167,7 +167,7 @@ def work(longest: int, dtype: str) -> UnigramWork:
     )
 
 
-MOST_BITS = 900  # maximum binary exponent of a weight; float64 allows 1,023, and the rest is a margin
+MOST_BITS = 900  # maximum binary exponent of a weight; float64 allows 1,023, and the difference is a margin
 PATHS = 1 << 21  # maximum total number of paths to the positions of a pre-token
 STEPS = 1 + MOST_DEVIATIONS  # number of elements of a segmentation in `NBestWork.steps`
 
@@ -238,7 +238,7 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
 
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
-    """The working arrays of sampling. They share arrays with `own`, which must not be in use. A token has at most `longest` bytes."""
+    """The working arrays of sampling, which share arrays with `own`. `own` must not be in use. A token has at most `longest` bytes."""
     capacity = 1 << longest.bit_length()
     shared = _shared(own, SamplingWork)
     return SamplingWork(
@@ -317,7 +317,7 @@ class NBestWork(NamedTuple):
 
 
 def nbest_work(own: UnigramWork, longest: int) -> NBestWork:
-    """The working arrays of n-best segmentations. They share arrays with `own`, which must not be in use. A token has at most `longest`
+    """The working arrays of n-best segmentations, which share arrays with `own`. `own` must not be in use. A token has at most `longest`
     bytes.
     """
     return NBestWork(

@@ -36,7 +36,7 @@ NO_FALLBACK = -1
 
 @dataclass(frozen=True, eq=False)
 class UnigramTable(PretokenTable):
-    """A compiled Unigram machine. It inherits most of its arrays from `PretokenTable`.
+    """A compiled Unigram machine. Most of its arrays are defined in `PretokenTable`.
 
     Attributes:
         trie: uint64[slots], see `fst.machines.unigram.viterbi`.
@@ -347,7 +347,7 @@ class UnigramTable(PretokenTable):
 
 
 def scores_of(table: UnigramTable) -> Array:
-    """float64[tokens], the score of each token of the model for sampling. It equals the score for encoding, except for user-defined tokens.
+    """float64[tokens], the score of each token of the model for sampling. Only user-defined tokens have a different score for encoding.
 
     For sampling, a user-defined token has a bonus for each character after the first; for encoding, it has a bonus for each byte after the
     first. This difference is the same in ``unigram_model.cc`` of ``sentencepiece``.

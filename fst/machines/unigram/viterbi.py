@@ -11,7 +11,7 @@ of ``tokenizers`` cuts a text into words, and sums float64 over each word separa
 sum at a character is above `LIMIT`, this sum is subtracted from all sums from this character on, see `best_path`.
 
 **Pre-tokens.** The compiler also cuts words at each position that no token can cross. Sums then continue from one pre-token to the next.
-They restart according to `RESTARTS`: at every pre-token, at pre-tokens that begin with a space, or never between two special tokens.
+Sums restart according to `RESTARTS`: at every pre-token, at pre-tokens that begin with a space, or never between two special tokens.
 
 **Certain pre-tokens.** If sums continue, the text before a pre-token affects its best path only by rounding. The sum of a path through n
 characters is rounded at most n times. If a single token is better than all other paths by more than n + 1 roundings, it is the best path
@@ -79,9 +79,9 @@ def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: An
     Args:
         trie: see the module docstring.
         scores: the score of each token, float64 or float32.
-        unknown: the score of a character that is not a token, of the same dtype.
+        unknown: the score of a character that is not a token, with the dtype of `scores`.
         piece: the bytes of the pre-token.
-        before: the sum before the pre-token, of the same dtype.
+        before: the sum before the pre-token, with the dtype of `scores`.
         limit: the absolute value above which sums are reduced.
 
     Returns:

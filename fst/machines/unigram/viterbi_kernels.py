@@ -1,6 +1,7 @@
 """Parts of kernels that find the best path through a pre-token; `fst.machines.unigram.viterbi.best_path` specifies the result.
 
-The compiler also calls these functions. They require a trie that `fst.machines.unigram.viterbi.prove` accepts, and a pre-token in UTF-8.
+The compiler also calls these functions. All functions require a trie that `fst.machines.unigram.viterbi.prove` accepts, and a pre-token in
+UTF-8.
 """
 
 from __future__ import annotations

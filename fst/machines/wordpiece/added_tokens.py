@@ -1,8 +1,8 @@
 """The kernel arguments for contextual added tokens, which kernels find among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
 
-The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. A text is a *suspect* in three
-cases: it may contain a different contextual token, symbols alone do not determine whether a token counts, or a word is too long. Suspects
-are encoded again: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their tokens.
+The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. In three cases, a text is a
+*suspect*: it may contain a different contextual token, symbols alone do not determine whether a token counts, or a word is too long.
+Suspects are encoded again: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their tokens.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class Arguments(NamedTuple):
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
         key_masks: uint64[4 * 14], four masks for each length of a word. In the sixteen symbols from the start of a word, these masks clear
-            the symbols after the word. The last four masks are for lengths over 12, which no key has. They clear all symbols except 13 to
-            16, so that no slot matches.
+            the symbols after the word. The last four masks are for lengths over 12, which no key has. These four masks clear all symbols
+            except 13 to 16, so that no slot matches.
         token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for spans.
         added: contextual added tokens.
     """

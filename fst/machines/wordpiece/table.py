@@ -11,10 +11,10 @@ A text is read as symbols, see `fst.text.reading`. Three arrays map a state and 
     the table of words, see `fst.tables.words`. The compiler puts words that are one token into this table. A word in the table becomes its
     id.
 
-The first slot of each row is its *finish entry*. It has the label `FINISH`, which no class has. The output of the finish entry is the
-segmentation of the word so far. Instead of a next state, it contains the state's *depth*, the number of symbols read and not yet covered by
-an output; see `fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so far, then continue in
-the class's state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+The first slot of each row is its *finish entry*. The label of a finish entry is `FINISH`, which no class has. The output of the finish
+entry is the segmentation of the word so far. Instead of a next state, it contains the state's *depth*, the number of symbols read and not
+yet covered by an output; see `fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so far,
+then continue in the class's state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
 Classes with label 0 always take the default, with a single look-up of the finish entry. If their kind is NONE or ONE, they end the word,
 and their ``A.next`` is the root. Rows share slots, and only the root's row has every label. A label that does not match is a miss, and the
@@ -264,7 +264,7 @@ class WordPieceTable(ReadingTable):
 
 
 class Walk:
-    """The slow walk over a table, which specifies the kernel. It also counts its look-ups.
+    """The slow walk over a table, which specifies the kernel. The walk also counts look-ups.
 
     Attributes:
         ids: the token ids so far.
