@@ -103,8 +103,17 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
     assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
 
 
+def has_total(found: Splitter) -> bool:
+    """Whether a splitter can be compiled without gaps."""
+    try:
+        total(found)
+    except UnsupportedError:
+        return False
+    return True
+
+
 @examples(300)
-@given(some.lists(splitters, min_size=2, max_size=2), small_texts)
+@given(some.lists(splitters.filter(has_total), min_size=2, max_size=2), small_texts)
 def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
     """A splitter that is composed of others gives their pre-tokens, one cutting after the other, or the splits are refused."""
     try:

@@ -268,7 +268,7 @@ def test_wheel_has_every_module(tmp_path: Path) -> None:
     for name in (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE"):
         copy = copytree if (REPOSITORY / name).is_dir() else copyfile
         copy(REPOSITORY / name, tmp_path / "source" / name)
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps"]
     subprocess.run([*pip, "--target", tmp_path / "installed", tmp_path / "source"], check=True)
     code = f"import sys; from importlib import import_module; sys.path.insert(0, {str(tmp_path / 'installed')!r}); "
     code += f"print([path for path in map(lambda name: import_module(name).__file__, {[*SOURCE_OF]}) if 'installed' not in path])"
