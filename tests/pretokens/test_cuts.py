@@ -225,7 +225,7 @@ TIKTOKEN = [f"{name}/{name}.tiktoken" for name in ("cl100k_base", "o200k_base", 
 def test_corpora(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The corpora have the ids and spans of one thread, with many safe cuts and with parts of the usual size."""
     tok: Any = fst.Tokenizer(bpe(SHARED / "vocab_bpe" / name))
-    text = (SHARED / "corpora" / file).read_text("utf-8")[:1_500_000]
+    text = (SHARED / "corpora" / file).read_text("utf-8")[:500_000]
     check_threads(tok, [text], 2, offsets=True)
     monkeypatch.setattr(batches, "MIN_SHARE", 1)
     cuts = cuts_of(tok, text[:100_000])
