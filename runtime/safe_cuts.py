@@ -3,7 +3,7 @@
 The text on one side of a safe cut has no effect on the ids of the other side. At the cut, a kernel is in the same state as at the start of
 a text. Only two counts differ: the number of characters before the cut must be added to each span after the cut, and the number of words
 before the cut to each word number. Each machine has its own finder: `AfterSpaces` for WordPiece, and `fst.runtime.pretokens.safe_cuts` for
-byte-level BPE.
+byte-level BPE and Unigram.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class SafeCuts:
 class AfterSpaces(SafeCuts):
     """A finder of safe cuts for WordPiece: after each character that the table treats as a space and that occurs in no special token.
 
-    - Special tokens are found in the raw text. They do not contain the space, so no special token, and no prefix of one, crosses the cut.
+    - Special tokens are found in the raw text. They do not contain the space, so no special token, and no prefix of a special token,
+      crosses the cut.
     - The table maps the space to one symbol, and each character in a run of marks to a list of symbols. So a run of marks ends before the
       space.
     - The symbol of the space ends the word before it and begins no word. The symbol is not a fence, so no pair of fences that cancel each

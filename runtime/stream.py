@@ -225,7 +225,7 @@ class Spans:
     """A converter of spans from the 32 bits of a kernel to a text of any length.
 
     A kernel's positions have only 32 bits, so it receives numbers that represent positions in the text. The lowest numbers represent the
-    begin and the end of each symbol or rewritten character that is stored between two calls; the numbers after them ascend with the
+    begin and the end of each symbol or normalized character that is stored between two calls; the numbers after them ascend with the
     characters. When the numbers run out, numbering starts again.
 
     Args:

@@ -191,7 +191,7 @@ class Tokenizer(PublicClass, Encoder):
             words, and back. For type checkers, the type of ``["input_ids"]`` depends on `return_tensors` and the type of `text`.
 
         Raises:
-            TextError: an item is not text; the message names its row.
+            TextError: an item is not text; the message contains the row's number.
             ValueError: an argument has an unknown value, or a text cannot be truncated as requested.
             ImportError: "pt" needs PyTorch, which is not installed.
 

@@ -218,7 +218,7 @@ def count_documents(
         blocks: the documents.
         split: the digest that identifies the splitter.
         threads: the number of threads.
-        partition: the number of the documents' part of the corpus, a part of first occurrences.
+        partition: the number of the documents' part of the corpus; first occurrences contain this number.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         min_count: the minimum count of a word in the result.
         memory: the maximum total size of all threads' tables in bytes; full tables are written to a temporary folder.

@@ -94,7 +94,7 @@ def put_word(text, begin, length, hashed, slot, counts):
 
 @inlined
 def is_word(text, begin, length, hashed, slot, counts):
-    """Whether a slot contains a word, if their tags are equal."""
+    """Whether a slot contains a word; the caller has checked that their tags are equal."""
     slots = counts.slots
     if length <= INLINE:
         return is_key(text, begin, counts.masks, length << U2, slots, slot)
@@ -175,7 +175,7 @@ def count_words(text, starts, table, work, counts):
 
 @inlined
 def is_same(old, slot, new, other):
-    """Whether slots of two tables contain the same word, if their tags are equal."""
+    """Whether slots of two tables contain the same word; the caller has checked that their tags are equal."""
     if old.slots[slot + U3] >> TAG < LONG:
         return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
     begin, length = old.slots[slot + U1], old.slots[slot + U2]

@@ -78,7 +78,7 @@ class Documents:
         return replace(self, texts=[text.encode() if isinstance(text, str) else text for text in self.texts])
 
     def without(self, rows: Collection[int]) -> Documents:
-        """Return the documents without the documents in `rows`."""
+        """Return all documents whose row is not in `rows`."""
         return self.taken([row for row in range(len(self.numbers)) if row not in rows])
 
     def taken(self, rows: Sequence[int]) -> Documents:
@@ -99,7 +99,7 @@ class Documents:
         return [text.encode() if isinstance(text := self.texts[row], str) else text for row in rows]
 
     def carrying(self, texts: Any, name: str) -> Documents:
-        """Return the documents with a text added to the other fields of each.
+        """Add a text to the other fields of each document.
 
         Args:
             texts: a text for each document.

@@ -31,7 +31,7 @@ WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the start of an array, or of
 
 @dataclass(frozen=True)
 class Reading:
-    """The options of reading. Options have the same names on the command line.
+    """The options for reading files; the command line has options with the same names.
 
     Attributes:
         input_format: a key of `KINDS`; None: the format is recognised from the content and the name of the file.

@@ -19,7 +19,7 @@ LONG_BYTES = 1 << 21  # minimum size of a document that is divided into pieces
 
 @dataclass(frozen=True)
 class Block:
-    """Documents of one file, the unit of processing.
+    """A block: documents of one file that are processed at a time.
 
     Attributes:
         file: the name of the file in messages.
@@ -88,8 +88,8 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
 
 
 def _split(chunks: Iterable[bytes], separator: bytes | None) -> Iterator[tuple[list[bytes], bytes]]:
-    """Yield, for each chunk, the documents that end in it, and the bytes after them. Bytes at its end that may begin a separator belong to
-    the next chunk.
+    """Yield, for each chunk, the documents that end in the chunk, and the bytes after the last of them. Bytes at the end of a chunk that
+    may begin a separator are moved to the next chunk.
     """
     waiting, length = b"", len(separator or b"") - 1
     for chunk in chunks:

@@ -31,7 +31,7 @@ DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def ending(name: str) -> tuple[str, str | None]:
-    """Split off the ending of a file name, in lower case, and the compression by a second ending such as .gz, or None.
+    """Return the ending of a file name in lower case, without an ending such as .gz; and the compression that .gz means, or None.
 
     Examples:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")

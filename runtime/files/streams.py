@@ -102,7 +102,7 @@ def _blaming(name: str, packing: str | None) -> Iterator[None]:
 
 
 class Forward(io.RawIOBase):
-    """A file that can only be read from the begin to the end.
+    """A file that can be read only from the beginning to the end, without seeking.
 
     Args:
         file: the file to read.

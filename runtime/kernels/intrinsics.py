@@ -235,8 +235,8 @@ def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
 
 
 def _symbols(builder: Any, factors: Any, texts: list[Any]) -> list[Any]:
-    """Look up the symbols of `texts`: 64 bytes each, at consecutive positions. With AVX2, most symbols are shifted from the first 64, not
-    looked up.
+    """Look up the symbols of `texts`: 64 bytes each, at consecutive positions. With AVX2, most symbols are copied from the first 64
+    symbols, and not looked up again.
     """
     if _has(PERMUTES):
         return [_permuted_bytes(builder, factors, 0, LEFT, read) for read in texts]
@@ -328,8 +328,7 @@ is_key = _intrinsic("is_key", types.boolean, _is_key, arrays=3)
 classes_of = _intrinsic("classes_of", types.uint64, _classes, arrays=3)
 classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_classes_by, _looked_up), arrays=3)
 
-# Compare 64 symbols with a number, (symbols, at, numbers, index); return a bit mask: bit i is set if symbol i is at least the number, or
-# equal to the number.
+# Compare 64 symbols with a number, (symbols, at, numbers, index); return a bit mask: bit i is the result of the comparison for symbol i.
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
 

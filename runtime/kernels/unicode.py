@@ -15,7 +15,7 @@ from fst.core.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.constants import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
 
-SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results
+SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results for surrogates
 UTF_16, ITEMS = HIGH_SURROGATE, U1  # values of `pair` in `label_at`; `item & SURROGATE` is never 1
 CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first byte of 2, 3, 4
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
@@ -127,12 +127,12 @@ def put_utf_8(data, at, stop, text, filled):
 
 @kernel
 def transcode(data, starts, text, unit_starts):
-    """Convert rows from UTF-8 to UTF-16, and ASCII 32 bytes at a time.
+    """Convert rows from UTF-8 to UTF-16; ASCII is converted 32 bytes at a time.
 
     Args:
         data: uint8[n].
-        starts: int64[rows + 1], ascending: the start of each row in `data`, and n.
-        text: uint16[n + 32], filled.
+        starts: int64[rows + 1], ascending: the start of each row in `data`, and finally n.
+        text: uint16[n + 32], the output.
         unit_starts: int64[rows + 1], an output: the start of each row in `text`, and the end of the last row.
 
     Returns:
@@ -210,7 +210,7 @@ def gather_strings(rows, count, limits, text, starts):
     Args:
         rows, count: the address of the list, and the number of its rows.
         limits: as in `fst.runtime.rows.texts.Limits`.
-        text: uint16[n], filled, with room for two units per character within the limits.
+        text: uint16[n], the output, with two elements for each character that the limits admit.
         starts: int64[count + 1], an output: the start of each row in `text`, and the end of the last row.
 
     Returns:

@@ -125,7 +125,7 @@ def put_utf_8(data, at, stop, text, filled):
 
 @kernel
 def transcode(data, starts, text, unit_starts):
-    """Copy rows of UTF-8; see `fst.runtime.kernels.unicode.transcode`. ``text`` has room for all bytes."""
+    """Copy rows of UTF-8; see `fst.runtime.kernels.unicode.transcode`. ``text`` must be large enough for all bytes."""
     rows, filled = np.uint64(len(starts)) - U1, U0
     unit_starts[0] = 0
     for row in range(rows):
@@ -150,7 +150,7 @@ def put_string(rows, row, text, at):
 def gather_strings(rows, count, limits, text, starts):
     """Write the first rows of a list of str as UTF-8; see `fst.runtime.kernels.unicode.gather_strings`.
 
-    ``text`` has room for four bytes per character within the limits.
+    ``text`` must have four elements for each character that the limits admit.
     """
     fitting = rows_that_fit(rows, count, limits, OF_STR)
     at, any_wrong = U0, False

@@ -1,1 +1,1 @@
-"""Machines at run time, one folder each: kernels, and the public class."""
+"""The machines: each folder contains the kernels and the public class of a machine."""

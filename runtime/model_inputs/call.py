@@ -168,7 +168,7 @@ class Caller(Resolver):
         return np.isin(table[0], self._speller.ids)
 
     def _spelled(self, model: Model, options: Options, located: bool, inputs: Inputs, sample: int, table: Ints) -> list[str | None]:
-        """Return the names of a row's tokens as in `_names`, but with names that depend on the text, from the sample's texts."""
+        """Return the names of a row's tokens; names that depend on the text come from the sample's texts."""
         found, parts = self._names(model, options, located, table), dict[int, Parts]()
         for place in np.flatnonzero(self._depends(table) & (table[4] >= 0)).tolist() if located else ():
             number, sequence, word, begin, end = table[[0, 4, 5, 6, 7], place].tolist()

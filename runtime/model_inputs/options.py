@@ -45,7 +45,7 @@ class Options:
         windows: whether each window is a row of the result.
         padding: `NOTHING`, `LONGEST` or `FIXED`.
         width: the length of padded rows, for `FIXED`.
-        multiple: a number of which the length of padded rows is a multiple.
+        multiple: the length of padded rows is a multiple of this number.
         pad_left: whether padding is added on the left.
         words: whether texts are lists of words.
         whole: whether texts are str, and offsets are not needed.

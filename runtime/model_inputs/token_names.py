@@ -23,7 +23,7 @@ class Parts:
         begins, unknown: the position in the raw text of each character that no token of the vocabulary matches; and these characters.
         runs: for each of these characters, the number of its run of consecutive characters.
         added: the start, the end, the id and the text of each added token found.
-        named: the number of the run that was the last name of an unknown token.
+        named: the run from which the last unknown token got its name.
     """
 
     begins: list[int]

@@ -162,7 +162,7 @@ def rows_of_column(column: Any) -> Iterator[Column]:
 
 
 def _ids(batch: Batch) -> Lists:
-    """Convert a batch to lists of ids; of ids with spans if the batch has spans."""
+    """Convert a batch to lists of ids, each with its span if the batch has spans."""
     if batch.offsets is None:
         return Lists(_values(batch.ids), batch.row_splits)
     columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
@@ -292,7 +292,7 @@ def _texts(chunk: Any) -> Any:
 
 @contextmanager
 def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
-    """Convert the row number in an error with a function."""
+    """Convert the row numbers in errors by a function."""
     try:
         yield
     except TextError as error:

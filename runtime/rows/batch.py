@@ -47,7 +47,7 @@ from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 BLOCK = 1 << 17  # number of characters per call, at most twice this number; they fit into the cache of a core
 MAX_CHUNK = 1 << 10  # maximum number of rows in a chunk
 FEW_CHARACTERS = 1 << 14  # up to this number, it is faster to encode all characters than to stop at `max_ids`
-UNITS_AN_ID = 8  # more units per id than in nearly all texts, for the size of a long row's parts with `max_ids`
+UNITS_AN_ID = 8  # estimate of the units per id, higher than in nearly all texts, for reading a long row up to `max_ids`
 MIN_PIECE = 1 << 11  # minimum number of characters per call: to stop earlier would not save time
 MIN_SHARE = 1 << 18  # minimum number of characters per thread: to encode them takes 0.5 ms, to wake up a thread about 0.1 ms
 PARTS = 32  # parts of a very long text per thread: the search for more parts takes time; with fewer, threads wait for the last part

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.errors import TextError, not_one_of
 
-UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's `unit`
+UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # the dtype of each `unit`
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # `str.encode` would look up the codec
@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 Units = NDArray[Any]  # uint16 for UTF-16, or uint8 for UTF-8
 Bytes = NDArray[np.uint8]
 
-KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # by a unit's dtype
+KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # module by dtype
 gather_strings, gather_bytes, transcode = (
     {dtype: Deferred(module, name) for dtype, module in KERNELS.items()} for name in ("gather_strings", "gather_bytes", "transcode")
 )
@@ -187,7 +187,7 @@ def batch_of(text: object) -> Any:
     """Make a batch of one text.
 
     Raises:
-        TextError: `text` is not a text.
+        TextError: `text` is neither str nor bytes.
     """
     if not isinstance(text, str | bytes):
         raise TextError(f"the text is {type(text).__name__}; expected str or bytes")

@@ -106,7 +106,7 @@ class StepDecoder:
         return joined(by.tail, [text]) if by.tail else text
 
     def _with_ends(self, ids: NDArray[Any], data: bytes, by: Plan) -> bytes:
-        """Replace the bytes of a row's first and last token: the steps may change a token at the end of a row differently."""
+        """Replace the bytes of a row's first and last token: the steps may change a token differently at the begin or the end of a row."""
         first, last = self._first(ids.tolist()), self._first(ids[::-1].tolist())
         if first is None or last is None:
             return data

@@ -24,7 +24,7 @@ class PendingBorder:
 
     def __init__(self, rewriter: NormalizerArguments) -> None:
         self._rewriter, self._memo, self._noted = rewriter, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
-        self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than determine a border
+        self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than a border depends on
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:

@@ -24,7 +24,7 @@ from fst.runtime.compat.sentencepiece.pieces import NO_PIECE, Located, Pieces
 
 
 class Answers:
-    """A maker of results.
+    """A converter of ids and texts to results.
 
     Args:
         pieces: the pieces of a table.

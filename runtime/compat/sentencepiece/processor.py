@@ -48,12 +48,13 @@ REFUSED = {  # methods that a stand-in does not have, and their replacements
 class SentencePieceProcessor(Vocabulary):
     """Make a stand-in for a ``sentencepiece.SentencePieceProcessor``.
 
-    It has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from a
-    ``.model`` file, the results are the same, with three exceptions: `parallel_encode`, `nbest_encode` (see there), and the random numbers
-    of sampling. Other tables return the ids, pieces and texts of their source, and refuse calls for facts that only a model contains.
+    The stand-in has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from
+    a ``.model`` file, the results are the same, with three exceptions: the results of `parallel_encode` and of `nbest_encode` (see their
+    docstrings), and the random numbers of sampling. With a table from another source, results contain the ids, pieces and texts of this
+    source, and methods that need data of a model raise an error.
 
-    Each method that accepts a text also accepts a list of texts, and each method that accepts an id accepts a list of ids. Methods that
-    load models or return protocol buffers are absent, and the error names a remedy, such as ``return_type="offset_mapping"``.
+    Methods with a text as an argument also accept a list of texts, and methods with an id also accept a list of ids. Methods that load
+    models or return protocol buffers are absent; the error message contains a replacement, such as ``return_type="offset_mapping"``.
 
     Args:
         tokenizer: a tokenizer with any table.

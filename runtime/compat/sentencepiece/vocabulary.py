@@ -10,7 +10,7 @@ from fst.runtime.compat.sentencepiece.arguments import is_sequence, piece_of
 from fst.runtime.compat.sentencepiece.pieces import Pieces, pieces_of
 from fst.runtime.tokenizer import Tokenizer
 
-BOTH = ("get_piece_size", "piece_to_id")  # methods with two spellings; all other names in _id or _size have one
+BOTH = ("get_piece_size", "piece_to_id")  # the methods in _id and _size with two spellings
 Class = TypeVar("Class", bound=type[Any])
 
 
@@ -125,7 +125,7 @@ class Vocabulary:
 
 
 def in_both_spellings(processor: Class) -> Class:
-    """Add to a class, for each method, a second name in CamelCase, as in sentencepiece."""
+    """Add a second name in CamelCase to each method of a class, as in sentencepiece."""
     for name, method in [*vars(Vocabulary).items(), *vars(processor).items()]:
         if name in BOTH or not (name.startswith("_") or name.endswith(("_id", "_size"))):
             setattr(processor, name.title().replace("_", "").replace("Nbest", "NBest"), method)

@@ -72,7 +72,7 @@ class Encoding:
 
     @staticmethod
     def get_encoding(encoding_name: str) -> Encoding:
-        """Return the encoding with a name in the installed tiktoken, which each process compiles once.
+        """Return the encoding of this name in the installed tiktoken; each process compiles it once.
 
         Raises:
             ImportError: tiktoken is not installed.

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
-SPACES = b" \n\t"  # whitespace that is unstable before an unstable pre-token
+SPACES = b" \n\t"  # tokens of only these bytes may be unstable, too
 NO_SPACES = "\x1c\x1d\x1e\x1f"  # whitespace in Python, but not in tiktoken
 
 Row = tuple[int, ...]
@@ -80,7 +80,7 @@ class Completions:
             del ends[min(known)[1]]
 
     def _cut(self, ids: Sequence[int], size: int) -> Row:
-        """Return the fewest first ids that have at least `size` bytes together."""
+        """Return the shortest prefix of `ids` with at least `size` bytes."""
         for count, number in enumerate(ids, 1):
             size -= self._sizes[number]
             if size <= 0:

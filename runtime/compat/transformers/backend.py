@@ -68,7 +68,7 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 
     Args:
         tokenizer: the tokenizer.
-        asker: the name of the function to name in the error message.
+        asker: the name of the calling function, for the error message.
         threads: see `tokenizers`.
 
     Raises:
@@ -93,7 +93,7 @@ class Backend:
 
     Attributes:
         fst: the tokenizer.
-        threads: the argument `threads`.
+        threads: the number of threads, or None.
         files: the names of vocabulary files, in the form of ``vocab_files_names`` in transformers.
         keeps_blanks: whether decoding keeps all spaces by default, as for BPE.
         fixed: the settings of transformers that the table determines, and that cannot be changed.
@@ -252,7 +252,7 @@ class Backend:
             direction: the side where padding is added, "right" or "left".
             pad_id, pad_type_id, pad_token: the id, the type id and the name of the padding token.
             length: the number of tokens in padded rows; None: the number of tokens in the longest row of a batch.
-            pad_to_multiple_of: a number; the length of padded rows is rounded up to a multiple of it.
+            pad_to_multiple_of: round the length of padded rows up to a multiple of this number.
 
         Raises:
             ValueError: an argument has an unknown value.
@@ -273,7 +273,7 @@ class Backend:
         change.
 
         Args:
-            tokens: a list of str or of objects ``AddedToken`` of ``tokenizers``.
+            tokens: a list of str, or of ``tokenizers.AddedToken``.
 
         Returns:
             The number of tokens that are new or have new flags.

@@ -287,7 +287,7 @@ class FastTokenizer:
             text_iterator: texts, or lists of texts.
             vocab_size: the number of tokens.
             length: ignored.
-            new_special_tokens: more special tokens, a list of str or of objects ``AddedToken``.
+            new_special_tokens: more special tokens, a list of str or of ``tokenizers.AddedToken``.
             special_tokens_map: a mapping from old to new names of special tokens.
             options: other arguments of `fst.train.like`, which trains the vocabulary, such as ``min_frequency``.
 
@@ -331,7 +331,7 @@ class FastTokenizer:
         legacy_format: bool | None = None,  # noqa: ARG002
         filename_prefix: str | None = None,
     ) -> tuple[str, ...]:
-        """Write the tokenizer.json, and set the class in the settings that loads this file unchanged."""
+        """Write the tokenizer.json, and set ``tokenizer_class`` in the settings to the class that loads this file unchanged."""
         settings = json.loads(Path(file_names[0]).read_text("utf-8"))
         del settings["added_tokens_decoder"]
         settings["tokenizer_class"] = "PreTrainedTokenizerFast"

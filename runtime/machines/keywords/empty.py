@@ -30,7 +30,7 @@ class EmptyKeywords:
         self._numbers, self.overlapping = np.array(numbers, np.int32), overlapping
 
     def between(self, starts: Ints, ends: Ints, first: int, last: int) -> tuple[Ints, Ints]:
-        """The positions at which empty keywords match.
+        """Find the positions where empty keywords match.
 
         Args:
             starts, ends: the matches of nonempty keywords, in order.

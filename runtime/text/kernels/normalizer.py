@@ -383,7 +383,7 @@ def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
             if is_free and is_letter and is_after_letter and at - same + stays >= longest and waiting == begin:
                 waiting = at
             is_after_letter = is_letter
-            # Accept the border only after a whole character more, since a mark may follow the last character read.
+            # Read one character more than `longest`, since a mark may follow the last character read.
             if waiting > begin and (not longest or after - waiting > longest + U3):
                 border, waiting = waiting, begin
         at = after

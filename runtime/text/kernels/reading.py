@@ -56,7 +56,7 @@ def class_of(code, reader):
 
 @inlined
 def class_at(text, at, reader):
-    """The class of the character at a position, and the position of the next character."""
+    """Look up the class of the character at a position; return also the position of the next character."""
     code, after = label_at(text, at, UTF_16)
     return class_of(code, reader), after
 
@@ -78,7 +78,7 @@ def is_other(found, text, at, stop, seconds, unknown):
 
 @part
 def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
-    """Read characters that become one symbol each, up to one for `read_other`; return its position, and the new number of symbols."""
+    """Read characters that become one symbol each, up to a character for `read_other`; return its position, and the number of symbols."""
     while at + U32 <= stop:
         unsure = classes_of(bmp_classes, U0, text, at, symbols, filled)
         if unsure and not bmp_classes[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:

@@ -1,5 +1,5 @@
-"""Recognise texts that normalization leaves unchanged, or to which it only adds a prefix. Unchanged texts are read in place; the others are
-copied.
+"""Recognise texts that normalization leaves unchanged, or to which it only adds a prefix. Unchanged texts are read in place; texts with a
+prefix are copied.
 
 The requirements of `fst.runtime.text.kernels.stretches` apply.
 """

@@ -3,10 +3,10 @@
 The kernel reads text in rounds of a few thousand pre-tokens, and runs a few loops over each round. Each loop does one step for all
 pre-tokens, with almost no branches that depend on the text. So the processor works on many pre-tokens at the same time::
 
-    find_pieces    text → pieces, see `fst.runtime.pretokens.kernels.find`
-    find_words     pieces → ids, see `fst.runtime.pretokens.kernels.look_up`; pieces that are not found are pending
-    transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
-    emit           ids → output: inserts the tokens of pending pieces, read backwards, and the special ids of each text
+    find_pieces    text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
+    find_words     pre-tokens → ids, see `fst.runtime.pretokens.kernels.look_up`; a pre-token that is not found is pending
+    transduce      pending pre-tokens → the last token at each byte: one byte of each pre-token in turn
+    emit           ids → output: inserts the ids of pending pre-tokens, from the last token to the first, and the special ids of each text
 
 If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
 
@@ -15,7 +15,7 @@ Kernels check nothing. They require:
 - The table has passed its proof, or comes directly from the compiler.
 - ``text`` is valid UTF-8, except for the marks of added tokens (`fst.text.arguments`), and the 32 bytes after it can be read; ``starts``
   ascends within ``text``, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure these requirements.
-- ``output.ids`` has room for one id for each byte of text, for special ids, and for `fst.tables.kernel_call.SLACK` more ids.
+- ``output.ids`` has an element for each byte of text and for each special id, and `fst.tables.kernel_call.SLACK` more elements.
 - The arrays in ``work`` come from `fst.pretokens.arguments.work`, and only kernels write to these arrays.
 """
 
@@ -90,7 +90,7 @@ def put_tokens(tokens, begin, end, ids, at):
 
 @part
 def encode_long(text, begin, end, table, ids, at):
-    """Encode a long pre-token, and store the last token at each byte in `ids` for a time; return the output index after the last id."""
+    """Encode a long pre-token: write the last token at each byte to `ids`, and then the ids; return the output index after the last id."""
     entries, lengths = table.entries, table.shared.lengths
     state, left = ROOT, end - begin
     for index in range(left):

@@ -8,7 +8,7 @@ two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps.
 
 Kernels check nothing. They have the requirements of `fst.runtime.machines.bpe.kernels.encode`, and in addition:
 
-- ``output.ids`` has room for `fst.machines.bpe.merge_list.SCRATCH` ids for each byte of text.
+- ``output.ids`` has `fst.machines.bpe.merge_list.SCRATCH` elements for each byte of text.
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
 
     Args:
         text: uint8[n], UTF-8 of all texts, normalized.
-        starts: int64[rows + 1], the start of each text, and the end of the last.
-        origin: uint64, the index of the first character in its text.
+        starts: int64[rows + 1], the start of each text, and the end of the last text.
+        origin: uint64, the index of the first character of `text` in its complete text, which may have begun in an earlier call.
         in_word: uint64, 1 if the first text continues after a word character.
         more: uint64, 1 if the last text continues in the next call.
         kept, kept_characters: uint64, the number of bytes and of characters of the first text that `spelled` already contains.

@@ -22,7 +22,7 @@ from fst.runtime.kernels.constants import U0, U1, U32
 from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
-BLOCK = U32  # bytes in which characters are counted at once
+BLOCK = U32  # number of bytes whose characters are counted at once
 
 
 @inlined

@@ -36,7 +36,7 @@ LEAST = -np.inf
 
 @inlined
 def choose_longer(at, slot, best, choice, table, scores, labels):
-    """Choose the best word at a position, after the words of one character, among the longer words.
+    """Choose the best word at a position: one character, or one of the longer words.
 
     Args:
         slot: the slot in the trie of the first two characters.
@@ -279,7 +279,7 @@ def run_rows(text, starts, more, table, output, work):
                 at, place, characters = end, after, count
                 continue
             reached, first, after, word = at, at, place, np.int64(NO_WORD)
-            if not has_model:  # with a model, all single characters go to the model
+            if not has_model:  # a model would segment all single characters
                 reached, first, after, word = put_single(text, at, stop, table, output, place, characters)
             end = end_of_block(text, reached, stop, table)
             if is_open and end == stop:

@@ -75,7 +75,7 @@ def find_ends(text, begin, stop, table, noted, place):
 
 @inlined
 def is_forced(slot, forced):
-    """Whether the sorted array `forced` contains a slot: the word is always split into characters."""
+    """Whether the sorted array `forced` contains the slot of a word; such a word is always split into characters."""
     low, high = 0, len(forced)
     while low < high:
         middle = (low + high) >> 1

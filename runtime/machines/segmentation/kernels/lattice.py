@@ -45,7 +45,7 @@ def field(nodes, node, name):
 
 @inlined
 def begin(right, at, work):
-    """Make the certain node, which ends at a position; return the number of nodes."""
+    """Make the first certain node, which ends at a position; return the number of nodes."""
     nodes = work.nodes
     base = CERTAIN << NODE_SHIFT
     nodes[base | PREVIOUS] = nodes[base | NEXT] = NONE
@@ -91,7 +91,7 @@ def best_for(left, slots, table, work):
 
 @inlined
 def node_of(key):
-    """Return the node in a key."""
+    """Extract the node number from a key."""
     return LAST_NODE - (np.uint64(key) & LAST_NODE)
 
 

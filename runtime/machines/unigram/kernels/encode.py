@@ -98,7 +98,7 @@ def is_near(total, length, table):
 def add_words(text, pieces, index, begin, end, table, work, ids, at):
     """Add the scores of words to the sum ``work.total``. `ids` from `at` on is used for temporary values.
 
-    If a word may lead beyond the limit, its path is searched, since the sum may be reset at any of its characters.
+    If a word may move the sum beyond the limit, its path is searched, since the sum may be reset at any of its characters.
 
     Args:
         text, table, work: as in `encode`.
@@ -285,5 +285,5 @@ def encode(text, starts, more, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts with the score scope word: see `encode`, with sums in float64."""
+    """Encode texts with the score scope word and sums in float64; see `encode`."""
     return encode(text, starts, more, table, output, work)

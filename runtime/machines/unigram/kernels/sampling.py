@@ -88,7 +88,7 @@ def draw(text, begin, end, table, stream, work, nodes, at):
     """Draw one of the nodes that end at each position of a pre-token.
 
     Args:
-        text, begin, end: the piece.
+        text, begin, end: the pre-token.
         table: `fst.machines.unigram.arguments.SamplingArguments`.
         stream: uint64, the state of the random generator before the first number of the pre-token.
         work: the working arrays. `weights` and `exponents` are ring buffers for the weights of the latest positions.
@@ -124,7 +124,7 @@ def weigh(text, begin, size, base, lists, nodes, numbers, weights):
     """Write the total weight of the paths to each position of a pre-token. Weights at positions inside a character are never read.
 
     Args:
-        text, begin, size: the piece.
+        text, begin, size: the pre-token.
         base: the start of the pre-token's slice of `lists`, which contains the list of nodes at each position, and of `weights`, the
             output.
         nodes: see `fst.machines.unigram.arguments.Ends`.
@@ -180,7 +180,7 @@ def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
     """Draw a path through a pre-token that `find_nodes` has read: write the node that ends at each position on the path.
 
     Args:
-        text, table, stream, at: as in `draw`; `drawn` is as its `nodes`.
+        text, table, stream, at: as in `draw`; `drawn` is the argument `nodes` of `draw`.
         begin, size: the begin and the size of the pre-token, at most ``table.most_bytes[0]`` bytes.
         base: the start of the pre-token's slice of ``work.tokens`` and ``work.best_sums``.
     """

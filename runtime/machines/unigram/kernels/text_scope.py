@@ -10,5 +10,5 @@ from fst.runtime.machines.unigram.kernels.encode import encode
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts with the score scope text: see `encode`, with sums in float32."""
+    """Encode texts with the score scope text and sums in float32; see `encode`."""
     return encode(text, starts, more, table, output, work)

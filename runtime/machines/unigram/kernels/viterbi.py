@@ -1,8 +1,8 @@
 """Kernels that find the best paths through a round's pending pre-tokens, by the automaton of `fst.machines.unigram.aho_corasick`.
 
 `find_nodes` reads one byte of each pre-token in turn. So memory accesses overlap, and so do additions, since a sum depends only on earlier
-sums of the same pre-token. For each byte, it finds the list of the tokens that end with this byte, the longest first, and the best of these
-tokens: the first with the greatest sum, as in `fst.machines.unigram.viterbi_kernels.find_best`. Blocks of four items are compared without
+sums of the same pre-token. For each byte, it finds the list of the tokens that end with this byte, the longest first, and the best token,
+which is the first with the greatest sum, as in `fst.machines.unigram.viterbi_kernels.find_best`. Blocks of four items are compared without
 branches, which would be mispredicted.
 
 The sums of each pre-token begin with 0, which is nearly always the true sum before it. If the true sum is different, `find_path` computes

@@ -91,7 +91,9 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, table, outp
 
 @part
 def take_back(at, run, output, state):
-    """Remove the id of an unfinished run; return the position where reading stopped, which is then the start of the run instead of `at`."""
+    """Remove the id of an unfinished run; return the position where reading stops: the start of this run, or `at` without an unfinished
+    run.
+    """
     if run == NO_RUN:
         return at
     state[COUNT] -= U1
