@@ -21,6 +21,7 @@ import fst
 from fst import train
 from fst.cli.commands.train.command import command as train_group
 from fst.cli.files import progress
+from fst.compile import keywords
 from fst.compile.train.merges import run
 
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
@@ -181,6 +182,12 @@ class TestOldVocabularies:
         name, *options = command
         done = call("train", name, vocabulary, tmp_path / "none.txt", *options, "-o", tmp_path / "o.txt", code=1)
         assert ".txt is a form of WordPiece, but the vocabulary is BPE" in done.stderr
+
+    def test_table_without_tokens(self, texts: Path, tmp_path: Path) -> None:
+        """A table of keywords is refused as an old vocabulary, and the message names its kind."""
+        keywords(["a"]).save(tmp_path / "keywords.npz")
+        done = call("train", "like", tmp_path / "keywords.npz", texts, "-o", tmp_path / "o.json", code=1)
+        assert "is a table of keywords; expected the table of a tokenizer" in error_of(done)
 
     def test_extend(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
         """`fst train extend` keeps the old tokens and their ids, and adds new tokens after them."""
