@@ -22,11 +22,11 @@ REMEDIES = {
     errno.ENOENT: "check the name",
     errno.ENOTDIR: "check the name",
     errno.EISDIR: "name a file in it",
-    errno.EACCES: "check who may use it",
+    errno.EACCES: "check its permissions",
     errno.EROFS: "write elsewhere",
-    errno.ELOOP: "a link leads back to itself",
-    errno.ENAMETOOLONG: "name it shorter",
-    errno.ENOSPC: "make room",
+    errno.ELOOP: "check its links, which form a circle",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOSPC: "free some space",
 }
 
 

@@ -33,7 +33,7 @@ COMMANDS = {
 @click.group(cls=CliGroup, modules=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(fst.__version__, prog_name="fst", message="%(prog)s %(version)s")
 def main() -> None:
-    """Compile vocabularies and keywords into finite-state tables, and encode or search text with them.
+    """Compile tokenizers, keywords and dictionaries into tables, and encode, search or segment text with them.
 
     \b
     Examples:
@@ -49,8 +49,8 @@ def main() -> None:
 
     \b
     Exit codes:
-      0    done, also if the reader of a pipe ends early
-      1    failed; for verify also: ids differ; for search: nothing was found
-      2    wrong usage; for search also: failed
+      0    success, also if the reader of a pipe ends early
+      1    failure; for verify also: ids differ; for search only: nothing was found
+      2    wrong usage; for search also: failure
       130  interrupted; 143 terminated
     """

@@ -70,7 +70,9 @@ reading_options = with_options(
     click.option("--field", metavar="NAME", help="The field of JSON lines with the text."),
     click.option("--column", metavar="NAME", help="The column of Parquet or Arrow with the text."),
     click.option("--separator", metavar="TEXT", show_default="line feed", help="The text between documents of plain text."),
-    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="The extent of a document."),
+    click.option(
+        "--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="A document is a line or a whole file."
+    ),
     section=READING,
 )
 threads_option = click.option(
@@ -88,7 +90,7 @@ errors_option = with_options(
 )
 working_options = with_options(errors_option, threads_option)
 encoding_options = with_options(
-    click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."), working_options
+    click.option("--no-special-tokens", is_flag=True, help="Add no special tokens such as [CLS] and [SEP]."), working_options
 )
 output_options = with_options(
     click.option(

@@ -42,7 +42,7 @@ class Encode:
             return block.append_column("input_ids", self._ids(block))
         except fst.TextError as error:
             # The index of a row within a block does not lead to the row in the files, so the message also shows the other columns.
-            raise fst.TextError(f"{error}; beside it stands {shortened(self._beside_first_wrong(block))}") from None
+            raise fst.TextError(f"{error}; the other columns of the row are {shortened(self._beside_first_wrong(block))}") from None
 
     def _ids(self, block: pa.Table) -> Any:
         return self._tokenizer.encode_arrow(block[self._column], threads=1)  # Ray assumes one thread per actor

@@ -14,9 +14,9 @@ from fst.runtime.files.streams import STANDARD, size
 @click.command("decode", cls=CliCommand)
 @table_argument
 @files_argument
-@click.option("--keep-special-tokens", is_flag=True, help="Keep [CLS], [SEP] and the like.")
+@click.option("--keep-special-tokens", is_flag=True, help="Keep special tokens such as [CLS] and [SEP].")
 def command(table: str, files: tuple[str, ...], keep_special_tokens: bool) -> None:
-    """Turn ids into text: lines of ids, or the JSON lines of `fst encode`.
+    """Turn lines of ids, or JSON lines of `fst encode`, into text.
 
     \b
     Examples:

@@ -39,9 +39,9 @@ MAX_LISTED = 12  # the maximum number of special tokens in the text output; JSON
 @table_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(table: str, as_json: bool) -> None:
-    """Describe a table: its kind, size and options, and the settings of its source.
+    """Describe a table: kind, size, options, settings of the source.
 
-    Templates are spelled as in the library tokenizers: $A and $B are texts, and the number after a colon is a type id.
+    Templates have the notation of the library tokenizers: $A and $B are texts, and the number after a colon is a type id.
 
     \b
     Examples:
@@ -103,6 +103,7 @@ def _value(value: Any) -> str:
 
 def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
     """The facts about the table of a tokenizer, as text."""
+    contextual = {name: token["id"] for name, token in description["late"].items()}
     return {
         "file": description["file"],
         "size": f"{description['bytes']:,} bytes",
@@ -111,7 +112,7 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
         **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
         **{name: _components(description[name]) for name in PARTS if description[name] is not None},
         "special tokens": _specials(description["specials"]),
-        **({"late tokens": _specials({name: token["id"] for name, token in description["late"].items()})} if description["late"] else {}),
+        **({"contextual tokens": _specials(contextual)} if contextual else {}),
         **{name: " ".join(map(_spelled, description[name])) for name in ("single", "pair")},
         "named tokens": ", ".join(f"{name} {token}" for name, token in description["named_tokens"].items()) or "none",
         **({"chat templates": _templates(description["chat_templates"])} if description["chat_templates"] else {}),

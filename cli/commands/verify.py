@@ -34,11 +34,11 @@ EXCERPT = 60  # characters of the text shown before and after the first differen
 @reading_options
 @click.pass_context
 def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: str | None, **reading: Any) -> None:
-    """Prove that a table is complete and safe to use, or compare its ids with the reference.
+    """Prove that a table is complete and safe, or compare its ids.
 
-    With --against, the reference encodes each document of FILE, too, without truncation and padding: tokenizers for a tokenizer.json,
-    tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit code is 1 if any
-    ids differ. FILE has the same formats as in `fst encode`.
+    With --against, the documents of FILE are also encoded by the reference library, without truncation and padding: by tokenizers for a
+    tokenizer.json, tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit
+    code is 1 if any ids differ. FILE has the same formats as in `fst encode`.
 
     \b
     Examples:
@@ -48,7 +48,7 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
       fst verify gpt4.npz --against cl100k_base.tiktoken reviews.txt
     """
     if files and against is None:
-        raise click.UsageError("FILE is compared with the reference; name it with --against, as in --against tokenizer.json")
+        raise click.UsageError("a comparison of FILE needs a reference; name its file with --against, as in --against tokenizer.json")
     keep_apart([STANDARD], [table, *files])
     if against is None:
         from fst import registry

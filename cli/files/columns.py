@@ -140,7 +140,8 @@ def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tup
     known = dict.fromkeys(name for record in documents.others for name in record) if types is None else types
     for number, record in zip(documents.numbers, documents.others, strict=True):
         if late := record.keys() - known.keys():
-            raise TextError(f"{documents.place(number)}: the field {min(late)!r} comes too late to be a column; write JSON lines")
+            what = f"the field {min(late)!r} is missing in the first documents, which define the columns"
+            raise TextError(f"{documents.place(number)}: {what}; write JSON lines")
     for name, kind in known.items():
         yield name, _column(documents, name, kind)
 
@@ -157,7 +158,7 @@ def _column(documents: Documents, name: str, kind: Any) -> Any:
     except (ValueError, TypeError, OverflowError) as error:
         what = str(error)
     place = f"{documents.file}, lines {documents.numbers[0]} to {documents.numbers[-1]}"
-    raise TextError(f"{place}: the field {name!r} makes no column of one type ({what}); write JSON lines")
+    raise TextError(f"{place}: the field {name!r} has values of several types ({what}); write JSON lines")
 
 
 def _fits(found: Any, kind: Any) -> bool:

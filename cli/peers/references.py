@@ -82,7 +82,7 @@ def _text(path: Path) -> str:
     except VocabularyError:
         text = ""
     if not text.lstrip().startswith("{") and not tiktoken.is_ranks(text):
-        what = "a list of tokens, which does not say how text is split" if path.suffix == ".txt" else f"no {DOCUMENT}"
+        what = "a list of tokens, without the rules that split text" if path.suffix == ".txt" else f"no {DOCUMENT}"
         raise VocabularyError(f"{path}: {what}; {NAME_ONE}")
     return text
 

@@ -164,7 +164,7 @@ def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
     if size > MAX_FILE_BYTES:
         raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
     if size < LOCAL.size + END_RECORD.size or begin != b"PK\x03\x04":
-        raise TableError(f"{path} is not a table file: its first bytes are others; make one with `fst compile`")
+        raise TableError(f"{path} is not a table file; expected a file from `fst compile`")
 
 
 def copied(data: bytes) -> memoryview:

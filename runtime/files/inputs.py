@@ -158,7 +158,7 @@ class Reading:
                 raise ReadingError(f"{option} does not go with {name}, which is {KINDS[kind]}; pass --input-format if it is not")
         needed = [option for option, kinds in OPTIONS.items() if kind in kinds and kind != "text"]
         if not given and needed:
-            raise ReadingError(f"{name} is {KINDS[kind]}: name the text with {needed[0]}; or pass --input-format if it is not")
+            raise ReadingError(f"{name} is {KINDS[kind]}; name its texts with {needed[0]}, or pass --input-format for another format")
 
 
 def _check_lines(name: str, head: bytes) -> None:

@@ -307,7 +307,7 @@ class TestSources:
     @pytest.mark.parametrize(
         ("name", "data", "expected"),
         [
-            ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, which does not say how text is split"),
+            ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, without the rules that split text"),
             ("table.npz", b"PK\x03\x04\xff", "no tokenizer.json"),
             ("none.json", None, "No such file or directory"),
             ("tokenizer.json", b"{}", "tokenizers 0.23.3 does not take it"),

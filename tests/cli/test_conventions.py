@@ -179,8 +179,9 @@ class TestConventions:
         written(tmp_path / "v", b"[UNK]")
         monkeypatch.chdir(tmp_path)
         done = call(*(word.replace("table", str(table)).format(name) for word in words.split()), code=1)
-        number, remedy = (errno.ELOOP, "a link leads back to itself") if name == "loop" else (errno.ENAMETOOLONG, "name it shorter")
-        assert error_of(done) == f"{name}: {os.strerror(number)}; {remedy}"
+        remedies = {errno.ELOOP: "check its links, which form a circle", errno.ENAMETOOLONG: "choose a shorter name"}
+        number = errno.ELOOP if name == "loop" else errno.ENAMETOOLONG
+        assert error_of(done) == f"{name}: {os.strerror(number)}; {remedies[number]}"
 
     def test_folder(self, table: Path, tmp_path: Path) -> None:
         """A command that writes one file refuses a folder as its output."""
@@ -238,7 +239,7 @@ class TestConventions:
         """An output that cannot be written is an error."""
         with Path("/dev/full").open("wb") as full:
             done = run(words, table, *["-"] * (words == "encode"), stdin=b"un\n", stdout=full, code=1)
-        assert error_of(done) == f"{os.strerror(errno.ENOSPC)}; make room"
+        assert error_of(done) == f"{os.strerror(errno.ENOSPC)}; free some space"
 
     @posix
     @pytest.mark.parametrize(("stream", "closing"), [("standard input", "<&-"), ("standard output", ">&-")])

@@ -188,7 +188,7 @@ class TestOutput:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     def test_full_device(self, table: Path, data: dict[str, Path]) -> None:
         """The message about a device that accepts no data contains its name."""
-        assert error_of(run("encode", table, data["text"], "-o", "/dev/full", code=1)) == f"/dev/full: {os.strerror(28)}; make room"
+        assert error_of(run("encode", table, data["text"], "-o", "/dev/full", code=1)) == f"/dev/full: {os.strerror(28)}; free some space"
 
     @pytest.mark.parametrize("form", FORMS)
     def test_no_folder(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ class TestOutput:
         filling = b'{"text": ""}\n'
         source = written(tmp_path / "in", filling * (CHUNK // 6) + b'{"text": "", "a": 1}\n')
         reason = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
-        assert f"line {CHUNK // 6 + 1}: the field 'a' comes too late" in reason
+        assert f"line {CHUNK // 6 + 1}: the field 'a' is missing in the first documents" in reason
 
     @pytest.mark.parametrize(
         ("kind", "name", "ending"),

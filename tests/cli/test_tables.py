@@ -195,7 +195,7 @@ class TestVerify:
     @pytest.mark.parametrize(
         ("name", "data", "what"),
         [
-            ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, which does not say how text is split"),
+            ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, without the rules that split text"),
             ("vocab.json", json.dumps({f"token{number}": number for number in range(9999)}).encode(), "tokenizers 0.23.3 does not take it"),
             ("table.npz", b"PK\x03\x04\xff", "no tokenizer.json"),
             ("folder/vocab.txt", b"[UNK]", "a folder without tokenizer.json"),
@@ -225,7 +225,7 @@ class TestExplain:
         """The steps for abcdz equal the paper's Table 2, and the transducer's steps have the failure links folded in."""
         assert call("explain", paper, "abcdz").stdout.splitlines() == [
             "abcdz: a word of 5 characters",
-            "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens",
+            "LinMaxMatch: each step follows an edge of the trie, or else a failure link, which pops tokens",
             "  step  char   move     from -> to    pops   tokens so far",
             "  1     a      goto     (root) -> a",
             "  2     b      goto     a -> ab",
@@ -272,7 +272,7 @@ class TestExplain:
     def test_long_word(self, table: Path) -> None:
         """A word of too many characters is explained as too long, and becomes the unknown token."""
         lines = call("explain", table, "a" * 101).stdout.splitlines()
-        assert lines[1:] == ["more than 100 characters (max_input_chars_per_word): it is not looked at", "= [UNK]"]
+        assert lines[1:] == ["more than 100 characters (max_input_chars_per_word): an unknown word", "= [UNK]"]
 
     def test_tokens_are_the_packages(self, table: Path) -> None:
         """Both explanations of a word end with the tokens of the Python interface."""

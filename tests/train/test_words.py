@@ -345,7 +345,7 @@ class TestSources:
         pq.write_table(pa.table({"t": TEXTS}), tmp_path / "a.parquet")
         with pytest.raises(FileNotFoundError):
             train.words(tmp_path / "b.txt", splitter="gpt2")
-        with pytest.raises(ReadingError, match="name the text with column="):
+        with pytest.raises(ReadingError, match="name its texts with column="):
             train.words(tmp_path / "a.parquet", splitter="gpt2")
 
     def test_list_of_folders_is_refused(self, tmp_path: Path) -> None:

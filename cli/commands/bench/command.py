@@ -19,7 +19,7 @@ from fst.runtime.files.streams import STANDARD, size
 PEERS = ("tokenizers", "tiktoken", "sentencepiece", "gigatoken", "all")
 
 against_options = with_options(
-    click.option("--against", type=click.Choice(PEERS), multiple=True, help="A library, or all that are installed; may be repeated."),
+    click.option("--against", type=click.Choice(PEERS), multiple=True, help="A library, or all installed ones; may be repeated."),
     click.option("--source", type=FileName(), metavar="SOURCE", show_default="none", help="The file or folder that the libraries read."),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", show_default="1", help="The threads of each tokenizer."),
     section="Options for a comparison",
@@ -36,8 +36,8 @@ def command(
 ) -> None:
     """Measure how fast documents become token ids, and count the ids.
 
-    All files are read into memory, which takes about four times their size. A speed is the median of five runs after a warm-up, without
-    reading and writing: on one thread, and on all cores. Counts do not include [CLS], [SEP] and similar tokens; a word is a run of
+    All files are read into memory, which takes about four times their size. A speed is the median of five runs after a warm-up, on one
+    thread and on all cores. It excludes reading and writing. Counts do not include [CLS], [SEP] and similar tokens; a word is a run of
     characters between whitespace. The ten most frequent unknown words are listed.
 
     With --against, the table and other libraries encode the documents in turns, each library in a separate process. Their ids are compared

@@ -17,15 +17,17 @@ MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard", "overlapping")
 @click.command("keywords", cls=CliCommand)
 @click.argument("source", type=FileName(), metavar="FILE")
 @output_option
-@click.option("--match-kind", type=click.Choice(MATCH_KINDS), show_default=MATCH_KINDS[0], help="Which of overlapping matches to find.")
-@click.option("--ignore-case", is_flag=True, default=None, help="Let each character match its other cases.")
+@click.option(
+    "--match-kind", type=click.Choice(MATCH_KINDS), show_default=MATCH_KINDS[0], help="The matches to find where several overlap."
+)
+@click.option("--ignore-case", is_flag=True, default=None, help="Ignore upper and lower case.")
 @click.option("--whole-words", is_flag=True, default=None, help="Find keywords only where words begin and end.")
 @click.option(
     "--normalizer",
     callback=component,
     metavar="TYPE|JSON",
     show_default="none",
-    help="Normalize keywords and texts, as the library tokenizers does: NFKC, ...",
+    help="A normalizer of the library tokenizers for keywords and texts: NFKC, ...",
 )
 @click.option("--allow-empty", is_flag=True, default=None, help="Accept an empty keyword, which matches between all characters.")
 @word_options

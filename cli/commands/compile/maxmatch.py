@@ -20,9 +20,10 @@ DIRECTIONS = ("forward", "backward")
 @click.option("--direction", type=click.Choice(DIRECTIONS), show_default=DIRECTIONS[0], help="The end at which segmentation begins.")
 @word_options
 def command(source: str, output: str, **options: Any) -> None:
-    """Compile a dictionary into a table for `fst segment`, which uses the longest word at each position.
+    """Compile a list of words into a table for `fst segment`.
 
-    FILE is UTF-8 text with one word per line, or a file with columns: .csv, .tsv, .parquet, .arrow, .feather or .ipc.
+    The segmenter takes the longest word at each position. FILE is UTF-8 text with one word per line, or a file with columns: .csv, .tsv,
+    .parquet, .arrow, .feather or .ipc.
 
     \b
     Examples:

@@ -15,6 +15,6 @@ word_options = with_options(
     click.option(
         "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by its name, or lines", help="The format of FILE."
     ),
-    click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of the words."),
+    click.option("--column", metavar="NAME", show_default="the first in CSV, else the only one", help="The column of the words."),
     section=READING,
 )

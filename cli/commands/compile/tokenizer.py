@@ -50,7 +50,7 @@ wordpiece_options = with_options(
         "--pre-tokenizer", type=click.Choice(["bert", "none"]), show_default="bert", help="The pre-tokenizer."
     ),
     click.option("--layout", type=click.Choice(["auto", "compact", "linked"]), show_default="auto", help="The layout of the table."),
-    section="Options for WordPiece (defaults are those of a vocab.txt; other sources state them)",
+    section="Options for WordPiece (defaults are for a vocab.txt; other sources contain their own)",
 )
 tiktoken_options = with_options(
     click.option("--encoding", metavar="NAME", show_default="by name", help="An encoding, such as cl100k_base."),
@@ -74,11 +74,11 @@ tiktoken_options = with_options(
 @wordpiece_options
 @tiktoken_options
 def tokenizer(source: str, output: str, **options: Any) -> None:
-    """Compile the vocabulary of a tokenizer, keywords or a dictionary into a table.
+    """Compile a tokenizer, keywords or a dictionary into a table.
 
-    SOURCE is a tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also packed with gzip; a folder with these files, read
-    in the same way as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. A COMMAND compiles other
-    sources; a tokenizer with the name of a command is ./NAME.
+    SOURCE is the vocabulary of a tokenizer: a tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also packed with gzip; a
+    folder, read in the same way as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. To compile
+    keywords or a dictionary, name one of the COMMANDs below. If a file has the name of a command, write ./NAME.
 
     \b
     Examples:

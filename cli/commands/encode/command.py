@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 row_options = with_options(
     click.option("--tokens", is_flag=True, help="Write tokens, too (JSON, Arrow, Parquet)."),
-    click.option("--offsets", is_flag=True, help="Write the characters of each id, too (JSON, Arrow, Parquet)."),
+    click.option("--offsets", is_flag=True, help="Write the span of each id in the text, too (JSON, Arrow, Parquet)."),
     click.option("--keep", type=click.Choice(["text"]), show_default="nothing", help="Write the text, too (JSON, Arrow, Parquet)."),
     click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep the first N ids of a document."),
     click.option(
@@ -30,7 +30,11 @@ row_options = with_options(
     ),
     click.option("--append", metavar="TOKEN", show_default="none", help="Add a token after each document."),
     click.option(
-        "--pack", type=click.IntRange(min=1), metavar="N", show_default="a row per document", help="Write rows of N ids across documents."
+        "--pack",
+        type=click.IntRange(min=1),
+        metavar="N",
+        show_default="a row per document",
+        help="Write rows of N ids, which continue across documents.",
     ),
     section="Options for rows",
 )
@@ -74,8 +78,8 @@ def command(
     """Turn documents into token ids.
 
     A document of plain text is a line, which ends at a line feed only. FILE may also be JSON lines (with --field), Parquet or Arrow IPC
-    (with --column), each also compressed with gzip, zstd, bz2 or xz; a folder; a quoted pattern such as "books/**/*.jsonl"; or a URL such
-    as s3://bucket/x.txt. Without FILE, or for '-', documents come from standard input.
+    (with --column); any of these compressed with gzip, zstd, bz2 or xz; a folder; a quoted pattern such as "books/**/*.jsonl"; or a URL
+    such as s3://bucket/x.txt. Without FILE, or for '-', documents come from standard input.
 
     \b
     --format, or the ending of the output, chooses the format:
@@ -85,9 +89,9 @@ def command(
       bin             X.bin: all ids, uint16 or uint32, no header; X.splits.npy
       arrow, parquet  the other columns of the input, then input_ids, lists of int32
 
-    A file is written whole or not at all; lines are compressed for endings such as .jsonl.gz. An output folder is created if its name ends
-    with /. Without --format, its files have the names and formats of the inputs; existing files are refused. A document that is null stays
-    null in JSON, Arrow and Parquet, and has no ids in other formats.
+    An output file gets its name when it is complete. Lines are compressed for endings such as .jsonl.gz. An output folder is created if its
+    name ends with /. Without --format, its files have the names and formats of the inputs; existing files are refused. A document that is
+    null stays null in JSON, Arrow and Parquet, and has no ids in other formats.
 
     Parquet, Arrow and zstd need pyarrow: pip install "pyarrow>=18". URLs need fsspec and a package for their kind, such as s3fs.
 

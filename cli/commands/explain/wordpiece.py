@@ -31,7 +31,7 @@ class Explanation:
     def lines(self, text: str) -> Iterator[str]:
         """Yield the lines that explain a text: its special tokens and words, in order."""
         if self._added.contextual:
-            yield f"added tokens that depend on normalised text or on what is beside them are not looked for: {len(self._added.contextual)}"
+            yield f"not shown: {len(self._added.contextual)} added tokens that depend on normalized text or on the text next to them"
             yield ""
         for place, piece in enumerate(self._alphabet.run(text)):
             if place:
@@ -45,10 +45,10 @@ class Explanation:
         yield f"{visible(word)}: a word of {len(word)} character{'s' if len(word) > 1 else ''}"
         limit = self._model.max_input_chars_per_word
         if len(word) > limit:
-            yield f"more than {limit} characters (max_input_chars_per_word): it is not looked at"
+            yield f"more than {limit} characters (max_input_chars_per_word): an unknown word"
             yield self._result(None)
         elif self._stands_alone(word):
-            yield "a character that is a word of its own: it is looked up as a whole"
+            yield "a single character that is always a word: one look-up"
             yield self._result([self._model.tokens[word]] if word in self._model.tokens else None)
         else:
             yield from self._segmented(word)
@@ -59,7 +59,7 @@ class Explanation:
 
     def _segmented(self, word: str) -> Iterator[str]:
         found = self._failure.run(word)
-        yield "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens"
+        yield "LinMaxMatch: each step follows an edge of the trie, or else a failure link, which pops tokens"
         yield from table(("step", "char", "move", "from -> to", "pops", "tokens so far"), list(self._steps(word)))
         if found is None and word == self._model.continuing_subword_prefix:
             yield "the word is the suffix indicator itself: nothing was matched"

@@ -17,8 +17,8 @@ from fst.runtime.files.streams import STANDARD, size
 @table_argument
 @files_argument
 @click.option("--count", "counts", is_flag=True, help="Print the number of matches in each file.")
-@click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT for each match.")
-@click.option("--names", is_flag=True, help="Write keywords for their numbers.")
+@click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT in place of each match.")
+@click.option("--names", is_flag=True, help="Write keywords instead of their numbers.")
 @output_options
 @format_option("lines", "matches", "json", "npz", "arrow", "parquet", default="lines; with --names matches")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colour matches.")
@@ -42,17 +42,17 @@ def command(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Find keywords in documents, in the manner of grep. TABLE is from `fst compile keywords`.
+    """Find keywords in documents, as grep does. TABLE is from `fst compile keywords`.
 
-    Documents with a match are printed; on a terminal, matches are in colour, unless NO_COLOR is set. With several files, the name of the
-    file comes first. FILE and output folders work as in `fst encode`.
+    Documents with a match are printed; on a terminal, matches are in colour, unless NO_COLOR is set. With several files, each line begins
+    with the name of its file. FILE and output folders work as in `fst encode`.
 
     \b
     --format, or the ending of the output, chooses the format:
       lines           the documents with a match
       matches         a line per match, separated by tabs: the number of the document,
-                      from 1, the number of the keyword, from 0, and the match's
-                      first character and one past its last
+                      from 1; the number of the keyword, from 0; the start of the
+                      match, and its end, one past its last character
       json            an object per document: its fields or columns, or else text;
                       and matches, a list of objects with id, start and end
       arrow, parquet  all columns of the input, and matches

@@ -33,8 +33,7 @@ def command(
 ) -> None:
     """Segment documents into words of a dictionary. TABLE is from `fst compile maxmatch`, `jieba` or `mecab`.
 
-    FILE and output folders work as in `fst encode`. With maxmatch, a character is a token if no word of the dictionary matches at its
-    position.
+    FILE and output folders work as in `fst encode`. With maxmatch, a character becomes a token if no word of the dictionary begins there.
 
     \b
     --format, or the ending of the output, chooses the format:

@@ -27,11 +27,18 @@ corpus_options = with_options(
     ),
     threads_option,
     click.option(
-        "--min-count", type=click.IntRange(min=1), metavar="N", default=1, show_default="1: none", help="Leave out rarer words."
+        "--min-count",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=1,
+        show_default="1: none",
+        help="Ignore words that occur less than N times.",
     ),
 )
 splitter_options = with_options(
-    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="The splitter of texts. Counted words from a named splitter need none."),
+    click.option(
+        "--splitter", metavar="NAME|PATTERN|FILE", help="The splitter of texts; not needed for words counted with a named splitter."
+    ),
     click.option("--normalizer", metavar="NAME|JSON", show_default="that of the splitter", help="The normalizer: nfkc, bert, ..."),
 )
 output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="The file or folder to write.")
@@ -39,13 +46,20 @@ writing_options = with_options(
     output_option,
     click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
     with_options(
-        click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures on this file, read as FILE."),
+        click.option(
+            "--report", type=FileName(), metavar="HELD_OUT", help="Print figures on the texts of this file, which is read like FILE."
+        ),
         click.option("--by", metavar="NAME", help="Print figures for each value of this column or field, such as the language."),
         section="Options for a report",
     ),
 )
 run_options: Option = with_options(
-    click.option("--checkpoint", type=FileName(), metavar="FILE", help="The file for the state of a run that stops early."),
+    click.option(
+        "--checkpoint",
+        type=FileName(),
+        metavar="FILE",
+        help="The file for the state of a run that is stopped; a later run continues from it.",
+    ),
     click.option("--deadline", type=Number(min=0), metavar="SECONDS", show_default="none", help="Stop training after this time."),
 )
 size_option = click.option("--vocab-size", type=click.IntRange(min=1), metavar="N", required=True, help="The number of tokens.")
@@ -59,14 +73,18 @@ unknown_option = click.option(
     help="The special token for unknown text.",
 )
 frequency_option = click.option(
-    "--min-frequency", type=click.IntRange(min=0), metavar="N", show_default="0", help="Make no token from rarer pairs or words."
+    "--min-frequency",
+    type=click.IntRange(min=0),
+    metavar="N",
+    show_default="0",
+    help="Make no token from pairs or words that occur less than N times.",
 )
 initial_option = click.option(
     "--initial-alphabet",
     metavar="CHARACTERS",
     show_default="all bytes for splitters of bytes, else none",
     callback=lambda _ctx, _parameter, given: given and list(given),
-    help="Characters that are tokens in any case.",
+    help="Characters that become tokens even if no text contains them.",
 )
 alphabet_options = with_options(
     initial_option,
@@ -84,16 +102,22 @@ length_option = click.option(
     type=click.IntRange(min=1),
     metavar="N",
     show_default="any; sentencepiece: 16",
-    help="Merge to less than N symbols; for sentencepiece, to at most N.",
+    help="Make no token of N symbols or more (sentencepiece: of more than N).",
 )
 criterion_option = click.option(
-    "--criterion", type=click.Choice(["frequency", "score"]), default="frequency", show_default=True, help="The pair to merge next."
+    "--criterion",
+    type=click.Choice(["frequency", "score"]),
+    default="frequency",
+    show_default=True,
+    help="How to choose the next pair to merge.",
 )
 
 
 def reference_option(*names: str) -> Option:
     """The option for the library whose results a trainer reproduces; the default is the first name."""
-    return click.option("--reference", type=click.Choice(names), default=names[0], show_default=True, help="The results to reproduce.")
+    return click.option(
+        "--reference", type=click.Choice(names), default=names[0], show_default=True, help="The implementation to reproduce."
+    )
 
 
 class Trainers(click.Group):
@@ -108,7 +132,7 @@ class Trainers(click.Group):
 
 @click.group("train", cls=Trainers)
 def command() -> None:
-    """Train vocabularies on texts, and derive new vocabularies from old ones.
+    """Train vocabularies on texts, or change old vocabularies.
 
     \b
     Examples:
@@ -130,7 +154,7 @@ def command() -> None:
                      its splitter and its normalizer
 
     \b
-    -o gives the form. A file is written whole or not at all:
+    The name after -o determines the format; a file gets its name when it is complete:
       FOLDER/        tokenizer.json; for BPE also vocab.json and merges.txt, for
                      WordPiece vocab.txt, if these can express the vocabulary
       X.json         a tokenizer.json
@@ -155,10 +179,10 @@ def command() -> None:
     "--partition", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="The number of this part of a corpus."
 )
 def words_command(**options: Any) -> None:
-    """Count the words of texts, and write them as Parquet, an input of all trainers.
+    """Count the words of texts, and write them as Parquet.
 
-    The columns are word, count, first and split. Parts of a corpus can be counted separately, each with its own --partition. To merge
-    their tables, group by word and split, with sum(count) and min(first), in any engine.
+    All trainers accept this file as FILE. Its columns are word, count, first and split. Parts of a corpus can be counted separately, each
+    with its own --partition. To merge their tables, group by word and split, with sum(count) and min(first), in any engine.
 
     \b
     Examples:
@@ -192,7 +216,7 @@ new_options: Option = with_options(size_option, special_option, unknown_option, 
     run_options,
 )
 def bpe_command(**options: Any) -> None:
-    """Train byte-pair encoding: repeatedly merge the most frequent pair of tokens.
+    """Train byte-pair encoding: merge the most frequent pair, repeatedly.
 
     \b
     Examples:
@@ -207,9 +231,10 @@ def bpe_command(**options: Any) -> None:
 
 @trainer("wordpiece", new_options, criterion_option, frequency_option, alphabet_options, affix_options, run_options)
 def wordpiece_command(**options: Any) -> None:
-    """Train WordPiece: merge pairs by frequency, like the library tokenizers, or by the score count(ab) / (count(a) * count(b)).
+    """Train WordPiece: merge pairs by frequency or by score.
 
-    By score, texts have more tokens; --min-frequency 10 or more reduces the number.
+    By frequency, the tokens are those of the library tokenizers. The score of a pair is count(ab) / (count(a) * count(b)). By score, texts
+    have more tokens; --min-frequency 10 or more reduces their number.
 
     \b
     Examples:
@@ -223,7 +248,7 @@ def wordpiece_command(**options: Any) -> None:
 
 @trainer("unigram", new_options, initial_option, reference_option("huggingface", "exact"), run_options)
 def unigram_command(**options: Any) -> None:
-    """Train a Unigram model: begin with all frequent substrings, and drop the least useful until the size is met.
+    """Train Unigram: drop the least useful of all frequent substrings.
 
     \b
     Examples:
@@ -237,7 +262,7 @@ def unigram_command(**options: Any) -> None:
 
 @trainer("wordlevel", new_options, frequency_option)
 def wordlevel_command(**options: Any) -> None:
-    """Take the most frequent words as tokens.
+    """Make the most frequent words tokens.
 
     \b
     Examples:
@@ -259,9 +284,10 @@ old_argument = click.argument("old", type=FileName())
 
 @trainer("like", old_argument, number_option("--vocab-size", "The number of tokens.", "that of OLD"), run_options)
 def like_command(**options: Any) -> None:
-    """Train a vocabulary like OLD on other texts: the same kind of model, splitter and special tokens.
+    """Train a vocabulary like OLD on other texts.
 
-    OLD is a table, a tokenizer.json or the folder of a tokenizer.
+    OLD is a table, a tokenizer.json or the folder of a tokenizer. The new vocabulary has the same kind of model, the same splitter and the
+    same special tokens.
 
     \b
     Examples:

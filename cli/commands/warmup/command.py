@@ -9,13 +9,15 @@ from fst.cli.group import CliCommand
 
 @click.command("warmup", cls=CliCommand)
 def command() -> None:
-    """Compile all kernels ahead of time and keep them on disk, for images and installers (see docs/containers.md).
+    """Compile all kernels ahead of time, and keep them on disk.
 
-    One process per core compiles, at most eight; FST_NUM_THREADS overrides the number of cores. Kernels that are already kept are not
+    Otherwise the first call of each kernel compiles it, in up to 20 s. Use this command in images and installers; see docs/containers.md.
+
+    One process per core compiles, at most eight; FST_NUM_THREADS overrides the number of cores. Kernels that are already on disk are not
     compiled again.
 
-    Kernels are kept in the folder that NUMBA_CACHE_DIR names; by default next to the installed package, or in the user's cache if that
-    folder cannot be written. If no folder can be written, the exit code is 1.
+    The folder of the kernels is NUMBA_CACHE_DIR; by default it lies next to the installed package, or in the user's cache if that folder
+    cannot be written. If no folder can be written, the exit code is 1.
 
     \b
     Examples:

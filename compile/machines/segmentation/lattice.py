@@ -83,7 +83,7 @@ def jieba(
     numbers = {word: number for number, word in enumerate(words)}
     numbers = {word: number for word, number in numbers.items() if frequencies[number]}
     if not numbers:
-        raise VocabularyError("there is no word with a frequency above 0")
+        raise VocabularyError("the dictionary has no word with a frequency above 0; expected lines 'word frequency'")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
     different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
     # The hidden Markov model never finds a word that was added with frequency 0, even if it is added again with another frequency.

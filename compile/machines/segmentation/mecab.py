@@ -327,5 +327,5 @@ def _decoded(data: bytes, encoding: str, path: Path) -> str:
 
 def _contents(path: Path) -> bytes:
     if not path.exists():
-        raise VocabularyError(f"{path} is missing: a dictionary of MeCab has it")
+        raise VocabularyError(f"{path} is missing; expected the folder of a MeCab dictionary: CSV files, matrix.def, char.def and unk.def")
     return contents(path, MAX_FILE_BYTES, VocabularyError)
