@@ -10,7 +10,7 @@ from fst.errors import UnsupportedError
 
 NOWHERE, MATCH = -1, 0  # places: no instruction, and the instruction that ends every pattern
 MAX_INSTRUCTIONS = 20_000
-LATE = "the pattern has an atomic group or possessive repetition whose end more than one character after it decides"
+LATE = "the pattern has an atomic group or possessive repetition whose end depends on more than one character after it"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from fst.compile.text.components import Component
 from fst.errors import UnsupportedError
 from fst.text.splitter import DEAD, START, Splitter
 
-ENTANGLED = "splits in sequence that no single automaton runs: the second cuts pieces of the first where the first cannot begin anew"
+ENTANGLED = "splits in sequence that no automaton can run: the second cuts pre-tokens of the first where the first cannot begin again"
 BEHAVIORS = {
     "Isolated": "isolated",
     "Removed": "removed",

@@ -17,7 +17,7 @@ from fst.compile.pretokens.threads import DECIDED, Stepper, Thread, Undecided
 from fst.errors import UnsupportedError
 
 MAX_STATES = 4096
-FAR = "the pattern has a look-ahead that more than one character after the match decides"
+FAR = "the pattern has a look-ahead that depends on more than one character after the match"
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
         raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
     if is_encoding(source):
         need_kind("BPE", kind)
-        _refuse(given, "a tiktoken.Encoding says it itself")
+        _refuse(given, "a tiktoken.Encoding contains it")
         return _checked(tiktoken.of_encoding(source), f"the encoding {source.name!r}")
     if is_live(source):
         return of_statement(live.stated(source), LIVE, given, kind)
@@ -191,7 +191,7 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
 
 
 def _of_model(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    _refuse(given, f"{path} says it itself")
+    _refuse(given, f"{path} contains it")
     source = sentencepiece_source.of_bytes(contents(path), str(path))
     need_kind(source.model.kind, kind)
     return source
@@ -201,7 +201,7 @@ def _of_json(document: Any, path: Path, given: Given, kind: str | None) -> Sourc
     if not tekken.is_tekken(document):
         return _with_options(tokenizer_json.of_document(document, path, kind), given)
     need_kind("BPE", kind)
-    _refuse(given, f"{path} says it itself")
+    _refuse(given, f"{path} contains it")
     return tekken.of_document(document, path)
 
 

@@ -89,5 +89,5 @@ def _tokens(vocab: Sequence[Any], used: int, path: Path) -> list[bytes]:
             raise ValueError(f"token {rank} of vocab is not the byte {rank:#04x}")
         tokens.append(token)
     if len(set(tokens)) < len(tokens):
-        raise ValueError("a token of vocab stands there twice")
+        raise ValueError("vocab contains a token twice")
     return tokens

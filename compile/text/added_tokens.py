@@ -189,7 +189,8 @@ def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strip
     if token.normalized and (pattern[0] == BREAK or pattern[-1] == BREAK):
         raise UnsupportedError(f"added token {quoted(content)} with normalized: it begins or ends with white space")
     if raw_strips and token.lstrip and content[0] in WHITE_SPACE:
-        raise UnsupportedError(f"added token {quoted(content)} with lstrip begins with white space, which another with rstrip may take")
+        what = f"added token {quoted(content)} has lstrip and begins with whitespace"
+        raise UnsupportedError(f"{what}, which a token with rstrip may include")
     return pattern
 
 

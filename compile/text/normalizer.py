@@ -138,7 +138,8 @@ def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
     takes = {token.normalized for token in contextual.values() if token.rstrip}
     for content, token in contextual.items():
         if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
-            raise UnsupportedError(f"added token {quoted(content)} with lstrip begins with white space, which another with rstrip may take")
+            what = f"added token {quoted(content)} has lstrip and begins with whitespace"
+            raise UnsupportedError(f"{what}, which a token with rstrip may include")
 
 
 def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:

@@ -79,7 +79,7 @@ def test_vocabulary_alone_is_warned_of_what_its_folder_says(
     """A vocab.txt gives one warning if the tokenizer_config.json next to it has other settings, unless an option replaces them."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
     wordpiece(folder / "vocab.txt", **options)
-    reason = f"which says {warned}: compile {folder} instead"
+    reason = f"which has {warned}: compile {folder} instead"
     assert [reason in message for message in caplog.messages] == ([] if warned is None else [True])
 
 

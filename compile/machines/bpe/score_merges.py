@@ -70,7 +70,7 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
     users = _users(last, keys, splits)
     for piece, user in users:
         if keys[user] <= keys[piece]:
-            raise UnsupportedError(f"piece {quoted(user)} has the part {quoted(piece)}, whose score is equal or lower, as others' is")
+            raise UnsupportedError(f"piece {quoted(user)} has the part {quoted(piece)}, whose score is neither higher nor unique")
     followers = dict[str, list[str]]()
     for piece, (first, _) in last.items():
         followers.setdefault(first, []).append(piece)
@@ -83,7 +83,8 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
         return [*TopologicalSorter(graph).static_order()]
     except CycleError as error:
         cycle = error.args[1]
-        raise UnsupportedError(f"pieces {quoted(cycle[0])} and {quoted(cycle[1])} have one score, and each may overlap the other") from None
+        first, second = quoted(cycle[0]), quoted(cycle[1])
+        raise UnsupportedError(f"pieces {first} and {second} have the same score, and each may overlap the other") from None
 
 
 def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Iterator[Pair]:

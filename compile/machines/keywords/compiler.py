@@ -36,7 +36,7 @@ from fst.tables.npz import MAX_FILE_BYTES
 
 MAX_SLOTS = MAX_FILE_BYTES // 12  # maximum number of slots of the automaton; each has an entry and a depth
 CHUNK = 1 << 20  # number of entries to pack at a time
-EXCESS = "the keywords have more than {:,} matches in each other: leave out some of those in long ones"
+EXCESS = "the keywords have more than {:,} matches inside other keywords; expected fewer; leave out keywords that many others contain"
 
 
 class Rows(NamedTuple):

@@ -49,7 +49,7 @@ def _stored(normalizer: Any) -> str:
         return json.dumps(normalizer)
     state = normalizer.__getstate__() if hasattr(normalizer, "__getstate__") else None
     if not isinstance(state, bytes):
-        raise ValueError(f"normalizer={quoted(normalizer)}: there are components of a tokenizer.json, and normalizers of tokenizers")
+        raise ValueError(f"normalizer is {quoted(normalizer)}; expected a component of a tokenizer.json, or a normalizer of tokenizers")
     return state.decode()
 
 

@@ -20,7 +20,7 @@ from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF, MAX_VALUE, UNITS, units_of
 
 SEPARATOR = "|"  # between the tokens of a rule
-EXCESS = "the words have more than {:,} tokens in each other: leave out some of those in long ones"
+EXCESS = "the words contain more than {:,} tokens of each other; expected fewer; leave out words that many others contain"
 
 
 def maxmatch(

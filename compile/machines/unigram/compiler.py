@@ -264,4 +264,4 @@ def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
     is_unknown = symbol and (number == model.unk_id or (model.scope == WORD_SCOPE and symbol in (model.unk_token or "")))
     is_unknown = (is_unknown or (symbol and number not in model.in_text)) and not model.is_word_type
     if model.byte_fallback and is_unknown and all(fallback(byte) in model.tokens for byte in symbol.encode()):
-        raise UnsupportedError(f"byte_fallback, and {quoted(symbol)}, which stands for a blank, is unknown")
+        raise UnsupportedError(f"byte_fallback, and {quoted(symbol)}, which represents a space, is unknown")

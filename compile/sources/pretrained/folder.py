@@ -190,7 +190,7 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
     if not stated:
         return None
     settings = ", ".join(f"{name} {quoted(value)}" for name, value in stated.items())
-    return f"{vocabulary} is compiled alone, without the {CONFIG} beside it, which says {settings}: compile {vocabulary.parent} instead"
+    return f"{vocabulary} is compiled alone, without the {CONFIG} next to it, which has {settings}: compile {vocabulary.parent} instead"
 
 
 def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:

@@ -54,7 +54,7 @@ def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> 
     blank = SYMBOL if model.normalizer.escape_whitespaces else BLANK
     types = dict(zip(model.pieces, model.types, strict=True))
     if types.get(blank) not in (NORMAL, USER_DEFINED) and blank == SYMBOL:
-        raise UnsupportedError(f"byte_fallback, and {quoted(SYMBOL)}, which stands for a blank, is no piece")
+        raise UnsupportedError(f"byte_fallback, and {quoted(SYMBOL)}, which represents a space, is no piece")
     ids = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == BYTE}
     return {bytes([byte]): ids[name] for byte, name in enumerate(BYTES) if bytes([byte]) not in vocabulary}
 

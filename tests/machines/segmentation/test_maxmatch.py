@@ -387,7 +387,7 @@ def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 2_000)
     start = "".join(random.Random(0).choices("ab", k=100))
     words = [start + "c", *(f"x{start}{letter}z" for letter in "defghijklmnopqrstuvw")]
-    with pytest.raises(fst.UnsupportedError, match=r"the words have more than .* tokens in each other"):
+    with pytest.raises(fst.UnsupportedError, match=r"the words contain more than .* tokens of each other"):
         maxmatch(words)
 
 

@@ -194,7 +194,7 @@ def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
     """With byte_fallback, a model is refused if the symbol for spaces would become bytes."""
     whole = document([("<unk>", 0.0), ("a", -1.0), *BYTES], byte_fallback=True, pre_tokenizer=spaced())
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
-    with pytest.raises(UnsupportedError, match="stands for a blank, is unknown"):
+    with pytest.raises(UnsupportedError, match="represents a space, is unknown"):
         compiled(tmp_path / "tokenizer.json")
 
 
