@@ -20,7 +20,7 @@ from fst.compile.pretokens.gaps import total
 from fst.compile.pretokens.sequences import chained, split_of
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
-from fst.compile.text.normalizer import rewriting, told_apart
+from fst.compile.text.normalizer import normalizer, told_apart
 from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Normalizer, late
@@ -105,17 +105,17 @@ class Pipeline(NamedTuple):
             return token
         return None if BLANK in token else token.replace(symbol, BLANK)
 
-    def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
+    def normalizer(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
         """The added tokens, grouped by the search that finds them, and the `Normalizer` of texts; see
         `fst.compile.text.normalizer.told_apart`.
 
         Spaces are replaced last. `fst.text.whitespace` can do this step, unless an added token of normalized text depends on spaces.
         """
         if self.replaces:
-            added_before, by = told_apart(added, rewriting(self.normalizers[:-1], self.blanks), are_normal=self._is_of_sentencepiece)
+            added_before, by = told_apart(added, normalizer(self.normalizers[:-1], self.blanks), are_normal=self._is_of_sentencepiece)
             if not any(map(self._is_of_blanks, late(added_before).items())):
                 return added_before, by
-        return told_apart(added, rewriting(self.normalizers, self.blanks), are_normal=self._is_of_sentencepiece)
+        return told_apart(added, normalizer(self.normalizers, self.blanks), are_normal=self._is_of_sentencepiece)
 
     @property
     def _is_of_sentencepiece(self) -> bool:

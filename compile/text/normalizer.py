@@ -28,7 +28,7 @@ from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, w
 from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
 
-def rewriting(normalizers: Sequence[Component], blanks: Whitespace) -> Normalizer:
+def normalizer(normalizers: Sequence[Component], blanks: Whitespace) -> Normalizer:
     """Build the `Normalizer` of a text pipeline.
 
     Args:
@@ -69,7 +69,7 @@ def _steps(described: str) -> NormalizerSteps:
         if any(_must_follow(before, part) for before in groups[-1]):
             groups.append([])
         groups[-1].append(part)
-    return NormalizerSteps([rewriting(group, NO_WHITESPACE) for group in groups])
+    return NormalizerSteps([normalizer(group, NO_WHITESPACE) for group in groups])
 
 
 def _must_follow(before: Component, part: Component) -> bool:

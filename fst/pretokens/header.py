@@ -19,7 +19,7 @@ class PretokenText:
 
     Attributes:
         normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.folding` and `fst.compile.pretokens.splits`.
-        rewriting: the rewriting of texts before they are split; None if texts are not rewritten.
+        normalizer: the normalizer of texts before they are split; None if texts are not rewritten.
         trimming: None: offsets include the spaces at the ends of tokens. False: offsets exclude these spaces. True: offsets exclude these
             spaces, but include the first space of a text.
         reference: the library that gives the same ids, and its version.
@@ -27,6 +27,6 @@ class PretokenText:
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
     pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
-    rewriting: Normalizer | None = stored_as(form_of(Normalizer))
+    normalizer: Normalizer | None = stored_as(form_of(Normalizer), "rewriting")
     trimming: bool | None = stored_as(or_null(FLAG))
     reference: str = stored_as(TEXT)

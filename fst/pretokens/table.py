@@ -118,7 +118,7 @@ class PretokenTable(Table):
     @property
     def expansion_bound(self) -> int:
         """The maximum number of rewritten bytes per byte of text."""
-        by = self.metadata.text.rewriting
+        by = self.metadata.text.normalizer
         return expansion_bound(by) if by else 1
 
     @property
@@ -153,7 +153,7 @@ class PretokenTable(Table):
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
         """The parts of a text in order: each pre-token with None, each added token with its id. Dropped pre-tokens are left out."""
-        by = self.metadata.text.rewriting or NOTHING
+        by = self.metadata.text.normalizer or NOTHING
         for stretch in by.stretches(text, self.metadata.added_tokens):
             if stretch.token is None:
                 yield from self._pieces(stretch.text)

@@ -193,9 +193,9 @@ class Normalized(NamedTuple):
 
 
 def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
-    """The arguments for a sequence of rewritings, see `fst.text.normalizer.NormalizerSteps`.
+    """The arguments for a sequence of normalizers, see `fst.text.normalizer.NormalizerSteps`.
 
-    The first rewriting finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All rewritings after the first
+    The first normalizer finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All normalizers after the first
     also find marks.
     """
     raw, last = early(added), len(steps) - 1
@@ -211,7 +211,7 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
 
 
 def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> NormalizerArguments:
-    """The arguments for finding the borders of a sequence of rewritings: a character changes if any rewriting changes it."""
+    """The arguments for finding the borders of a sequence of normalizers: a character changes if any normalizer changes it."""
     edits = tuple(edit for by in steps for edit in by.edits)
     every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)
     for one in all_normalizer_arguments(steps, added):
@@ -220,7 +220,7 @@ def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> Normali
 
 
 def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | None) -> NormalizerArguments:
-    """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.pretokens.header.PretokenText`."""
+    """The arguments for a normalizer and its added tokens; `trimming` is as in `fst.pretokens.header.PretokenText`."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
     every, kinds = _every(added, by), _kinds(by, composition, added)
@@ -319,12 +319,12 @@ def expansion_bound(by: Normalizer) -> int:
 
 
 def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
-    """Prove that a rewriting finds contextual tokens, that it multiplies sizes by at most `MAX_GROWTH`, and that the table loads fast."""
-    need(by or not added.contextual, "there are contextual added tokens, and no rewriting finds them")
+    """Prove that a normalizer finds contextual tokens, that its bound is at most `MAX_EXPANSION`, and that the table loads fast."""
+    need(by or not added.contextual, "there are contextual added tokens, and no normalizer finds them")
     if by is None:
         return
     bound = expansion_bound(by)
-    need(bound <= MAX_EXPANSION, f"rewriting may make {bound} bytes of one; at most {MAX_EXPANSION} are possible")
+    need(bound <= MAX_EXPANSION, f"the normalizer may make {bound} bytes of one; at most {MAX_EXPANSION} are possible")
     need(all(token.decoded for token in added.contextual.values()), "a contextual token is empty once it is normalised")
     product = sum(map(len, early(added))) * sum(map(len, late(added)))
     need(product <= MAX_OVERLAPS, f"the tokens in raw and in normalised text are too long together: {product} > {MAX_OVERLAPS}")

@@ -34,7 +34,7 @@ class CharacterExpansion:
     """Upper bounds on the numbers of bytes of rewritten texts.
 
     Args:
-        by: the rewriting.
+        by: the normalizer.
         early, late: the added tokens of raw and of normalized text.
         token: the maximum number of bytes that an added token becomes.
     """

@@ -111,7 +111,7 @@ NO_CUTS = Cuts([], [])
 
 @dataclass(frozen=True)
 class Normalizer:
-    """The rewriting of the text around added tokens.
+    """The normalizer of the text around added tokens.
 
     Attributes:
         composition: the normalizers up to the normalizer that orders marks or composes; None if there is no such normalizer.
@@ -140,13 +140,13 @@ class Normalizer:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Normalizer:
-        """Read the rewriting from its JSON form.
+        """Read the normalizer from its JSON form.
 
         Raises:
             ValueError: the JSON does not have the form that `stored` returns.
         """
         if sorted({*stored, "splitter"}) != KEYS:
-            raise ValueError(f"rewriting has other keys than {', '.join(KEYS)}")
+            raise ValueError(f"normalizer has other keys than {', '.join(KEYS)}")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
         if composition and any(order > MAX_ORDER for order in composition.orders.values()):
@@ -161,10 +161,10 @@ class Normalizer:
             raise ValueError("there are several charsmaps")
         blanks, cuts = Whitespace.from_stored(stored["blanks"]), Cuts.from_stored(stored["cuts"])
         if blanks.symbol and cuts != NO_CUTS:
-            raise ValueError("rewriting has a symbol for blanks, and cuts")
+            raise ValueError("normalizer has a symbol for blanks, and cuts")
         splitter = Splitter.from_stored(stored["splitter"]) if "splitter" in stored else None
         if splitter and (blanks.symbol or cuts != NO_CUTS):
-            raise ValueError("rewriting has a splitter, and cuts or a symbol for blanks")
+            raise ValueError("normalizer has a splitter, and cuts or a symbol for blanks")
         return cls(composition, last, blanks, cuts, before, after, splitter)
 
     @property
@@ -174,7 +174,7 @@ class Normalizer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the rewriting only normalizes stretches: it has no rules for spaces, no cuts and no splitter."""
+        """Whether the normalizer only normalizes stretches: it has no rules for spaces, no cuts and no splitter."""
         return self.blanks == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
 
     @Lazy
@@ -238,14 +238,14 @@ class NormalizerSteps:
     each step. Added tokens of raw text are found before the first step, added tokens of normalized text after the last step.
 
     Attributes:
-        rewritings: the steps, at least one. No step rewrites whitespace.
+        normalizers: the steps, at least one. No step rewrites whitespace.
     """
 
-    rewritings: Sequence[Normalizer]
+    normalizers: Sequence[Normalizer]
 
     def stored(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"steps": [by.stored() for by in self.rewritings]}
+        return {"steps": [by.stored() for by in self.normalizers]}
 
     @classmethod
     def from_stored(cls, stored: Any) -> NormalizerSteps:
@@ -260,14 +260,14 @@ class NormalizerSteps:
         if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS or not all(isinstance(step, dict) for step in steps):
             raise ValueError(f"the steps of the normalizer are not a list of 1 to {MAX_STEPS} mappings")
         found = cls([Normalizer.from_stored(step) for step in steps])
-        if not all(by.is_plain for by in found.rewritings):
+        if not all(by.is_plain for by in found.normalizers):
             raise ValueError("a step of the normalizer writes white space anew")
         return found
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """Normalize a stretch between added tokens; return the text and the span of each character."""
         places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
-        for by in self.rewritings:
+        for by in self.normalizers:
             text, own = by.normalized(text)
             places = [(places[first][0], places[last - 1][1]) for first, last in own]
         return text, places

@@ -64,14 +64,14 @@ class Splitter:
 
     table: Any
     arguments: Any = field(init=False)
-    rewriter: TextNormalizer | None = field(init=False)
+    normalizer: TextNormalizer | None = field(init=False)
 
     def __post_init__(self) -> None:
-        text, rewriter = self.table.metadata.text, None
-        if text.rewriting is not None:
-            rewriter = TextNormalizer(self.table.marked_arguments(), text.rewriting, self.table.metadata.added_tokens, text.trimming)
-            rewriter.arguments = rewriter.arguments.shared
-        own: dict[str, Any] = {"arguments": self.table.arguments().shared, "rewriter": rewriter}
+        text, normalizer = self.table.metadata.text, None
+        if text.normalizer is not None:
+            normalizer = TextNormalizer(self.table.marked_arguments(), text.normalizer, self.table.metadata.added_tokens, text.trimming)
+            normalizer.arguments = normalizer.arguments.shared
+        own: dict[str, Any] = {"arguments": self.table.arguments().shared, "normalizer": normalizer}
         for name, value in own.items():
             object.__setattr__(self, name, value)
 
@@ -135,11 +135,11 @@ class Counter:
 
     def _normalized(self, text: NDArray[np.uint8], starts: Ints) -> tuple[NDArray[np.uint8], Ints, Any]:
         """Normalize documents; return them with the splitter's arguments for normalized or for unchanged documents."""
-        rewriter = self._splitter.rewriter
-        if rewriter is None or rewriter.leaves(text, starts, self._work.state, self._memo):
+        normalizer = self._splitter.normalizer
+        if normalizer is None or normalizer.leaves(text, starts, self._work.state, self._memo):
             return text, starts, self._splitter.arguments
-        rewritten = rewriter.rewrite(text, starts, self._work.state, self._text_buffers, is_inside=False, with_spans=False)
-        return rewritten.text, rewritten.starts, rewriter.arguments
+        rewritten = normalizer.rewrite(text, starts, self._work.state, self._text_buffers, is_inside=False, with_spans=False)
+        return rewritten.text, rewritten.starts, normalizer.arguments
 
     def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> int | None:
         """Count the words of normalized documents; return None, or the number of the first document with an added token, which cannot be

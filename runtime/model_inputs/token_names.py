@@ -61,20 +61,20 @@ class TokenNames:
     """
 
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
-        rewriting: Normalizer | None = getattr(getattr(metadata, "text", None), "rewriting", None)
+        normalizer: Normalizer | None = getattr(getattr(metadata, "text", None), "normalizer", None)
         contextual, model = metadata.added_tokens.contextual.values(), metadata.model
-        self._rewriting, self._added = rewriting or NOTHING, metadata.added_tokens
-        self._symbol = self._rewriting.blanks.symbol
-        stripping = [token.id for token in contextual if (token.lstrip or token.rstrip) and (rewriting or not token.normalized)]
+        self._normalizer, self._added = normalizer or NOTHING, metadata.added_tokens
+        self._symbol = self._normalizer.blanks.symbol
+        stripping = [token.id for token in contextual if (token.lstrip or token.rstrip) and (normalizer or not token.normalized)]
         self._unknown = model.unk_id if getattr(model, "unknown_is_text", False) else None
         self._known = {token.replace(self._symbol, BLANK) if self._symbol else token for token in ids if len(token) == 1}
-        self._known |= {EDGE, BREAK} if self._rewriting.blanks.separator == BREAKS else {EDGE}
+        self._known |= {EDGE, BREAK} if self._normalizer.blanks.separator == BREAKS else {EDGE}
         self.ids = [*stripping, *([] if self._unknown is None else [self._unknown])]
 
     def parts(self, text: str) -> Parts:
         """Find the parts of a text that become names."""
         found, run = Parts([], [], [], []), 0
-        for stretch in self._rewriting.stretches(text, self._added):
+        for stretch in self._normalizer.stretches(text, self._added):
             run += 1
             if stretch.token is not None:
                 found.added.append((stretch.places[0][0], stretch.places[-1][1], stretch.token, stretch.text))

@@ -30,7 +30,7 @@ class PretokenTokenizer(Tokenizer):
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
         text = self._table.metadata.text
-        leaves_blanks = text.rewriting is None or not text.rewriting.blanks.symbol
+        leaves_blanks = text.normalizer is None or not text.normalizer.blanks.symbol
         is_safe = leaves_blanks and leave_ascii(part["type"] for part in text.normalizers or ())
         return PieceBegins(self._table, self._ids_runner.arguments.shared) if is_safe else None
 
@@ -62,18 +62,18 @@ class PretokenTokenizer(Tokenizer):
         return found
 
     @property
-    def _rewriter(self) -> PretokenNormalizer | None:
+    def _normalizer(self) -> PretokenNormalizer | None:
         text = self._metadata.text
-        if text.rewriting is None:
+        if text.normalizer is None:
             return None
-        return PretokenNormalizer(self._table.marked_arguments(), text.rewriting, self._metadata.added_tokens, text.trimming)
+        return PretokenNormalizer(self._table.marked_arguments(), text.normalizer, self._metadata.added_tokens, text.trimming)
 
     def _pending(self, with_spans: bool) -> Pending:
         return super()._pending(with_spans) or PendingPiece(self._ids_runner.arguments.shared)
 
     @Lazy
     def _ids_runner(self) -> Runner:
-        return Runner(self._table, self._table.arguments(), self._workspaces, front_end=self._rewriter)
+        return Runner(self._table, self._table.arguments(), self._workspaces, front_end=self._normalizer)
 
     @Lazy
     def _spans_runner(self) -> Runner:

@@ -79,21 +79,21 @@ class TextNormalizer(KeepingNormalizer):
     kernels = (is_unchanged, rewrite)
 
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
-        self.arguments, self.expansion_bound, self._rewriter = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
-        self._needs_spans = self._rewriter.params[PREFIX] == PREFIXES.index(FIRST) or self._rewriter.params[PUTS_BEHIND]
+        self.arguments, self.expansion_bound, self._normalizer = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
+        self._needs_spans = self._normalizer.params[PREFIX] == PREFIXES.index(FIRST) or self._normalizer.params[PUTS_BEHIND]
         self._of_characters = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether normalization leaves texts unchanged, and no text is stored from the last call."""
-        return not state[KEPT] and bool(is_unchanged.call(text, starts, self._rewriter, memo))
+        return not state[KEPT] and bool(is_unchanged.call(text, starts, self._normalizer, memo))
 
     def pending(self) -> Pending:
         """Make an object that recognises text without a border."""
-        return PendingBorder(self._rewriter)
+        return PendingBorder(self._normalizer)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
         """Find the last border of a text that continues; return the beginning of the text if it has no border."""
-        return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._rewriter, memo))
+        return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._normalizer, memo))
 
     def rewrite(
         self,
@@ -112,7 +112,7 @@ class TextNormalizer(KeepingNormalizer):
         buffers.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
         ends = np.uint64(is_inside), np.uint64(more)
         buffers.before, state[BEFORE] = state[BEFORE], 0
-        rewrite.call(text, starts, buffers.before, *ends, kept, kept_characters, self._rewriter, buffers.work, buffers.rewritten)
+        rewrite.call(text, starts, buffers.before, *ends, kept, kept_characters, self._normalizer, buffers.work, buffers.rewritten)
         return buffers.rewritten
 
     def _size(self, text: Units) -> int:

@@ -19,12 +19,12 @@ class PendingBorder:
     """A test for pending raw text: text without a border cannot be normalized yet.
 
     Args:
-        rewriter: the kernel's arguments for normalization.
+        normalizer: the kernel's arguments for normalization.
     """
 
-    def __init__(self, rewriter: NormalizerArguments) -> None:
-        self._rewriter, self._memo, self._noted = rewriter, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
-        self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than a border depends on
+    def __init__(self, normalizer: NormalizerArguments) -> None:
+        self._normalizer, self._memo, self._noted = normalizer, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
+        self._reach = 2 * int(normalizer.params[REACH] + normalizer.params[LONGEST]) + 16  # more bytes than a border depends on
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:
@@ -34,7 +34,7 @@ class PendingBorder:
         Return True.
         """
         data = units(text, UTF_8)
-        self._has_lag = len(self._rewriter.splitter.moves) > 0 or bool(has_lag.call(data, self._rewriter))
+        self._has_lag = len(self._normalizer.splitter.moves) > 0 or bool(has_lag.call(data, self._normalizer))
         self._before, self._noted[:] = b"", 0
         self._has_border(data)
         return True
@@ -48,7 +48,7 @@ class PendingBorder:
         """Whether there is a border in new text or shortly before it."""
         size = len(self._before) + len(more)
         data = np.frombuffer(self._before + more.tobytes() + bytes(PAST_END), np.uint8)[:size]
-        found = bool(has_border.call(data, np.uint64(max(size - self._reach, 0)), self._rewriter, self._memo, self._noted))
+        found = bool(has_border.call(data, np.uint64(max(size - self._reach, 0)), self._normalizer, self._memo, self._noted))
         place, covered, _ = self._noted.tolist()
         self._before, self._noted[1] = data[place:].tobytes(), max(covered - place, 0)
         return found

@@ -95,7 +95,7 @@ class Stage:
         tokens = [{"id": place, **flags, **part} for place, part in enumerate(added, 1)]
         before, parts = folding.components(normalizer, folding.WITH_PREPEND), metaspace.components(pre_tokenizer)
         self.line = metaspace.pipeline(before, parts, keeps_symbol=case[3])
-        self.added, by = self.line.rewriting(added_tokens(tokens, {"<unk>": 0}))
+        self.added, by = self.line.normalizer(added_tokens(tokens, {"<unk>": 0}))
         self.by, self.splitter = by or NOTHING, self.line.splitter()
         self._document = {"version": "1.0", "added_tokens": tokens, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}
 

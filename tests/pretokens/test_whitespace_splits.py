@@ -102,7 +102,7 @@ def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenize
 def test_white_space_that_counts_is_replaced(normalizer: Json, pre_tokenizer: Json, added: list[Json]) -> None:
     """If a later step distinguishes kinds of whitespace, a `Replace` of whitespace is an edit, and ids match tokenizers."""
     made = built(document(normalizer, pre_tokenizer, *added))
-    by = made[0].metadata.text.rewriting
+    by = made[0].metadata.text.normalizer
     assert by
     assert by.edits
     hold(made, ["a  b", "a b", "a \n", " \n", "x\n \ny_", "late a\tb", "\t late", "_ _a \u3000"])

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer as Reference
 import fst
 from fst.compile import bpe, tokenizer, unigram, wordpiece
 from fst.compile.text.folding import WITH_PREPEND, components
-from fst.compile.text.normalizer import rewriting
+from fst.compile.text.normalizer import normalizer
 from fst.pretokens.token_letters import fallback
 from fst.text.whitespace import NO_WHITESPACE
 
@@ -156,7 +156,7 @@ def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
 def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
     """A Replace of a set of characters, or of runs and single characters, gives the result of tokenizers."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
-    by = rewriting(components(part, WITH_PREPEND), NO_WHITESPACE)
+    by = normalizer(components(part, WITH_PREPEND), NO_WHITESPACE)
     assert by.normalized(text)[0] == normalizers.Replace(Regex(pattern), content).normalize_str(text)
 
 
@@ -165,4 +165,4 @@ def test_other_choices_are_refused(pattern: str, content: str) -> None:
     """A Replace is refused if one part could replace the result of another, or if it replaces strings or many characters."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     with pytest.raises(fst.UnsupportedError, match="normalizer Replace of "):
-        rewriting(components(part, WITH_PREPEND), NO_WHITESPACE)
+        normalizer(components(part, WITH_PREPEND), NO_WHITESPACE)

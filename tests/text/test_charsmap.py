@@ -32,7 +32,7 @@ from fst.cli.commands.info import described, listed
 from fst.compile.text.edits.charsmaps import of_bytes
 from fst.compile.text.edits.double_arrays import charsmap, of_nodes
 from fst.compile.text.folding import WITH_PREPEND, components
-from fst.compile.text.normalizer import rewriting
+from fst.compile.text.normalizer import normalizer
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.table import BpeTable
 from fst.runtime.encoder import NO_SPECIAL_IDS
@@ -139,7 +139,7 @@ def test_capacity_is_counted_by_character() -> None:
         draw = random.Random(seed)
         maps, strings = [NFC, NFKD, LOWER, STRIP_ACCENTS], precompiled(some_replacements(draw))
         before, after = draw.choice([to("ﷺé", "a"), to("", "ab"), replaced("ﬁ", "x+"), prepend("ﷺ")]), draw.choice([strings, to("é", "b")])
-        by = rewriting(components(in_turn(before, draw.choice(maps), after), WITH_PREPEND), NO_WHITESPACE)
+        by = normalizer(components(in_turn(before, draw.choice(maps), after), WITH_PREPEND), NO_WHITESPACE)
         expansion = CharacterExpansion(by, [], [], 0)
         for text in (*BITS, "\ufdfa", *(mixed(draw, 14) for _ in range(50))):
             normalized, _ = by.normalized(text)
@@ -150,14 +150,14 @@ def test_capacity_is_counted_by_character() -> None:
 def test_capacity_is_counted_with_added_tokens() -> None:
     """A normalized text with added tokens is never longer than the sum of the limits of its characters and tokens."""
     table, _, _ = machine("after maps")
-    draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens
+    draw, by, added = random.Random(1), table.metadata.text.normalizer, table.metadata.added_tokens
     assert by
-    rewriter = TextNormalizer(None, by, added, None)
+    normalizer = TextNormalizer(None, by, added, None)
     expansion = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
     for _ in sample(range(4_000), 10):
         row = units(mixed(draw, 14), UNIT_TYPES["utf-8"])
         state, buffers = np.zeros(12, np.uint64), TextBuffers()
-        rewritten = rewriter.rewrite(row, np.array([0, len(row)]), state, buffers, is_inside=False, with_spans=False)
+        rewritten = normalizer.rewrite(row, np.array([0, len(row)]), state, buffers, is_inside=False, with_spans=False)
         assert rewritten.starts[1] <= expansion.bytes_of(row.tobytes()) + AT_ENDS
 
 

@@ -151,7 +151,7 @@ def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
     table, tokenizer, _ = machine(("NFC", "all", True, True))
     fst.hf(tokenizer).save_pretrained(tmp_path)
     again: Any = fst.compile.bpe(tmp_path)
-    assert (again.metadata.text.rewriting, again.metadata.added_tokens) == (table.metadata.text.rewriting, table.metadata.added_tokens)
+    assert (again.metadata.text.normalizer, again.metadata.added_tokens) == (table.metadata.text.normalizer, table.metadata.added_tokens)
 
 
 def test_no_stand_in_for_tiktoken() -> None:
@@ -232,7 +232,7 @@ SPLITTER = whole().stored()
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (lambda _: None, "no rewriting finds them"),
+        (lambda _: None, "no normalizer finds them"),
         (lambda stored: {**stored, "blanks": 1}, "blanks have other keys"),
         (lambda stored: {**stored, "last": [[5, 4, 1]]}, "do not ascend"),
         (lambda stored: {**stored, "last": [[97, 97, *[0x1F600] * 62]]}, "bytes of one; at most"),

@@ -27,7 +27,7 @@ from fst.compile.pretokens.sequences import chained, in_sequence
 from fst.compile.pretokens.splits import BYTES
 from fst.compile.pretokens.whitespace_splits import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.text.components import Component, field_of, mapping
-from fst.compile.text.normalizer import rewriting, told_apart
+from fst.compile.text.normalizer import normalizer, told_apart
 from fst.compile.text.source import Source, TextPipeline
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.header import BpeAutomaton, BpeMetadata
@@ -114,10 +114,10 @@ def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
         arrays, window_bits = splitter_arrays(split, table)
         metadata = replace(metadata, automaton=replace(metadata.automaton, window_bits=window_bits))
     else:
-        found, by = metaspace.pipeline(text.normalizers, text.pre_tokenizers).rewriting(added)
+        found, by = metaspace.pipeline(text.normalizers, text.pre_tokenizers).normalizer(added)
     if stated.trimming is not None:
         _need_clear_blanks(found, {*names[: metadata.model.vocabulary_tokens]})
-    metadata = replace(metadata, text=replace(stated, rewriting=by), added_tokens=found)
+    metadata = replace(metadata, text=replace(stated, normalizer=by), added_tokens=found)
     return replace(table, header=metadata.to_json(), **arrays, **more_tokens(table, found.ids))
 
 
@@ -188,7 +188,7 @@ def _text_of_characters(source: Source[BpeModel]) -> Text:
         UnsupportedError: a table cannot express the pipeline.
     """
     line = _line(source)
-    added, by = line.rewriting(source.added)
+    added, by = line.normalizer(source.added)
     split = between_merges(source.model.made, source.model.characters) if _is_cut_by_tokens(source) else line.splitter()
     return added, by, split
 
@@ -221,14 +221,14 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
     for place, part in enumerate(text.normalizers):
         if part not in kept:
             after = [part for part in text.normalizers[place:] if part in kept]
-            need_without_effect(part, rewriting(after, whole.blanks), late, split)
+            need_without_effect(part, normalizer(after, whole.blanks), late, split)
     return added, by, split
 
 
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline with `normalizers` in place of its own."""
     before, adds_blank, splits = _around_blank(text)
-    added, by = told_apart(given, rewriting(normalizers, Whitespace(ALWAYS if adds_blank else NEVER)))
+    added, by = told_apart(given, normalizer(normalizers, Whitespace(ALWAYS if adds_blank else NEVER)))
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
     # Texts between added tokens contain no string of `absent`; normalization may produce a string of `raw` again.

@@ -15,7 +15,7 @@ from fst.automata.trie import Ints
 from fst.compile.patterns import properties
 from fst.compile.patterns.code_points import Set, difference, members, of_runs, union
 from fst.compile.text import folding
-from fst.compile.text.normalizer import rewriting
+from fst.compile.text.normalizer import normalizer
 from fst.errors import VocabularyError, quoted
 from fst.machines.keywords.text import BORDER, WORD, KeywordText
 from fst.text.composition import Images
@@ -37,7 +37,7 @@ def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> Keywo
         ValueError: the normalizer is malformed.
     """
     return KeywordText(
-        _rewriting(_stored(normalizer)),
+        _normalizer(_stored(normalizer)),
         folds() if ignore_case else None,
         Images([[first, end - 1] for first, end in words().reshape(-1, 2).tolist()]) if whole_words else None,
     )
@@ -54,9 +54,9 @@ def _stored(normalizer: Any) -> str:
 
 
 @lru_cache(4)
-def _rewriting(stored: str) -> Normalizer | None:
+def _normalizer(stored: str) -> Normalizer | None:
     """Compile a normalizer; None if it changes nothing. The result is cached, because compiling takes 0.1 s."""
-    by = rewriting(folding.components(json.loads(stored)), NO_WHITESPACE)
+    by = normalizer(folding.components(json.loads(stored)), NO_WHITESPACE)
     return None if by == NOTHING else by
 
 
@@ -81,7 +81,7 @@ def spelled(keywords: Sequence[str], text: KeywordText) -> list[bytes]:
     Raises:
         VocabularyError: a keyword is empty after the normalizer.
     """
-    strings = _normalized(keywords, text.rewriting) if text.rewriting else keywords
+    strings = _normalized(keywords, text.normalizer) if text.normalizer else keywords
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     codes = np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32)
     if text.folds or text.words:

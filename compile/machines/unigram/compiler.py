@@ -166,7 +166,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
     """Compile a source into a table."""
     model = source.model
     line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
-    added, by = line.rewriting(source.added)
+    added, by = line.normalizer(source.added)
     split, restarts = _splitter(model, line)
     arrays, window_bits = splitter_arrays(split)
     spelled = _Spelled.of(model, line)
@@ -216,8 +216,8 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
         UnsupportedError: as from `assemble`.
     """
     stated = table.metadata.text
-    found, by = metaspace.pipeline(stated.normalizers or (), stated.pre_tokenizers or ()).rewriting(added)
-    metadata = replace(table.metadata, text=replace(stated, rewriting=by), added_tokens=found)
+    found, by = metaspace.pipeline(stated.normalizers or (), stated.pre_tokenizers or ()).normalizer(added)
+    metadata = replace(table.metadata, text=replace(stated, normalizer=by), added_tokens=found)
     return replace(table, header=metadata.to_json(), **more_tokens(table, found.ids))
 
 

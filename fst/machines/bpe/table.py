@@ -313,7 +313,7 @@ class BpeTable(PretokenTable):
         named[ids] = True
         prove_around(added, self.metadata.templates, named)
         need_ids((token.id for token in added.contextual.values()), named, "late")
-        prove_normalizer(self.metadata.text.rewriting, added)
+        prove_normalizer(self.metadata.text.normalizer, added)
         special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         letters = self.metadata.model.letters

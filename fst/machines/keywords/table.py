@@ -169,7 +169,7 @@ class KeywordTable(Table):
             "match_kind": automaton.match_kind,
             "ignore_case": text.folds is not None,
             "whole_words": text.words is not None,
-            "normalizer": text.rewriting is not None,
+            "normalizer": text.normalizer is not None,
             "allow_empty": len(self.empty) > 0,
             "states": automaton.states,
         }

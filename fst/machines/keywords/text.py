@@ -59,12 +59,12 @@ class KeywordText:
     """The steps from a text to the bytes that the automaton reads. A step that is None is skipped.
 
     Attributes:
-        rewriting: the normalizers.
+        normalizer: the normalizers.
         folds: a map of each character to its folded form.
         words: the word characters, as runs without images.
     """
 
-    rewriting: Normalizer | None = stored_as(form_of(Normalizer))
+    normalizer: Normalizer | None = stored_as(form_of(Normalizer), "rewriting")
     folds: Images | None = stored_as(_runs(3))
     words: Images | None = stored_as(_runs(2))
 
@@ -76,7 +76,7 @@ class KeywordText:
     @property
     def expansion_bound(self) -> int:
         """The maximum number of bytes that the automaton reads per byte of text."""
-        return (expansion_bound(self.rewriting) if self.rewriting else 1) * self.folding_bound
+        return (expansion_bound(self.normalizer) if self.normalizer else 1) * self.folding_bound
 
     def prove(self) -> None:
         """Prove that rewritten texts are not too long, that rewriting adds no spaces, and that ASCII is folded into ASCII.
@@ -86,9 +86,9 @@ class KeywordText:
         Raises:
             TableError: the message states the fault.
         """
-        prove_normalizer(self.rewriting, NO_TOKENS)
-        by = self.rewriting
-        need(by is None or (by.blanks == NO_WHITESPACE and by.cuts == NO_CUTS), "the rewriting of keywords adds blanks")
+        prove_normalizer(self.normalizer, NO_TOKENS)
+        by = self.normalizer
+        need(by is None or (by.blanks == NO_WHITESPACE and by.cuts == NO_CUTS), "the normalizer of keywords adds blanks")
         codes = (self.codes()[:ASCII] & (WORD - 1)).astype(np.uint8)
         need(self.folds is None or codes.tobytes() == bytes(range(ASCII)).lower(), "ASCII is not folded to lower case")
 
@@ -105,8 +105,8 @@ class KeywordText:
     def spelled(self, text: str) -> Spelled:
         """Return a text in the form that the automaton reads: part of the slow walk."""
         places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
-        if self.rewriting:
-            length, (text, places) = len(text), self.rewriting.normalized(text)
+        if self.normalizer:
+            length, (text, places) = len(text), self.normalizer.normalized(text)
             places = covering(places, length)
         data, found, was_word, end = bytearray(), list[Place](), False, 0
         for char, place in zip(text, places, strict=True):

@@ -104,7 +104,7 @@ class UnigramTable(PretokenTable):
     @property
     def symbol(self) -> str:
         """The character that means a space in tokens; "" if no character does."""
-        by = self.metadata.text.rewriting
+        by = self.metadata.text.normalizer
         return (by.blanks if by else NO_WHITESPACE).symbol
 
     @property
@@ -312,7 +312,7 @@ class UnigramTable(PretokenTable):
         named[ids] = True
         prove_around(added, self.metadata.templates, named)
         need_ids((token.id for token in added.contextual.values()), named, "late")
-        prove_normalizer(self.metadata.text.rewriting, added)
+        prove_normalizer(self.metadata.text.normalizer, added)
         special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         for content, number in added.ids.items():

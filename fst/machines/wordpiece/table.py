@@ -208,7 +208,7 @@ class WordPieceTable(ReadingTable):
         has_steps = normalizer.steps is not None
         need(has_steps == (normalizer.suspects is not None), "the normalizer has steps without suspects, or suspects without steps")
         need(has_steps == self.has_normalized, "the normalizer has steps without pages of normalized characters, or pages without steps")
-        for by in normalizer.steps.rewritings if normalizer.steps else ():
+        for by in normalizer.steps.normalizers if normalizer.steps else ():
             prove_normalizer(by, added)
 
     def _prove_classes(self, named: Array, depths: Array) -> None:

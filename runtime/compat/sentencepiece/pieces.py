@@ -216,7 +216,7 @@ class ModelPieces(Pieces):
         """Return the normalized form of a text."""
         if not text:
             return Normalized("", [])
-        by = self.fst._metadata.text.rewriting or NOTHING
+        by = self.fst._metadata.text.normalizer or NOTHING
         normal, spans = by.normalized(text)
         if by.blanks.symbol:
             normal = normal.replace(BLANK, by.blanks.symbol)
@@ -253,7 +253,7 @@ class ModelPieces(Pieces):
     @Lazy
     def _changes_unknown(self) -> bool:
         """Whether normalization replaces a string that contains U+FFFD."""
-        by = self.fst._metadata.text.rewriting or NOTHING
+        by = self.fst._metadata.text.normalizer or NOTHING
         for charsmap in (edit for edit in by.edits if isinstance(edit, Charsmap)):
             found = charsmap.strings.characters
             while len(found.codes):

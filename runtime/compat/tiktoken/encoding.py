@@ -64,7 +64,7 @@ class Encoding:
         if not isinstance(found, BpeTokenizer):
             kind = getattr(getattr(found, "_table", None), "kind", type(found).__name__)
             raise UnsupportedError(f"fst.tiktoken stands in for byte-level BPE; this is a tokenizer of kind {kind!r}")
-        if found._metadata.text.rewriting:
+        if found._metadata.text.normalizer:
             raise UnsupportedError("fst.tiktoken stands in for encodings that do not rewrite texts; this vocabulary does")
         self.fst, self.name = found, getattr(tokenizer, "name", "fst") if name is None else name
         self._table: BpeTable = found._table

@@ -25,7 +25,7 @@ class UnigramBackend(Backend):
     @property
     def fixed(self) -> Mapping[str, Any]:
         """``add_prefix_space``: whether a space is added before texts."""
-        by = self.fst._metadata.text.rewriting
+        by = self.fst._metadata.text.normalizer
         return {"add_prefix_space": by is not None and by.blanks.prefix != NEVER}
 
     @property

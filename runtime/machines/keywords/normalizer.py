@@ -30,7 +30,7 @@ def front_end_of(table: KeywordTable, arguments: Any) -> TextFrontEnd | None:
     table's kernel.
     """
     text = table.metadata.text
-    normalizer = PlainNormalizer(arguments, text.rewriting) if text.rewriting else None
+    normalizer = PlainNormalizer(arguments, text.normalizer) if text.normalizer else None
     if not (text.folds or text.words):
         return normalizer
     return KeywordNormalizer(arguments, text, normalizer) if text.words or normalizer else CaseFolder(arguments, text)

@@ -77,8 +77,8 @@ class StepNormalizer:
     """
 
     def __init__(self, steps: NormalizerSteps, added: AddedTokens) -> None:
-        self._by, self._added = steps.rewritings, added
-        self._bounds = [expansion_bound(by) for by in steps.rewritings]
+        self._by, self._added = steps.normalizers, added
+        self._bounds = [expansion_bound(by) for by in steps.normalizers]
 
     @Lazy
     def _steps(self) -> Sequence[NormalizerArguments]:

@@ -187,7 +187,7 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
 
 
 @part
-def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, work):
+def edit(first, last, origin, end, is_inside, more, size, is_spare, normalizer, work):
     """Apply edits to the stretch in `work`; return the size of the result, and whether the result is in the spare array.
 
     Args:
@@ -195,15 +195,15 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
         origin, end: the index of the stretch's first character in the raw text, and one past the last.
         is_inside, more: whether text, not an added token, directly precedes the stretch, and directly follows it.
         size, is_spare: the size of the stretch, and whether it is in the spare array.
-        rewriter, work: as in `fst.runtime.text.kernels.normalizer.rewrite`.
+        normalizer, work: as in `fst.runtime.text.kernels.normalizer.rewrite`.
     """
-    edits, stretch, own, into, places = rewriter.edits, work.stretch, work.stretch_places, work.spare, work.spare_places
+    edits, stretch, own, into, places = normalizer.edits, work.stretch, work.stretch_places, work.spare, work.spare_places
     if is_spare:
         stretch, own, into, places = into, places, stretch, own
     for number in range(first, last):
         row = edits.rows[np.uint64(number)]
         if row[KIND] == STRIP:
-            size = strip(row, stretch, size, own, is_inside, rewriter.kinds, into, places)
+            size = strip(row, stretch, size, own, is_inside, normalizer.kinds, into, places)
         elif row[KIND] == PREPEND:
             filled = written = U0
             if size and not is_inside:
@@ -212,7 +212,7 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
         elif row[KIND] == SPACES:
             size = space(row, stretch, size, own, origin, end, is_inside, more, edits, into, places)
         elif row[KIND] == CHARSMAP:
-            size = replace_strings(stretch, size, own, rewriter.charsmap, into, places)
+            size = replace_strings(stretch, size, own, normalizer.charsmap, into, places)
         else:
             bytes_ = edits.bytes[np.uint64(number)]
             size = replace(row, bytes_[FIRST], bytes_[SECOND], stretch, size, own, edits, into, places)
@@ -222,26 +222,26 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, wo
 
 
 @part
-def normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work):
+def normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, work):
     """Normalize a stretch of the raw text, and apply all edits; return the size of the result, and whether the result is in the spare
     array.
 
     The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """
-    before, every, has_maps = rewriter.edits.counts[BEFORE], rewriter.edits.counts[ALL], rewriter.params[HAS_MAPS]
+    before, every, has_maps = normalizer.edits.counts[BEFORE], normalizer.edits.counts[ALL], normalizer.params[HAS_MAPS]
     end = origin + (count_characters(text, begin, stop) if len(work.stretch_places) else U0)
     if has_maps and not before:
-        size, _ = normalise(text, begin, stop, origin, rewriter, work, work.stretch, U0, work.stretch_places, U0)
-        return edit(U0, every, origin, end, is_inside, more, size, False, rewriter, work)
+        size, _ = normalise(text, begin, stop, origin, normalizer, work, work.stretch, U0, work.stretch_places, U0)
+        return edit(U0, every, origin, end, is_inside, more, size, False, normalizer, work)
     size, _ = copy_text(text, begin, stop, origin, work.stretch, U0, work.stretch_places, U0)
-    size, is_spare = edit(U0, before, origin, end, is_inside, more, size, False, rewriter, work)
+    size, is_spare = edit(U0, before, origin, end, is_inside, more, size, False, normalizer, work)
     if has_maps:
         stretch, own, into, places = work.stretch, work.stretch_places, work.spare, work.spare_places
         if is_spare:
             stretch, own, into, places = into, places, stretch, own
-        size, written = normalise(stretch, U0, size, U0, rewriter, work, into, U0, places, U0)
+        size, written = normalise(stretch, U0, size, U0, normalizer, work, into, U0, places, U0)
         for index in range(written if len(own) else U0):
             place = places[index]
             places[index] = own[place & LOW_HALF] & LOW_HALF | own[(place >> HALF) - U1] >> HALF << HALF
         is_spare = not is_spare
-    return edit(before, every, origin, end, is_inside, more, size, is_spare, rewriter, work)
+    return edit(before, every, origin, end, is_inside, more, size, is_spare, normalizer, work)

@@ -54,7 +54,7 @@ def is_word_at(text, at, kinds):
 
 
 @part
-def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
+def next_token(text, start, at, begun, white, stop, trie, normalizer, memo):
     """Find the next added token in a text.
 
     Args:
@@ -63,17 +63,17 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
         begun: the end of the last token, with the whitespace that the token includes.
         white: the end of the whitespace that the last token with `RSTRIP` includes.
         trie: the trie of the tokens.
-        rewriter, memo: as in `rewrite`.
+        normalizer, memo: as in `rewrite`.
 
     Returns:
         The start and the end of the token with its whitespace; the start and the end of the token without whitespace; the new `white`; and
         the token's row, or `NONE`. The next search begins at the end without whitespace.
     """
-    kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
+    kinds, nodes, tokens = normalizer.kinds, trie.nodes, normalizer.tokens
     at = at if len(nodes) > 1 else stop
     while at < stop:
         node = U0
-        if may_begin(text, at, stop, rewriter):
+        if may_begin(text, at, stop, normalizer):
             node, _ = match_at(text, ITEMS, at, stop, U0, trie, memo)
         if not nodes[node, LENGTH]:
             at += U1
@@ -97,7 +97,7 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
 
 
 @inlined
-def without_blanks(text, first, begin, end, last, left, right, is_first, rewriter):
+def without_blanks(text, first, begin, end, last, left, right, is_first, normalizer):
     """Compute the span of a token in characters: without the token's whitespace if spans are trimmed, otherwise with it.
 
     Args:
@@ -105,9 +105,9 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
         begin, end: the token without whitespace.
         left, right: the span of the token with whitespace.
         is_first: whether the text begins with the token, or the token is the first id of the text.
-        rewriter: as in `rewrite`.
+        normalizer: as in `rewrite`.
     """
-    trims = rewriter.params[TRIMS]
+    trims = normalizer.params[TRIMS]
     if not trims:
         return left, right
     before, after = count_characters(text, first, begin), count_characters(text, end, last)
@@ -117,31 +117,31 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
 
 
 @part
-def next_cut(text, begin, stop, rewriter, memo):
+def next_cut(text, begin, stop, normalizer, memo):
     """Find the next position where the splitter must begin a new pre-token, see `fst.text.normalizer.Cuts`.
 
     Args:
         text, begin, stop: the text to search, which begins after the last position found.
-        rewriter, memo: as in `rewrite`.
+        normalizer, memo: as in `rewrite`.
 
     Returns:
         The position, and True; without a position `stop`, and False. At the position, the caller writes a space.
     """
-    nodes, at = rewriter.cuts.nodes, begin if len(rewriter.cuts.nodes) > 1 else stop
+    nodes, at = normalizer.cuts.nodes, begin if len(normalizer.cuts.nodes) > 1 else stop
     while at < stop:
-        if rewriter.bytes[text[at]] & CUT:
-            node, _ = match_at(text, ITEMS, at, stop, U0, rewriter.cuts, memo)
+        if normalizer.bytes[text[at]] & CUT:
+            node, _ = match_at(text, ITEMS, at, stop, U0, normalizer.cuts, memo)
             length = np.uint64(nodes[node, LENGTH])
-            if length and (at == begin or not rewriter.kinds[code_at(text, start_before(text, at))[0]] & INSIDE):
+            if length and (at == begin or not normalizer.kinds[code_at(text, start_before(text, at))[0]] & INSIDE):
                 return at + length, True
         at += U1
     return stop, False
 
 
 @part
-def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, places, written):
-    """Split a part of a normalized stretch into pre-tokens by ``rewriter.splitter``, and write them. The arguments are as in `put_part`."""
-    splitter, is_first = rewriter.splitter, True
+def put_pieces(text, own, begin, stop, index, normalizer, memo, into, filled, places, written):
+    """Split a part of a normalized stretch into pre-tokens by ``normalizer.splitter``, and write them. Arguments: see `put_part`."""
+    splitter, is_first = normalizer.splitter, True
     forget(memo)
     while begin < stop:
         end, _ = search(text, begin, stop, True, splitter, memo)
@@ -150,7 +150,7 @@ def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, plac
         if not splitter.drops[number]:
             if not is_first:
                 filled, written = put_code(EDGE, into, filled), copy_place(own, index, index, places, written)
-            if text[begin] != BLANK_BYTE and takes_prefix(index, own, rewriter):
+            if text[begin] != BLANK_BYTE and takes_prefix(index, own, normalizer):
                 filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
             filled = copy_run(text, begin, end, into, filled)
             for place in range(count if len(places) else U0):
@@ -161,25 +161,25 @@ def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, plac
 
 
 @part
-def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, filled, places, written):
+def put_part(text, own, begin, stop, index, goes_on, normalizer, memo, into, filled, places, written):
     """Write the text between two added tokens of a normalized stretch.
 
     Args:
         text, own, begin, stop: the stretch, the spans of its characters, and the bounds of the part to write.
         index: the index of the part's first character in the stretch.
         goes_on: whether text, not a token, directly precedes the part.
-        rewriter, memo: as in `rewrite`.
+        normalizer, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
-    if rewriter.params[SYMBOL] != NO_SYMBOL:
-        return put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, places, written)
-    if len(rewriter.splitter.moves):
-        return put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, places, written)
-    if not goes_on and text[begin] != BLANK_BYTE and takes_prefix(index, own, rewriter):
+    if normalizer.params[SYMBOL] != NO_SYMBOL:
+        return put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, places, written)
+    if len(normalizer.splitter.moves):
+        return put_pieces(text, own, begin, stop, index, normalizer, memo, into, filled, places, written)
+    if not goes_on and text[begin] != BLANK_BYTE and takes_prefix(index, own, normalizer):
         filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
     reset(begin, memo)
     while begin < stop:
-        end, is_cut = next_cut(text, begin, stop, rewriter, memo)
+        end, is_cut = next_cut(text, begin, stop, normalizer, memo)
         filled = copy_run(text, begin, end, into, filled)
         if len(places):
             for _ in range(count_characters(text, begin, end)):
@@ -192,7 +192,7 @@ def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, fille
 
 
 @part
-def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work, into, filled, places, written):
+def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, work, into, filled, places, written):
     """Normalize and write a stretch, the text between two added tokens of the raw text.
 
     Args:
@@ -200,21 +200,21 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
         origin: the index of the stretch's first character in the raw text.
         is_inside, more: whether text, not a token, directly precedes the stretch, and whether text directly follows it.
         row: the number of characters that were written before the present text; `GOES_ON` for a text that continues from the last call.
-        rewriter, work, into, filled, places, written: as in `normalise`.
+        normalizer, work, into, filled, places, written: as in `normalise`.
     """
-    if not rewriter.params[LONGEST] and not rewriter.params[PREFIX] and not rewriter.params[EDITS]:
-        return normalise(text, begin, stop, origin, rewriter, work, into, filled, places, written)
+    if not normalizer.params[LONGEST] and not normalizer.params[PREFIX] and not normalizer.params[EDITS]:
+        return normalise(text, begin, stop, origin, normalizer, work, into, filled, places, written)
     stretch, own = work.stretch, work.stretch_places
-    end, is_spare = normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work)
+    end, is_spare = normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, work)
     if is_spare:
         stretch, own = work.spare, work.spare_places
     reset(U0, work.late_memo)
     at = begun = white = index = number = U0
     while number != NONE:
-        first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
+        first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, normalizer.late, normalizer, work.late_memo)
         if begun < first:
             goes_on = is_inside and begun == U0
-            filled, written = put_part(stretch, own, begun, first, index, goes_on, rewriter, work.cut_memo, into, filled, places, written)
+            filled, written = put_part(stretch, own, begun, first, index, goes_on, normalizer, work.cut_memo, into, filled, places, written)
             index += count_characters(stretch, begun, first)
         elif first < begun:  # in the whitespace of the token before
             index -= count_characters(stretch, first, begun)
@@ -222,42 +222,42 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
             after = index + count_characters(stretch, first, last)
             left, right = (own[index] & LOW_HALF, own[after - U1] >> HALF) if len(own) else (U0, U0)
             is_first = left == U0 or written == row
-            left, right = without_blanks(stretch, first, start, at, last, left, right, is_first, rewriter)
+            left, right = without_blanks(stretch, first, start, at, last, left, right, is_first, normalizer)
             filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, index = last, after
     return filled, written
 
 
 @inlined
-def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into, filled, places, written):
+def rewrite_row(text, begin, stop, origin, is_inside, more, normalizer, work, into, filled, places, written):
     """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` and `more` mean that a border is before and after the
     text.
 
-    Inlined, because a call would pass about 45 arrays of `rewriter` and `work`, and take longer than the normalization of a short text.
+    Inlined, because a call would pass about 45 arrays of `normalizer` and `work`, and take longer than the normalization of a short text.
     """
     reset(begin, work.memo)
     row = GOES_ON if is_inside else written
     at = begun = white = begin
     number = U0 if begin < stop else NONE
     while number != NONE:
-        first, last, start, at, white, number = next_token(text, begin, at, begun, white, stop, rewriter.early, rewriter, work.memo)
+        first, last, start, at, white, number = next_token(text, begin, at, begun, white, stop, normalizer.early, normalizer, work.memo)
         if begun < first:
             inside, goes_on = is_inside and begun == begin, more and number == NONE
-            filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, rewriter, work, into, filled, places, written)
+            filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, normalizer, work, into, filled, places, written)
             origin += count_characters(text, begun, first)
         elif first < begun:  # in the whitespace of the token before
             origin -= count_characters(text, first, begun)
         if number != NONE:
             after = origin + count_characters(text, first, last)
             is_first = origin == U0 or written == row
-            left, right = without_blanks(text, first, start, at, last, origin, after, is_first, rewriter)
+            left, right = without_blanks(text, first, start, at, last, origin, after, is_first, normalizer)
             filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, origin = last, after
     return filled, written
 
 
 @kernel
-def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewriter, work, rewritten):
+def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, normalizer, work, rewritten):
     """Normalize texts.
 
     Args:
@@ -267,18 +267,20 @@ def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewrit
         is_inside, more: uint64, 1 if the first text begins at a border inside a text, and if the last text ends at such a border; see
             `last_border`.
         kept, kept_characters: uint64, the number of bytes and of characters of the first text that `rewritten` already contains.
-        rewriter, work, rewritten: see `fst.text.arguments`. `rewritten` receives the result.
+        normalizer, work, rewritten: see `fst.text.arguments`. `rewritten` receives the result.
     """
     into, places, filled, written = rewritten.text, rewritten.places, kept, kept_characters
     rewritten.starts[0] = rewritten.firsts[0] = 0
     for row in range(len(starts) - 1):
         begin, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        if may_copy(text, begin, stop, rewriter, work.memo):
-            filled, written = copy_row(text, begin, stop, origin, is_inside > U0, rewriter, into, filled, places, written)
+        if may_copy(text, begin, stop, normalizer, work.memo):
+            filled, written = copy_row(text, begin, stop, origin, is_inside > U0, normalizer, into, filled, places, written)
         else:
             is_last = row + 2 == len(starts)
             goes_on = more > U0 and is_last
-            filled, written = rewrite_row(text, begin, stop, origin, is_inside > U0, goes_on, rewriter, work, into, filled, places, written)
+            filled, written = rewrite_row(
+                text, begin, stop, origin, is_inside > U0, goes_on, normalizer, work, into, filled, places, written
+            )
         rewritten.starts[row + 1], rewritten.firsts[row + 1] = filled, written
         origin = is_inside = U0
 
@@ -305,53 +307,53 @@ def restore(output, begin, end, rewritten):
 
 
 @kernel
-def last_border(text, begin, stop, rewriter, memo):
+def last_border(text, begin, stop, normalizer, memo):
     """Find the last border of a text that continues: a position such that the text on each side is normalized independently of the other
     side.
 
     No token contains or touches a border. On both sides, normalization changes no character within the length of the longest token of
     normalized text, and the characters next to the border are not whitespace. With edits, text that a token or an edit may match counts as
-    changed, together with the whitespace after it. If `rewriter` has a splitter, no position is a border: the start of a pre-token may
+    changed, together with the whitespace after it. If `normalizer` has a splitter, no position is a border: the start of a pre-token may
     depend on all text before it.
 
     Returns:
         The border; `begin` if no border is found.
     """
-    if len(rewriter.splitter.moves):
+    if len(normalizer.splitter.moves):
         return begin
-    reach = rewriter.params[REACH]
-    if rewriter.params[LAGS]:
-        stop = first_lag(text, begin, stop, rewriter)
+    reach = normalizer.params[REACH]
+    if normalizer.params[LAGS]:
+        stop = first_lag(text, begin, stop, normalizer)
     near = stop - min(NEAR + reach, stop - begin)
     while near > begin and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
         near -= U1
     covered = near + reach if near > begin else begin
-    border, _, _, _ = border_between(text, near, stop, covered, U0, stop, rewriter, memo)
+    border, _, _, _ = border_between(text, near, stop, covered, U0, stop, normalizer, memo)
     if border == near and near > begin:
-        border, _, _, _ = border_between(text, begin, stop, begin, U0, stop, rewriter, memo)
+        border, _, _, _ = border_between(text, begin, stop, begin, U0, stop, normalizer, memo)
     return border
 
 
 @part
-def first_lag(text, begin, stop, rewriter):
+def first_lag(text, begin, stop, normalizer):
     """Find the first character that may be removed at the start of a stretch; after it, spans may lag, see `fst.text.charsmap`."""
     at, is_first = begin, True
     while at < stop:
         code, after = code_at(text, at)
-        kind = rewriter.kinds[code]
+        kind = normalizer.kinds[code]
         if is_first and kind & DROPS:
             return at
-        is_first = rewriter.bytes[text[after - U1]] & ENDS > 0 or (is_first and kind & CHANGES_OR_WHITE > 0)
+        is_first = normalizer.bytes[text[after - U1]] & ENDS > 0 or (is_first and kind & CHANGES_OR_WHITE > 0)
         at = after
     return stop
 
 
 @part
-def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
+def border_between(text, begin, stop, covered, stays, limit, normalizer, memo):
     """Find the last border between two positions.
 
     Args:
-        text, rewriter, memo: as in `rewrite`.
+        text, normalizer, memo: as in `rewrite`.
         begin, stop: the positions.
         covered: the maximum end of tokens that begin before `begin`.
         stays: the number of bytes directly before `begin` that are certain not to change.
@@ -361,7 +363,7 @@ def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
         The border, or `begin` if there is none; the position where the next search may continue, and the arguments `covered` and `stays` of
         that search.
     """
-    kinds, nodes, longest, has_edits = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST], rewriter.params[EDITS] > U0
+    kinds, nodes, longest, has_edits = normalizer.kinds, normalizer.every.nodes, normalizer.params[LONGEST], normalizer.params[EDITS] > U0
     reset(begin, memo)
     border = waiting = at = same = begin  # `same`: from here on, no character changes
     noted, covered_there, stays_there = begin, covered, stays
@@ -371,15 +373,15 @@ def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
             noted, covered_there, stays_there = at, covered, at - same + stays
         code, after = code_at(text, at)
         is_free = at > covered
-        if may_begin(text, at, stop, rewriter):
-            node, is_open = match_at(text, ITEMS, at, stop, U1, rewriter.every, memo)
+        if may_begin(text, at, stop, normalizer):
+            node, is_open = match_at(text, ITEMS, at, stop, U1, normalizer.every, memo)
             is_free = is_free and not nodes[node, LENGTH] and not is_open
             covered = max(covered, at + np.uint64(nodes[node, LENGTH]))
         if kinds[code] & CHANGES or (has_edits and (at < covered or (at == same and not stays and kinds[code] & WHITE))):
             waiting, same, stays, is_after_letter = begin, after, U0, False
         else:
             is_letter = not kinds[code] & WHITE
-            is_free = is_free and (at == begin or are_apart(text, at, code, rewriter.charsmap))
+            is_free = is_free and (at == begin or are_apart(text, at, code, normalizer.charsmap))
             if is_free and is_letter and is_after_letter and at - same + stays >= longest and waiting == begin:
                 waiting = at
             is_after_letter = is_letter

@@ -50,30 +50,30 @@ def start_before(text, at):
 
 
 @inlined
-def put_parts(code, origin, count, characters, rewriter, work):
+def put_parts(code, origin, count, characters, normalizer, work):
     """Append the parts of a character to `work.items`, and its index in the raw text to `work.origins`; return the new number of elements
     of each.
     """
     items, origins = work.items, work.origins
-    number = np.uint64(rewriter.numbers[code])
+    number = np.uint64(normalizer.numbers[code])
     if number:
-        for index in range(np.uint64(rewriter.list_ends[number - U1]), np.uint64(rewriter.list_ends[number])):
-            listed = np.uint64(rewriter.lists[index])
+        for index in range(np.uint64(normalizer.list_ends[number - U1]), np.uint64(normalizer.list_ends[number])):
+            listed = np.uint64(normalizer.lists[index])
             is_first = listed & FIRST_PART > U0
             part = listed & (FIRST_PART - U1)
             origins[characters] = origin
             characters += np.uint64(is_first)
-            count = put_syllable(code if part == ITSELF else part, TAKEN if is_first else U0, count, rewriter, items)
+            count = put_syllable(code if part == ITSELF else part, TAKEN if is_first else U0, count, normalizer, items)
         return count, characters
     origins[characters] = origin
-    return put_syllable(code, TAKEN, count, rewriter, items), characters + U1
+    return put_syllable(code, TAKEN, count, normalizer, items), characters + U1
 
 
 @inlined
-def put_syllable(code, taken, count, rewriter, items):
+def put_syllable(code, taken, count, normalizer, items):
     """Append a part, and decompose it if it is a Hangul syllable and the normalizer decomposes; return the new number of parts."""
     index = code - HANGUL
-    if not rewriter.params[DECOMPOSES] or index >= SYLLABLES:
+    if not normalizer.params[DECOMPOSES] or index >= SYLLABLES:
         items[count] = code | taken
         return count + U1
     index, trailing = index // TRAILING_COUNT, index % TRAILING_COUNT
@@ -163,10 +163,10 @@ def put_place(first, last, places, written):
 
 
 @part
-def put_cluster(count, rewriter, work, text, filled, places, written):
+def put_cluster(count, normalizer, work, text, filled, places, written):
     """Map the items of a cluster to characters and write them; return the new number of bytes and of characters."""
     items, origins, following = work.items, work.origins, U0
-    numbers, ends, lists = rewriter.last_numbers, rewriter.last_ends, rewriter.last_lists
+    numbers, ends, lists = normalizer.last_numbers, normalizer.last_ends, normalizer.last_lists
     for index in range(count):
         item = items[np.uint64(index)]
         code, taken = item & LOW_HALF, item >> HALF
@@ -196,24 +196,24 @@ def copy_text(text, at, stop, origin, into, filled, places, written):
 
 
 @part
-def normalise(text, at, stop, origin, rewriter, work, into, filled, places, written):
+def normalise(text, at, stop, origin, normalizer, work, into, filled, places, written):
     """Normalize and write a stretch, the text between two added tokens.
 
     Args:
         text, at, stop: the stretch.
         origin: the index of the stretch's first character in the raw text.
-        rewriter, work: as in `rewrite`.
+        normalizer, work: as in `rewrite`.
         into, filled: the output array of bytes, and the number of bytes in it.
         places, written: the output array of spans, and the number of characters in the output.
 
     Returns:
         The new number of bytes and of characters.
     """
-    kinds = rewriter.kinds
+    kinds = normalizer.kinds
     while at < stop:
         begin = at
-        while at < stop and text[at] < ASCII_END and rewriter.ascii[text[at]] != NO_ASCII:
-            into[filled] = rewriter.ascii[text[at]]
+        while at < stop and text[at] < ASCII_END and normalizer.ascii[text[at]] != NO_ASCII:
+            into[filled] = normalizer.ascii[text[at]]
             filled += U1
             written = put_place(origin, origin + U1, places, written)
             at, origin = at + U1, origin + U1
@@ -236,12 +236,12 @@ def normalise(text, at, stop, origin, rewriter, work, into, filled, places, writ
         at, origin = last, last_origin
         code, after = code_at(text, at)
         while at < stop and (at == last or kinds[code] & CHANGES):
-            count, characters = put_parts(code, origin, count, characters, rewriter, work)
+            count, characters = put_parts(code, origin, count, characters, normalizer, work)
             at, origin = after, origin + U1
             if at < stop:
                 code, after = code_at(text, at)
-        sort_marks(count, rewriter.ranks, work)
-        if rewriter.params[COMPOSES]:
-            count = compose(work.items, count, rewriter.ranks, rewriter.pairs)
-        filled, written = put_cluster(count, rewriter, work, into, filled, places, written)
+        sort_marks(count, normalizer.ranks, work)
+        if normalizer.params[COMPOSES]:
+            count = compose(work.items, count, normalizer.ranks, normalizer.pairs)
+        filled, written = put_cluster(count, normalizer, work, into, filled, places, written)
     return filled, written

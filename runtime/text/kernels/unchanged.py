@@ -30,9 +30,9 @@ FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
 
 
 @inlined
-def may_begin(text, at, stop, rewriter):
+def may_begin(text, at, stop, normalizer):
     """Filter: whether an added token may begin at a position, by its first two bytes."""
-    return rewriter.bytes[text[at]] & FIRST and (at + U1 >= stop or rewriter.bytes[text[at + U1]] & SECOND)
+    return normalizer.bytes[text[at]] & FIRST and (at + U1 >= stop or normalizer.bytes[text[at + U1]] & SECOND)
 
 
 @inlined
@@ -62,49 +62,49 @@ def next_stop(text, at, stop, stops, table):
 
 
 @part
-def stays(text, at, stop, table, most, rewriter, memo):
-    """Whether no character of a text changes, and the text contains no string of ``rewriter.every``.
+def stays(text, at, stop, table, most, normalizer, memo):
+    """Whether no character of a text changes, and the text contains no string of ``normalizer.every``.
 
     Args:
         text, at, stop: the text.
-        table: the offset of a table in ``rewriter.stops``: `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
-        most: the maximum value of a string in ``rewriter.every``; strings with a higher value are ignored.
-        rewriter: `fst.text.arguments.NormalizerArguments`.
+        table: the offset of a table in ``normalizer.stops``: `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
+        most: the maximum value of a string in ``normalizer.every``; strings with a higher value are ignored.
+        normalizer: `fst.text.arguments.NormalizerArguments`.
         memo: uint64[3], the memo of the search, see `fst.runtime.kernels.tries.match_at`.
     """
-    every = rewriter.every
+    every = normalizer.every
     reset(at, memo)
     while at < stop:
-        at = next_stop(text, at, stop, rewriter.stops, table)
+        at = next_stop(text, at, stop, normalizer.stops, table)
         if at < stop:
-            if may_begin(text, at, stop, rewriter):
+            if may_begin(text, at, stop, normalizer):
                 node, _ = match_at(text, ITEMS, at, stop, U0, every, memo)
                 if every.nodes[node, LENGTH] and every.nodes[node, LEAST] <= most:
                     return False
             code, at = code_at(text, at)
-            if rewriter.kinds[code] & CHANGES:
+            if normalizer.kinds[code] & CHANGES:
                 return False
     return True
 
 
 @kernel
-def is_unchanged(text, starts, rewriter, memo):
+def is_unchanged(text, starts, normalizer, memo):
     """Whether normalization leaves texts unchanged, and every added token is found without it, too."""
-    if rewriter.params[PREFIX] or rewriter.params[PUTS]:
+    if normalizer.params[PREFIX] or normalizer.params[PUTS]:
         return False
-    if rewriter.params[STRIPS]:
+    if normalizer.params[STRIPS]:
         for row in range(len(starts) - 1):
-            if has_blank_ends(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), rewriter.kinds):
+            if has_blank_ends(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), normalizer.kinds):
                 return False
-    return stays(text, np.uint64(starts[0]), np.uint64(starts[-1]), IF_FOUND_ALONE, FOUND_ALONE, rewriter, memo)
+    return stays(text, np.uint64(starts[0]), np.uint64(starts[-1]), IF_FOUND_ALONE, FOUND_ALONE, normalizer, memo)
 
 
 @inlined
-def may_copy(text, begin, stop, rewriter, memo):
-    """Whether a text has no added tokens, and normalization only adds a prefix and maps bytes by ``rewriter.mapped``."""
-    if not rewriter.params[COPIES] or (rewriter.params[STRIPS] and has_blank_ends(text, begin, stop, rewriter.kinds)):
+def may_copy(text, begin, stop, normalizer, memo):
+    """Whether a text has no added tokens, and normalization only adds a prefix and maps bytes by ``normalizer.mapped``."""
+    if not normalizer.params[COPIES] or (normalizer.params[STRIPS] and has_blank_ends(text, begin, stop, normalizer.kinds)):
         return False
-    return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, rewriter, memo)
+    return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, normalizer, memo)
 
 
 @inlined
@@ -130,22 +130,22 @@ def put_places(text, begin, stop, origin, joins, places, written):
 
 
 @part
-def copy_row(text, begin, stop, origin, is_inside, rewriter, into, filled, places, written):
+def copy_row(text, begin, stop, origin, is_inside, normalizer, into, filled, places, written):
     """Copy a text for which `may_copy` is true. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
     if begin < stop and not is_inside:
-        for index in range(len(rewriter.lead)):
-            filled, written = put_front(rewriter.lead[index], origin, rewriter.params[LEADS], into, filled, places, written)
-        prefix = rewriter.params[PREFIX]
+        for index in range(len(normalizer.lead)):
+            filled, written = put_front(normalizer.lead[index], origin, normalizer.params[LEADS], into, filled, places, written)
+        prefix = normalizer.params[PREFIX]
         if (prefix == IS_ALWAYS or (prefix == IS_FIRST and origin == U0)) and text[begin] != BLANK_BYTE:
             filled, written = put_front(BLANK_BYTE, origin, U1, into, filled, places, written)
     start, filled = filled, put_bytes(text, begin, stop, into, filled)
-    for at in range(start, filled if len(rewriter.mapped) else start):
-        into[np.uint64(at)] = rewriter.mapped[into[np.uint64(at)]]
+    for at in range(start, filled if len(normalizer.mapped) else start):
+        into[np.uint64(at)] = normalizer.mapped[into[np.uint64(at)]]
     count = stop - begin
     for at in range(begin, stop, U64):
         left = stop - np.uint64(at)
         bits = continuing(text, np.uint64(at))
         count -= ones(bits & (U1 << left) - U1 if left < U64 else bits)
     if len(places):
-        put_places(text, begin, stop, origin, rewriter.params[SEPARATOR] != KEEPS_WHITE, places, written)
+        put_places(text, begin, stop, origin, normalizer.params[SEPARATOR] != KEEPS_WHITE, places, written)
     return filled, written + count

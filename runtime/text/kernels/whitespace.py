@@ -39,31 +39,31 @@ def put_byte(byte, own, index, into, filled, places, written):
 
 
 @inlined
-def put_blank(own, index, rewriter, into, filled, places, written):
-    """Write ``rewriter.blank``, the symbol for a space, with the span ``own[index]``; return the new number of bytes and characters."""
-    for place in range(len(rewriter.blank)):
-        into[filled] = rewriter.blank[place]
+def put_blank(own, index, normalizer, into, filled, places, written):
+    """Write ``normalizer.blank``, the symbol for a space, with the span ``own[index]``; return the new number of bytes and characters."""
+    for place in range(len(normalizer.blank)):
+        into[filled] = normalizer.blank[place]
         filled += U1
     return filled, copy_place(own, index, index, places, written)
 
 
 @inlined
-def takes_prefix(index, own, rewriter):
+def takes_prefix(index, own, normalizer):
     """Whether a word gets a prefix space; `index` is the index of the word's first character."""
-    prefix = rewriter.params[PREFIX]
+    prefix = normalizer.params[PREFIX]
     return prefix == IS_ALWAYS or (prefix == IS_FIRST and own[index] & LOW_HALF == U0)
 
 
 @part
-def put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, places, written):
+def put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, places, written):
     """Write a part of a normalized stretch that contains no added tokens, for a normalizer that writes spaces as a symbol such as ▁.
 
     Args:
         text, own, begin, stop, index: as in `fst.runtime.text.kernels.normalizer.put_part`. The prefix `FIRST` requires spans.
         goes_on: whether the first word continues from text before the part.
-        rewriter, into, filled, places, written: as in `fst.runtime.text.kernels.normalizer.put_part`.
+        normalizer, into, filled, places, written: as in `fst.runtime.text.kernels.normalizer.put_part`.
     """
-    kinds, symbol, separator = rewriter.kinds, rewriter.params[SYMBOL], rewriter.params[SEPARATOR]
+    kinds, symbol, separator = normalizer.kinds, normalizer.params[SYMBOL], normalizer.params[SEPARATOR]
     in_word = has_word = goes_on
     at = begin
     while at < stop:
@@ -75,11 +75,11 @@ def put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, pl
             if not in_word:
                 if has_word and separator == HAS_BREAKS:
                     filled, written = put_byte(BREAK_BYTE, own, index, into, filled, places, written)
-                if not is_blank and takes_prefix(index, own, rewriter):
-                    filled, written = put_blank(own, index, rewriter, into, filled, places, written)
+                if not is_blank and takes_prefix(index, own, normalizer):
+                    filled, written = put_blank(own, index, normalizer, into, filled, places, written)
                 in_word = has_word = True
             if is_blank:
-                filled, written = put_blank(own, index, rewriter, into, filled, places, written)
+                filled, written = put_blank(own, index, normalizer, into, filled, places, written)
             else:
                 for place in range(at, after):
                     into[filled] = text[np.uint64(place)]

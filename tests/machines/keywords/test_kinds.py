@@ -97,7 +97,7 @@ def test_normalizers(
     """Normalized keywords are found in the normalized text, and a match covers entire raw characters and the
     dropped characters after them.
     """
-    by = keywords(["b"], normalizer=normalizer).metadata.text.rewriting
+    by = keywords(["b"], normalizer=normalizer).metadata.text.normalizer
     assert by
     listed = [keyword for keyword in listed if by.normalized(keyword)[0]] or ["b"]
     table = keywords(listed, match_kind=kind, normalizer=normalizer, **options)
