@@ -93,7 +93,7 @@ class Parser(SetParser):
         """Read one alternative; also return the flags for the alternatives after it."""
         parts: list[Node] = []
         while self.place < len(self.pattern) and self.peek() not in "|)":
-            if self.blanks(flags):
+            if self.whitespace(flags):
                 continue
             changed = self.options(flags)
             if changed is None:
@@ -112,7 +112,7 @@ class Parser(SetParser):
         """Read an atom and its quantifiers. A second quantifier may follow only in Oniguruma, and only after braces."""
         node, possible = self.atom(flags), 2
         while True:
-            while self.blanks(flags):
+            while self.whitespace(flags):
                 pass
             bounds = self.bounds()
             if bounds is None:

@@ -216,7 +216,7 @@ class SetParser:
             self.place += 1
         return self.pattern[first : self.place]
 
-    def blanks(self, flags: Flags) -> bool:
+    def whitespace(self, flags: Flags) -> bool:
         """Skip a comment or, with ``(?x)``, a whitespace character; False if neither follows."""
         if self.skip("(?#"):
             self.place = self.pattern.find(")", self.place) + 1 or len(self.pattern)
@@ -226,7 +226,7 @@ class SetParser:
         if self.skip("#"):
             self.place = self.pattern.find("\n", self.place) + 1 or len(self.pattern)
             return True
-        return any(self.skip(blank) for blank in " \t\n\r\f\v")
+        return any(self.skip(space) for space in " \t\n\r\f\v")
 
     def refused(self, construct: str) -> UnsupportedError:
         """The error for an unsupported construct."""

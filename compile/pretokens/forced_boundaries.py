@@ -24,10 +24,10 @@ from fst.automata.rows import CODE_POINTS
 from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens.automata import Step, explored, reduced
 from fst.text.splitter import Splitter
-from fst.text.whitespace import BLANK
+from fst.text.whitespace import SPACE
 
 GROUPS = 3  # the number of groups of joined characters that have a separate class
-NOT_KNOWN, BLANKS, ALONE, BEHIND, OTHERS = range(5)  # ALONE: not joined; BEHIND: joined to a space before it; OTHERS and above: groups
+NOT_KNOWN, OF_SPACE, ALONE, BEHIND, OTHERS = range(5)  # ALONE: not joined; BEHIND: joined to a space before it; OTHERS and above: groups
 SINGLE = (range(0x80), range(0x2010, 0x2040))  # code points whose signs each have their own class
 UNKNOWN = "unknown"  # the class of characters that are in no token
 
@@ -42,44 +42,44 @@ def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
         known: the characters that are tokens. The splitter does not cut between two characters that are not tokens.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
-    behind, before = {after for char, after in pairs if char == BLANK}, {char for char, after in pairs if after == BLANK}
+    behind, before = {after for char, after in pairs if char == SPACE}, {char for char, after in pairs if after == SPACE}
     classes = np.full(CODE_POINTS, NOT_KNOWN, np.uint8)
     classes[[ord(char) for char in known]] = ALONE
     classes[[ord(char) for char in behind & {*known}]] = BEHIND
-    for number, group in enumerate(_groups(pair for pair in pairs if BLANK not in pair)):
+    for number, group in enumerate(_groups(pair for pair in pairs if SPACE not in pair)):
         classes[[ord(char) for char in group]] = OTHERS + 1 + number if number < GROUPS else OTHERS
-    classes[ord(BLANK)] = BLANKS
-    follow, lead = ({int(classes[ord(char)]) for char in chars - {BLANK}} for chars in (behind, before))
-    blanks_join = (BLANK, BLANK) in pairs
+    classes[ord(SPACE)] = OF_SPACE
+    follow, lead = ({int(classes[ord(char)]) for char in chars - {SPACE}} for chars in (behind, before))
+    spaces_join = (SPACE, SPACE) in pairs
 
     def joins(left: int, right: int) -> bool:
-        if BLANKS in (left, right):
-            return (right in follow or (right == BLANKS and blanks_join)) if left == BLANKS else left in lead
+        if OF_SPACE in (left, right):
+            return (right in follow or (right == OF_SPACE and spaces_join)) if left == OF_SPACE else left in lead
         return left == right not in (ALONE, BEHIND)
 
     return _splitter(classes, OTHERS + GROUPS + 1, joins)
 
 
-def between_paths(tokens: Iterable[str], known: Collection[str], *, before_blanks: bool) -> Splitter:
+def between_paths(tokens: Iterable[str], known: Collection[str], *, before_spaces: bool) -> Splitter:
     """Build a splitter for Unigram: no path crosses its boundaries.
 
     Args:
         tokens: the tokens, spelled as in texts.
         known: the characters that are tokens. The splitter does not cut between two characters that are not tokens.
-        before_blanks: whether the splitter also cuts before each space.
+        before_spaces: whether the splitter also cuts before each space.
     """
     pairs = {pair for token in tokens for pair in pairwise(token)}
-    keys = _keys({*known, *(char for pair in pairs for char in pair), *BLANK * before_blanks}, pairs, known)
+    keys = _keys({*known, *(char for pair in pairs for char in pair), *SPACE * before_spaces}, pairs, known)
     numbers = {key: number for number, key in enumerate(dict.fromkeys([(UNKNOWN, False), *keys.values()]))}
     classes = np.zeros(CODE_POINTS, np.uint8)
     for char, key in keys.items():
         classes[ord(char)] = numbers[key]
     joined = {(numbers[keys[left]], numbers[keys[right]]) for left, right in pairs}
     loose = {number for (_, is_known), number in numbers.items() if not is_known}
-    blanks = {numbers[keys[BLANK]]} if before_blanks else set[int]()
+    whitespace = {numbers[keys[SPACE]]} if before_spaces else set[int]()
 
     def joins(left: int, right: int) -> bool:
-        return right not in blanks and ((left, right) in joined or {left, right} <= loose)
+        return right not in whitespace and ((left, right) in joined or {left, right} <= loose)
 
     return _splitter(classes, len(numbers), joins)
 
@@ -104,7 +104,7 @@ def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[
     def kind(char: str) -> Hashable:
         if char.isalpha() or unicodedata.category(char)[0] == "M":
             return "letters", group.get(char, 0)
-        is_single = char == BLANK or any(ord(char) in block for block in SINGLE)
+        is_single = char == SPACE or any(ord(char) in block for block in SINGLE)
         return "digits" if char.isnumeric() else char if is_single else "signs"
 
     return {char: (kind(char), char in known) for char in sorted(characters)}

@@ -25,7 +25,7 @@ from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Normalizer, late
 from fst.text.splitter import Splitter
-from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, Whitespace
+from fst.text.whitespace import ALWAYS, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SPACE, Whitespace
 
 METASPACE, WHITESPACE_SPLIT = "Metaspace", "WhitespaceSplit"
 KNOWN: Fields = {
@@ -38,7 +38,7 @@ KNOWN: Fields = {
         "str_rep": STRING_OR_NULL,
     },
 }
-CUTS = {"type": "Split", "pattern": {"String": BLANK}, "behavior": "MergedWithNext", "invert": False}
+CUTS = {"type": "Split", "pattern": {"String": SPACE}, "behavior": "MergedWithNext", "invert": False}
 DROPS = {"type": "Split", "pattern": {"String": BREAK}, "behavior": "Removed", "invert": False}
 
 Parts = tuple[dict[str, Any], ...]
@@ -87,23 +87,23 @@ class Pipeline(NamedTuple):
     Attributes:
         normalizers: from `fst.compile.text.folding.components`.
         replaces: whether the last normalizer only replaces spaces by the symbol.
-        blanks: the spelling of spaces.
+        whitespace: the spelling of spaces.
         cuts: whether a text is cut before each space.
         splits: the splits after these cuts; in these splits, a space represents the symbol.
     """
 
     normalizers: Sequence[Component]
     replaces: bool
-    blanks: Whitespace
+    whitespace: Whitespace
     cuts: bool
     splits: Sequence[Component]
 
     def spelled(self, token: str) -> str | None:
         """The spelling of a token in texts; None if no text contains the token, because the symbol replaces all spaces of texts."""
-        symbol = self.blanks.symbol
-        if not symbol or symbol == BLANK:
+        symbol = self.whitespace.symbol
+        if not symbol or symbol == SPACE:
             return token
-        return None if BLANK in token else token.replace(symbol, BLANK)
+        return None if SPACE in token else token.replace(symbol, SPACE)
 
     def normalizer(self, added: AddedTokens) -> tuple[AddedTokens, Normalizer | None]:
         """The added tokens, grouped by the search that finds them, and the `Normalizer` of texts; see
@@ -112,19 +112,19 @@ class Pipeline(NamedTuple):
         Spaces are replaced last. `fst.text.whitespace` can do this step, unless an added token of normalized text depends on spaces.
         """
         if self.replaces:
-            added_before, by = told_apart(added, normalizer(self.normalizers[:-1], self.blanks), are_normal=self._is_of_sentencepiece)
-            if not any(map(self._is_of_blanks, late(added_before).items())):
+            added_before, by = told_apart(added, normalizer(self.normalizers[:-1], self.whitespace), are_normal=self._is_of_sentencepiece)
+            if not any(map(self._is_of_spaces, late(added_before).items())):
                 return added_before, by
-        return told_apart(added, normalizer(self.normalizers, self.blanks), are_normal=self._is_of_sentencepiece)
+        return told_apart(added, normalizer(self.normalizers, self.whitespace), are_normal=self._is_of_sentencepiece)
 
     @property
     def _is_of_sentencepiece(self) -> bool:
         """Whether this is the pipeline of a model of sentencepiece."""
         return any(part["type"] in sentencepiece.KINDS for part in self.normalizers)
 
-    def _is_of_blanks(self, token: tuple[str, ContextualToken]) -> bool:
+    def _is_of_spaces(self, token: tuple[str, ContextualToken]) -> bool:
         """Whether an added token contains spaces or symbols, or includes the spaces next to it."""
-        return token[1].lstrip or token[1].rstrip or not {BLANK, self.blanks.symbol}.isdisjoint(token[0])
+        return token[1].lstrip or token[1].rstrip or not {SPACE, self.whitespace.symbol}.isdisjoint(token[0])
 
     def splitter(self) -> Splitter:
         """The splitter of normalized texts.
@@ -132,12 +132,12 @@ class Pipeline(NamedTuple):
         Raises:
             UnsupportedError: no splitter has the same effect.
         """
-        budget, cut = Budget(), {**CUTS, "pattern": {"String": self.blanks.blank}}
-        before = [cut] * self.cuts + [DROPS] * (self.blanks.separator == BREAKS)
+        budget, cut = Budget(), {**CUTS, "pattern": {"String": self.whitespace.character}}
+        before = [cut] * self.cuts + [DROPS] * (self.whitespace.separator == BREAKS)
         found = [total(split_of(step, (), budget), budget) for step in before]
         for step in (step for part in self.splits for step in splits.steps(part)):
             behind = total(split_of(step, (), budget), budget)
-            found.append(replace(behind, classes=_symbol_for_blank(behind.classes, self.blanks.symbol)))
+            found.append(replace(behind, classes=_symbol_for_space(behind.classes, self.whitespace.symbol)))
         return chained(found, budget)
 
 
@@ -169,14 +169,14 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
 
 def _replaced(found: Sequence[Component]) -> str:
     """The character by which the last normalizer replaces each space; "" if it has a different effect."""
-    if not found or found[-1]["type"] != "Replace" or found[-1]["pattern"] not in ({"String": BLANK}, {"Regex": BLANK}):
+    if not found or found[-1]["type"] != "Replace" or found[-1]["pattern"] not in ({"String": SPACE}, {"Regex": SPACE}):
         return ""
     content: str = found[-1]["content"]
     return content if len(content) == 1 else ""
 
 
-def _symbol_for_blank(classes: NDArray[np.uint8], symbol: str) -> NDArray[np.uint8]:
+def _symbol_for_space(classes: NDArray[np.uint8], symbol: str) -> NDArray[np.uint8]:
     """The classes of code points; a space gets the class of the symbol."""
     classes = classes.copy()
-    classes[ord(BLANK)] = classes[ord(symbol or BLANK)]
+    classes[ord(SPACE)] = classes[ord(symbol or SPACE)]
     return classes

@@ -32,7 +32,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.tables.header import ContextualToken
 from fst.text.normalizer import MAX_CUTS, NO_CUTS, Cuts, Normalizer
 from fst.text.splitter import DEAD, START, Span, Splitter
-from fst.text.whitespace import BLANK, NEVER
+from fst.text.whitespace import NEVER, SPACE
 
 LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # the pairs (behavior, invert) that keep each match as a pre-token
 NO_WHITE_SPACE = "."
@@ -87,7 +87,7 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
         UnsupportedError: a later step may distinguish the old whitespace from the new.
     """
     chars = {*_replaced(part["pattern"]), *part["content"]}
-    images = {image for char in chars for image in _images(after, char)} | ({BLANK} if after.blanks.prefix != NEVER else set())
+    images = {image for char in chars for image in _images(after, char)} | ({SPACE} if after.whitespace.prefix != NEVER else set())
     is_apart = not any(token.lstrip or token.rstrip or images.intersection(spelling) for spelling, token in late.items())
     if after.edits or not (is_apart and "" not in images and are_separators(images, split)):
         raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])} where the pre_tokenizer does not drop all white space")
@@ -152,7 +152,7 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
         split = in_sequence(parts, [*absent, *strings])
         inside = _inside(total(split_of(parts[0], [*absent, *strings], budget := Budget()), budget), strings)
         are_cut_alike = all(_alone(parts[1:], string) == _followed(split, string) for string in strings)
-        if inside is None or not are_cut_alike or not are_separators(BLANK, split):
+        if inside is None or not are_cut_alike or not are_separators(SPACE, split):
             raise
         return split, Cuts(strings, inside)
 
@@ -214,4 +214,4 @@ def _alone(parts: Sequence[Component], string: str) -> list[Span]:
 
 def _followed(split: Splitter, string: str) -> list[Span]:
     """The pre-tokens of a string that a space follows."""
-    return split.pieces(string + BLANK)
+    return split.pieces(string + SPACE)

@@ -28,12 +28,12 @@ from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, w
 from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
 
-def normalizer(normalizers: Sequence[Component], blanks: Whitespace) -> Normalizer:
+def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Normalizer:
     """Build the `Normalizer` of a text pipeline.
 
     Args:
         normalizers: from `fst.compile.text.folding.components`.
-        blanks: the spelling of spaces.
+        whitespace: the spelling of spaces.
 
     Raises:
         UnsupportedError: the normalizers do more than a `Normalizer` can express.
@@ -47,7 +47,7 @@ def normalizer(normalizers: Sequence[Component], blanks: Whitespace) -> Normaliz
         raise UnsupportedError(f"normalizers {listed(names)}, each of which orders marks; one is supported")
     last = images_of(normal.second if normal.steps else normal.first)
     composition = _composition(normal) if normal.steps else None
-    by = Normalizer(composition, last, blanks, NO_CUTS, tuple(map(edit_of, before)), tuple(map(edit_of, after)))
+    by = Normalizer(composition, last, whitespace, NO_CUTS, tuple(map(edit_of, before)), tuple(map(edit_of, after)))
     if expansion_bound(by) > MAX_EXPANSION:
         raise UnsupportedError(f"normalizers may make more than {MAX_EXPANSION} bytes of one; at most {MAX_EXPANSION} are possible")
     return by

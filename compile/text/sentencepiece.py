@@ -19,7 +19,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.text.charsmap import KEEPING, LONGEST, PIECEWISE, Charsmap
 from fst.text.edits import SPACES as SPACES_EDIT
 from fst.text.edits import Edit
-from fst.text.whitespace import BLANK
+from fst.text.whitespace import SPACE
 
 SYMBOL = "▁"
 CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"
@@ -52,7 +52,7 @@ def components(
     _need_findable(own)
     given = of_bytes(data, LONGEST) if data else None
     if remove_extra_whitespaces:
-        _need_single_blanks(own, given)
+        _need_single_spaces(own, given)
     parts: list[dict[str, Any]] = []
     found = _with_own(given, own, are_found)
     if found:
@@ -60,9 +60,9 @@ def components(
     if add_dummy_prefix or remove_extra_whitespaces or found:
         behind = {"is_suffix": True} if is_suffix else {}
         flags = {"add_dummy_prefix": add_dummy_prefix, "remove_extra_whitespaces": remove_extra_whitespaces, **behind}
-        parts.append({"type": SPACES, **flags, "symbol": SYMBOL if escape_whitespaces else BLANK})
+        parts.append({"type": SPACES, **flags, "symbol": SYMBOL if escape_whitespaces else SPACE})
     if escape_whitespaces:
-        parts.append({"type": "Replace", "pattern": {"String": BLANK}, "content": SYMBOL})
+        parts.append({"type": "Replace", "pattern": {"String": SPACE}, "content": SYMBOL})
     return tuple(parts)
 
 
@@ -71,7 +71,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
     if part["type"] == CHARSMAP:
         return of_bytes(b64decode(part["precompiled_charsmap"]), part["manner"])
     adds, is_suffix = part["add_dummy_prefix"], part.get("is_suffix", False)
-    content = BLANK if adds and is_suffix else ""
+    content = SPACE if adds and is_suffix else ""
     return Edit(SPACES_EDIT, left=adds and not is_suffix, right=part["remove_extra_whitespaces"], content=content, string=part["symbol"])
 
 
@@ -84,13 +84,13 @@ def _need_findable(own: Sequence[str]) -> None:
             raise UnsupportedError(f"more than {MAX_PREFIXES} user-defined pieces begin each other, the last with {quoted(piece)}")
 
 
-def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
+def _need_single_spaces(own: Sequence[str], by: Charsmap | None) -> None:
     """Refuse two adjacent spaces in a piece or in the charsmap: sentencepiece would keep both."""
     reason = "with remove_extra_whitespaces: of these sentencepiece keeps both"
     for piece in own:
-        if BLANK * 2 in piece:
+        if SPACE * 2 in piece:
             raise UnsupportedError(f"the user-defined piece {quoted(piece)} has two adjacent spaces, {reason}")
-    if by and (BLANK * 2).encode() in by.strings.texts:
+    if by and (SPACE * 2).encode() in by.strings.texts:
         raise UnsupportedError(f"the charsmap has a text with two adjacent spaces, {reason}")
 
 
@@ -102,7 +102,7 @@ def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Ch
     """
     chars, longer = {*"".join(own)}, [piece for piece in own if len(piece) > 1]
     firsts = {chr(code) for code in given.strings.characters.codes.tolist()} if given else set[str]()
-    may_move = {SYMBOL, BLANK, *(given.strings.texts.decode() if given else "")}
+    may_move = {SYMBOL, SPACE, *(given.strings.texts.decode() if given else "")}
     are_same = are_found and may_move.isdisjoint("".join(longer))
     if firsts.isdisjoint(chars) and (not longer or are_same):
         return replace(given, manner=PIECEWISE) if given else None

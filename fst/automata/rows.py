@@ -142,7 +142,7 @@ NONE, ONE, MANY, FAIL = 0, 1, 2, 3
 # a *fence*: a fence ends a word, but two equal fences next to each other have no effect. So if each character of one kind is between two
 # equal fences, adjacent characters of this kind form one word, and the words next to it end there.
 OTHER, LIST = 2, 3
-BLANK = np.uint64(0)  # record A of a blank, which also represents the end of a text
+WHITESPACE = np.uint64(0)  # record A of a blank, which also represents the end of a text
 
 # Flags in the output of a LIST class.
 STARTS_SPECIAL = 1  # a special token may begin with the character

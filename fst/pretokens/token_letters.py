@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fst.core.json_fields import FLAG, TEXT, stored_as
 from fst.pretokens import byte_letters
 
-BLANK = " "
+SPACE = " "
 _FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
 
 
@@ -42,13 +42,13 @@ class Letters:
             return byte_letters.bytes_of(name)
         if not self.symbol:
             return name.encode()
-        return None if BLANK in name else name.replace(self.symbol, BLANK).encode()
+        return None if SPACE in name else name.replace(self.symbol, SPACE).encode()
 
     def spelled(self, token: bytes) -> str:
         """The name of a token, given by its bytes."""
         if self.are_bytes:
             return byte_letters.spelled(token)
-        return token.decode().replace(BLANK, self.symbol or BLANK)
+        return token.decode().replace(SPACE, self.symbol or SPACE)
 
 
 BYTE_LETTERS = Letters(are_bytes=True, symbol="")

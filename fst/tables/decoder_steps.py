@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 UNKNOWN = "\ufffd"
-BLANK = " "
+SPACE = " "
 REPLACE, STRIP, METASPACE, SUFFIX, BYTES, FUSE = "Replace", "Strip", "Metaspace", "BPEDecoder", "ByteFallback", "Fuse"
 PIECES, SYMBOL = "SentencePiece", "▁"
 NONE, FIRST, ALL = LEADING = "none", "first", "all"  # the tokens from which a leading ▁ is removed
@@ -115,12 +115,12 @@ def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
     if kind == REPLACE:
         return token.replace(step["pattern"]["String"], step["content"])
     if kind == PIECES:
-        text = step["surface"] if token == step["unknown"] else token.replace(SYMBOL, BLANK)
+        text = step["surface"] if token == step["unknown"] else token.replace(SYMBOL, SPACE)
         return text[leading(step, token) :] if is_first else text
     if kind == SUFFIX:
-        return token.replace(step["suffix"], "" if is_last else BLANK)
+        return token.replace(step["suffix"], "" if is_last else SPACE)
     if kind == METASPACE:
-        return token.replace(step["replacement"], "" if is_first and step["prepend_scheme"] != "never" else BLANK)
+        return token.replace(step["replacement"], "" if is_first and step["prepend_scheme"] != "never" else SPACE)
     return _stripped(token, step["content"], step["start"], step["stop"])
 
 

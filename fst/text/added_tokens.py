@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fst.automata.matcher import overlapping
-from fst.automata.rows import BLANK, ONE, WHITE_SPACE, are_fences, field_kind, field_output
+from fst.automata.rows import ONE, WHITE_SPACE, WHITESPACE, are_fences, field_kind, field_output
 from fst.errors import quoted
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import Tokens, need, need_ids, prove_around
@@ -48,7 +48,7 @@ def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
     tokens, a = added.contextual, table.classes[0::2]
     size = sum(map(len, tokens))
     need(size <= MAX_CONTEXTUAL, f"the contextual tokens have {size} characters; at most {MAX_CONTEXTUAL} are possible")
-    need(np.any(a[1:] == BLANK), "there are contextual tokens, but no class that is a blank between them")
+    need(np.any(a[1:] == WHITESPACE), "there are contextual tokens, but no class that is a blank between them")
     need(not np.any(are_fences(a)), "there are contextual tokens, and fences, which may stand beside them")
     patterns = {content: pattern_of(table, content) for content in tokens}
     _prove_patterns(table, {content: pattern for content, pattern in patterns.items() if tokens[content].normalized})
@@ -72,8 +72,8 @@ def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
     for content, pattern in normalized.items():
         other = seen.setdefault(tuple(pattern), content)
         need(other == content, f"contextual tokens {quoted(other)} and {quoted(content)} are equal once they are normalised")
-        blank = any(table.classes[2 * side] == BLANK for side in (pattern[0], pattern[-1]))
-        need(not blank, f"contextual token {quoted(content)} begins or ends with a blank")
+        is_whitespace = any(table.classes[2 * side] == WHITESPACE for side in (pattern[0], pattern[-1]))
+        need(not is_whitespace, f"contextual token {quoted(content)} begins or ends with a blank")
 
 
 def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken]) -> None:
@@ -81,7 +81,7 @@ def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken
     takes = next((content for content, token in tokens.items() if token.lstrip or token.rstrip), None)
     if takes is not None:
         numbers = [(char, number) for char in WHITE_SPACE for number, _ in table.listed(table.class_of(ord(char)))]
-        other = next((char for char, number in numbers if table.classes[2 * number] != BLANK), None)
+        other = next((char for char, number in numbers if table.classes[2 * number] != WHITESPACE), None)
         need(other is None, f"contextual token {quoted(takes)} takes white space along, but the class of {other!a} is not a blank")
     if any(token.rstrip and not token.normalized for token in tokens.values()):
         begins = next((content for content, token in tokens.items() if token.lstrip and content[0] in WHITE_SPACE), None)

@@ -26,7 +26,7 @@ from fst.text.composition import NO_ASCII, Composition, Images, ascii_of, lists_
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.text.normalizer import Normalizer, early, late, without_context
 from fst.text.splitter import Splitter
-from fst.text.whitespace import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, Whitespace
+from fst.text.whitespace import BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, SPACE, Whitespace
 
 # Kinds of a code point, as bits. `CHANGES`: the code point, or the text before it, may change. `WORD`: it is a word character. `WHITE`: it
 # is whitespace. `INSIDE`: see `fst.text.normalizer.Cuts`. `DROPS`: a charsmap may remove it.
@@ -120,7 +120,7 @@ class NormalizerArguments(NamedTuple):
         edits: the edits.
         charsmap: the charsmap among the edits.
         lead: uint8[n], ASCII, the text that an edit prepends.
-        blank: uint8[n], UTF-8, the character written for a space.
+        space: uint8[n], UTF-8, the character written for a space.
         splitter: the splitter that cuts a text before spaces are added to each pre-token.
     """
 
@@ -146,7 +146,7 @@ class NormalizerArguments(NamedTuple):
     edits: EditArguments
     charsmap: CharsmapArguments
     lead: Array
-    blank: Array
+    space: Array
     splitter: SplitterArguments
 
 
@@ -225,8 +225,9 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
     raw, normalized = early(added), late(added)
     every, kinds = _every(added, by), _kinds(by, composition, added)
     longest = _longest([*normalized, *by.cuts.strings]) + sum(edit.reach for edit in by.edits)
-    params = PREFIXES.index(by.blanks.prefix), len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
-    puts_behind, symbol = any(map(_puts_behind, by.edits)), by.blanks.symbol
+    params = PREFIXES.index(by.whitespace.prefix), len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
+    puts_behind, symbol = any(map(_puts_behind, by.edits)), by.whitespace.symbol
+    separator = SEPARATORS.index(by.whitespace.separator)
     edits = _strips(by), any(map(_puts, by.edits)), len(by.edits) > 0 or symbol != ""
     flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by), puts_behind
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
@@ -234,7 +235,7 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
     mapped = _mapped(ascii_, kinds, [*normalized, *(string for edit in by.edits for string in edit.triggers or ())])
     _change(kinds, by.last.runs)
     return NormalizerArguments(
-        np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, SEPARATORS.index(by.blanks.separator), *flags], np.uint64),
+        np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, separator, *flags], np.uint64),
         kinds,
         bytes_ := _bytes(every, by),
         _stops(every, kinds, bytes_, mapped),
@@ -252,7 +253,7 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
         _edits(by),
         charsmap_arguments(charsmap_of(by.edits)),
         np.frombuffer(_lead(by).encode(), np.uint8),
-        np.frombuffer(by.blanks.blank.encode(), np.uint8),
+        np.frombuffer(by.whitespace.character.encode(), np.uint8),
         _splitter(by.splitter),
     )
 
@@ -333,8 +334,8 @@ def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
 
 def _lead(by: Normalizer) -> str:
     """The text that edits prepend, after its spaces are written."""
-    prepended = "".join(edit.content or BLANK for edit in reversed(by.edits) if isinstance(edit, Edit) and _puts_before(edit))
-    return by.blanks.replaced(prepended)
+    prepended = "".join(edit.content or SPACE for edit in reversed(by.edits) if isinstance(edit, Edit) and _puts_before(edit))
+    return by.whitespace.replaced(prepended)
 
 
 def _puts_before(edit: Edit | Charsmap) -> bool:
@@ -363,10 +364,10 @@ def _copies(by: Normalizer, added: AddedTokens) -> bool:
     Other rules could change prepended text, or find a token in it. So if an edit prepends text, there must be no other rules.
     """
     edits = len(by.edits) > 1 and not (by.edits[-1].kind == SPACES and not any(map(_puts_before, by.edits[:-1])))
-    maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.blanks.prefix != NEVER
-    does_more = not _lead(by).isascii() or maps or len(late(added)) > 0 or by.blanks.separator != KEEPS
+    maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.whitespace.prefix != NEVER
+    does_more = not _lead(by).isascii() or maps or len(late(added)) > 0 or by.whitespace.separator != KEEPS
     puts_behind = any(map(_puts_behind, by.edits))
-    writes = by.blanks.separator == BREAKS or by.blanks.keeps_symbol or puts_behind or by.splitter is not None
+    writes = by.whitespace.separator == BREAKS or by.whitespace.keeps_symbol or puts_behind or by.splitter is not None
     return len(by.cuts.strings) == 0 and not writes and not (_lead(by) and does_more)
 
 
@@ -376,7 +377,7 @@ def _strips_ends(edit: Edit | Charsmap) -> bool:
 
 def _strips(by: Normalizer) -> bool:
     """Whether rewriting removes whitespace at the ends of stretches."""
-    return any(map(_strips_ends, by.edits)) or by.blanks.separator != KEEPS
+    return any(map(_strips_ends, by.edits)) or by.whitespace.separator != KEEPS
 
 
 def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
@@ -385,10 +386,10 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
     A token is `FOUND_ANYWAY` only if no rule changes whitespace next to tokens.
     """
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
-    if by.blanks.separator != KEEPS:  # if there are two adjacent separators, one of them is removed
-        every[2 * (BLANK if by.blanks.separator == JOINS else BREAK)] = FOUND_ALONE
+    if by.whitespace.separator != KEEPS:  # if there are two adjacent separators, one of them is removed
+        every[2 * (SPACE if by.whitespace.separator == JOINS else BREAK)] = FOUND_ALONE
     puts = any(map(_puts, by.edits))
-    known = without_context(added) if by.blanks.prefix == NEVER and not puts and not _strips(by) else {}
+    known = without_context(added) if by.whitespace.prefix == NEVER and not puts and not _strips(by) else {}
     for spelling, token in (*early(added).items(), *late(added).items()):
         found = FOUND_ANYWAY if known.get(spelling) == token.id else FOUND_ALONE
         every[spelling] = min(every.get(spelling, found), found)
@@ -455,7 +456,7 @@ def _kinds(by: Normalizer, composition: Composition, added: AddedTokens) -> NDAr
     for first, last in zip(word[0::2], word[1::2], strict=True):
         kinds[first : last + 1] |= WORD
     kinds[[ord(char) for char in WHITE_SPACE]] |= WHITE
-    kinds[[*composition.suspects, *map(ord, _blanks(by.blanks))]] |= CHANGES
+    kinds[[*composition.suspects, *map(ord, _whitespace(by.whitespace))]] |= CHANGES
     singles = [run for edit in by.edits for run in edit.singles]
     _change(kinds, [*composition.first.runs, *singles])
     for first, last in by.cuts.inside:
@@ -486,8 +487,8 @@ def _vanishing(by: Normalizer, composition: Composition) -> NDArray[np.bool_]:
     return found
 
 
-def _blanks(blanks: Whitespace) -> str:
+def _whitespace(whitespace: Whitespace) -> str:
     """The characters that change when spaces are written."""
-    kept = {KEEPS: WHITE_SPACE, JOINS: BLANK, BREAKS: BREAK}[blanks.separator]
-    written = blanks.symbol + BLANK * blanks.keeps_symbol
-    return "".join(char for char in WHITE_SPACE + blanks.symbol if char not in kept or char in written)
+    kept = {KEEPS: WHITE_SPACE, JOINS: SPACE, BREAKS: BREAK}[whitespace.separator]
+    written = whitespace.symbol + SPACE * whitespace.keeps_symbol
+    return "".join(char for char in WHITE_SPACE + whitespace.symbol if char not in kept or char in written)

@@ -17,7 +17,7 @@ from fst.text.charsmap import CHARSMAP, Charsmap
 from fst.text.composition import Place
 
 STRIP, PREPEND, REPLACE, RUNS, SPACES = KINDS = "strip", "prepend", "replace", "runs", "spaces"
-BLANK = " "
+SPACE = " "
 ALL_KINDS = (*KINDS, CHARSMAP)
 MAX_STRING = 256  # maximum number of bytes of a string that is replaced or inserted
 MAX_RUNS = 1 << 10  # maximum number of runs of code points in an edit
@@ -75,7 +75,7 @@ class Edit:
             raise ValueError("an edit replaces nothing")
         if edit.kind == RUNS and edit.triggers is None:
             raise ValueError(f"the runs of an edit have more than {MAX_SHORTEST} shortest strings")
-        if edit.kind == SPACES and edit.content not in ("", BLANK):
+        if edit.kind == SPACES and edit.content not in ("", SPACE):
             raise ValueError("an edit of spaces puts something else than a blank")
         return edit
 
@@ -109,22 +109,22 @@ class Edit:
         Neither space is added if `right` is set and the raw text contains only spaces.
         """
         at = begun = 0
-        while self.right and at < len(text) and text[at] == BLANK and places[at][0] == begun:
+        while self.right and at < len(text) and text[at] == SPACE and places[at][0] == begun:
             at, begun = at + 1, places[at][1]
         if self.right and begun == end:
             return "", []
-        chars, begins = ([BLANK], [begun]) if self.left else ([], [])
-        was_blank = self.right
+        chars, begins = ([SPACE], [begun]) if self.left else ([], [])
+        was_space = self.right
         for char, (begin, _) in zip(text[at:], places[at:], strict=True):
-            if not (was_blank and char == BLANK):
+            if not (was_space and char == SPACE):
                 chars.append(char)
                 begins.append(begin)
-            was_blank = self.right and char == BLANK
-        while self.right and chars and chars[-1] in (BLANK, self.string):
+            was_space = self.right and char == SPACE
+        while self.right and chars and chars[-1] in (SPACE, self.string):
             chars.pop()
             end = begins.pop()
         if self.content:
-            chars.append(BLANK)
+            chars.append(SPACE)
             begins.append(end)
         return "".join(chars), [*zip(begins, [*begins, end][1:], strict=True)]
 
@@ -147,7 +147,7 @@ class Edit:
     def singles(self) -> Sequence[Sequence[int]]:
         """Runs of characters that the edit may change, even if they occur alone."""
         if self.kind == SPACES and self.right:
-            return [(ord(char), ord(char)) for char in self.string[-1:] if char != BLANK]
+            return [(ord(char), ord(char)) for char in self.string[-1:] if char != SPACE]
         if self.kind != RUNS or self.least > 1:
             return []
         kept = ord(self.content) if len(self.content) == 1 else -1
@@ -164,7 +164,7 @@ class Edit:
         if self.kind == REPLACE:
             return [self.string]
         if self.kind == SPACES and self.right:
-            return [BLANK * 2]
+            return [SPACE * 2]
         if self.kind != RUNS:
             return []
         if self.least == 1:

@@ -30,7 +30,7 @@ from fst.text.charsmap import Charsmap
 from fst.text.composition import Composition, Images, Place
 from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
-from fst.text.whitespace import BLANK, BREAKS, NO_WHITESPACE, Whitespace
+from fst.text.whitespace import BREAKS, NO_WHITESPACE, SPACE, Whitespace
 
 MAX_STEPS = 100  # maximum number of steps; also the maximum length of a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
@@ -117,7 +117,7 @@ class Normalizer:
         composition: the normalizers up to the normalizer that orders marks or composes; None if there is no such normalizer.
             `composition.suspects` contains all characters that `composition` may change, or that may change the characters before them.
         last: the map of characters after `composition`.
-        blanks: the rules for writing spaces.
+        whitespace: the rules for writing spaces.
         cuts: the strings after which the splitter restarts.
         before, after: the edits before `composition` and after `last`.
         splitter: the splitter that cuts a part before spaces are written in each pre-token; None: spaces are written in the whole part.
@@ -125,7 +125,7 @@ class Normalizer:
 
     composition: Composition | None
     last: Images
-    blanks: Whitespace
+    whitespace: Whitespace
     cuts: Cuts = NO_CUTS
     before: Edits = ()
     after: Edits = ()
@@ -136,7 +136,7 @@ class Normalizer:
         edits = {name: [edit.stored() for edit in found] for name, found in (("before", self.before), ("after", self.after))}
         composition = self.composition.stored() if self.composition else None
         cut = {"cuts": self.cuts.stored(), **({"splitter": self.splitter.stored()} if self.splitter else {})}
-        return {"composition": composition, "last": self.last.runs, "blanks": self.blanks.stored(), **cut, **edits}
+        return {"composition": composition, "last": self.last.runs, "blanks": self.whitespace.stored(), **cut, **edits}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Normalizer:
@@ -159,13 +159,13 @@ class Normalizer:
         before, after = (edits_from_stored(stored[name]) for name in ("before", "after"))
         if sum(isinstance(edit, Charsmap) for edit in (*before, *after)) > 1:
             raise ValueError("there are several charsmaps")
-        blanks, cuts = Whitespace.from_stored(stored["blanks"]), Cuts.from_stored(stored["cuts"])
-        if blanks.symbol and cuts != NO_CUTS:
+        whitespace, cuts = Whitespace.from_stored(stored["blanks"]), Cuts.from_stored(stored["cuts"])
+        if whitespace.symbol and cuts != NO_CUTS:
             raise ValueError("normalizer has a symbol for blanks, and cuts")
         splitter = Splitter.from_stored(stored["splitter"]) if "splitter" in stored else None
-        if splitter and (blanks.symbol or cuts != NO_CUTS):
+        if splitter and (whitespace.symbol or cuts != NO_CUTS):
             raise ValueError("normalizer has a splitter, and cuts or a symbol for blanks")
-        return cls(composition, last, blanks, cuts, before, after, splitter)
+        return cls(composition, last, whitespace, cuts, before, after, splitter)
 
     @property
     def edits(self) -> Edits:
@@ -175,7 +175,7 @@ class Normalizer:
     @property
     def is_plain(self) -> bool:
         """Whether the normalizer only normalizes stretches: it has no rules for spaces, no cuts and no splitter."""
-        return self.blanks == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
+        return self.whitespace == NO_WHITESPACE and self.cuts == NO_CUTS and self.splitter is None
 
     @Lazy
     def expansion_bound(self) -> Fraction:
@@ -214,15 +214,15 @@ class Normalizer:
         """Write the spaces of a part."""
         if self.splitter:
             return self._in_pieces(text, places, self.splitter)
-        text, places = self.blanks.written(text, places)
+        text, places = self.whitespace.written(text, places)
         ends = [0, *self.cuts.ends(text), len(text)]
         parts = [text[begin:end] for begin, end in pairwise(ends)]
         parts_places = [place for begin, end in pairwise(ends) for place in (*places[begin:end], *places[max(end - 1, 0) :][:1])]
-        return Stretch(BLANK.join(parts), parts_places[:-1], None)
+        return Stretch(SPACE.join(parts), parts_places[:-1], None)
 
     def _in_pieces(self, text: str, places: Sequence[Place], splitter: Splitter) -> Stretch:
         """Cut a part with a splitter, and write the spaces of each pre-token."""
-        written = [self.blanks.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
+        written = [self.whitespace.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
         own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
         return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
 
@@ -321,9 +321,9 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
 def spread(by: Normalizer) -> int:
     """Upper bound on the number of output bytes per byte of a part, after spaces and cuts are written."""
     if by.splitter:
-        return len(f"{EDGE}{BLANK}.".encode(errors="surrogatepass"))
-    breaks = len(by.cuts.strings) > 0 or by.blanks.separator == BREAKS
-    return (2 if breaks else 1) * (1 + len(by.blanks.symbol.encode()) if by.blanks.keeps_symbol else 1)
+        return len(f"{EDGE}{SPACE}.".encode(errors="surrogatepass"))
+    breaks = len(by.cuts.strings) > 0 or by.whitespace.separator == BREAKS
+    return (2 if breaks else 1) * (1 + len(by.whitespace.symbol.encode()) if by.whitespace.keeps_symbol else 1)
 
 
 def without_context(added: AddedTokens) -> dict[str, int]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.matcher import Matcher, linked
-from fst.automata.rows import BLANK, ENTRY, LIST, STARTS_SPECIAL, Array, field_kind, field_output
+from fst.automata.rows import ENTRY, LIST, STARTS_SPECIAL, WHITESPACE, Array, field_kind, field_output
 from fst.text.reading import ReadingTable, parents_of
 
 NOT_PLAIN = 0x8000  # a bit in `bmp_classes`: the unit alone does not determine one symbol
@@ -50,7 +50,7 @@ def reader(table: ReadingTable) -> Reader:
     )
 
 
-def with_end(records: Array, end: np.uint64 = BLANK) -> Array:
+def with_end(records: Array, end: np.uint64 = WHITESPACE) -> Array:
     """Append the record for the end of a text to the records of classes."""
     return np.append(records, end).astype(np.uint64)
 

@@ -16,7 +16,7 @@ from fst.automata.rows import WHITE_SPACE
 from fst.text.composition import Place
 
 NEVER, ALWAYS, FIRST = PREFIXES = "never", "always", "first"
-BLANK, BREAK = " ", "\n"
+SPACE, BREAK = " ", "\n"
 KEEPS, JOINS, BREAKS = SEPARATORS = None, "", BREAK
 
 
@@ -39,9 +39,9 @@ class Whitespace:
     keeps_symbol: bool = False
 
     @property
-    def blank(self) -> str:
+    def character(self) -> str:
         """The character for a written space."""
-        return self.symbol if self.keeps_symbol else BLANK
+        return self.symbol if self.keeps_symbol else SPACE
 
     def stored(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -66,8 +66,8 @@ class Whitespace:
         return cls(prefix, symbol, separator, stored["keeps_symbol"])
 
     def replaced(self, text: str) -> str:
-        """Replace spaces and symbols in a text by `blank`."""
-        return text.replace(BLANK, self.blank).replace(self.symbol or BLANK, self.blank)
+        """Replace spaces and symbols in a text by `character`."""
+        return text.replace(SPACE, self.character).replace(self.symbol or SPACE, self.character)
 
     def written(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
         """Write the spaces of a part. Return the new text, and the span of each character in the raw text."""
@@ -76,7 +76,7 @@ class Whitespace:
             word = self.replaced(text[begin:end])
             before = (self.separator or "") if chars else ""
             if self.prefix == ALWAYS or (self.prefix == FIRST and places[begin][0] == 0):
-                before += "" if word.startswith(self.blank) else self.blank
+                before += "" if word.startswith(self.character) else self.character
             chars += before, word
             own += [*(places[begin] for _ in before), *places[begin:end]]
         return "".join(chars), own
@@ -87,7 +87,7 @@ class Whitespace:
             yield 0, len(text)
             return
         begun = 0
-        for at, char in enumerate(text + BLANK):
+        for at, char in enumerate(text + SPACE):
             if char in WHITE_SPACE:
                 if begun < at:
                     yield begun, at

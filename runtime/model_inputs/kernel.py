@@ -152,10 +152,10 @@ def lay_out(values, plan, single, pair, width, from_left, out):
     for row in range(len(plan)):
         pieces = pair if plan[row, PAIRED] else single
         last = len(pieces) - 1
-        blank = np.uint64(max(width - plan[row, LENGTH], 0))
+        padding = np.uint64(max(width - plan[row, LENGTH], 0))
         if from_left:
-            put_pieces(out, at, blank, pieces, last, 0)
-            at += blank
+            put_pieces(out, at, padding, pieces, last, 0)
+            at += padding
         for piece in range(last):
             text = pieces[piece, 0]
             if text < 0:
@@ -168,5 +168,5 @@ def lay_out(values, plan, single, pair, width, from_left, out):
             put_pieces(out, at, end - begin, pieces, piece, 1)
             at += end - begin
         if not from_left:
-            put_pieces(out, at, blank, pieces, last, 0)
-            at += blank
+            put_pieces(out, at, padding, pieces, last, 0)
+            at += padding

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fst.text.normalizer import EDGE, NOTHING, Normalizer
-from fst.text.whitespace import BLANK, BREAK, BREAKS
+from fst.text.whitespace import BREAK, BREAKS, SPACE
 
 
 @dataclass
@@ -64,11 +64,11 @@ class TokenNames:
         normalizer: Normalizer | None = getattr(getattr(metadata, "text", None), "normalizer", None)
         contextual, model = metadata.added_tokens.contextual.values(), metadata.model
         self._normalizer, self._added = normalizer or NOTHING, metadata.added_tokens
-        self._symbol = self._normalizer.blanks.symbol
+        self._symbol = self._normalizer.whitespace.symbol
         stripping = [token.id for token in contextual if (token.lstrip or token.rstrip) and (normalizer or not token.normalized)]
         self._unknown = model.unk_id if getattr(model, "unknown_is_text", False) else None
-        self._known = {token.replace(self._symbol, BLANK) if self._symbol else token for token in ids if len(token) == 1}
-        self._known |= {EDGE, BREAK} if self._normalizer.blanks.separator == BREAKS else {EDGE}
+        self._known = {token.replace(self._symbol, SPACE) if self._symbol else token for token in ids if len(token) == 1}
+        self._known |= {EDGE, BREAK} if self._normalizer.whitespace.separator == BREAKS else {EDGE}
         self.ids = [*stripping, *([] if self._unknown is None else [self._unknown])]
 
     def parts(self, text: str) -> Parts:
@@ -85,7 +85,7 @@ class TokenNames:
                     continue
                 found.begins.append(begin)
                 found.runs.append(run)
-                found.unknown.append(self._symbol if char == BLANK and self._symbol else char)
+                found.unknown.append(self._symbol if char == SPACE and self._symbol else char)
         return found
 
     def name(self, parts: Parts, number: int, begin: int, end: int) -> str | None:

@@ -30,8 +30,8 @@ class PretokenTokenizer(Tokenizer):
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
         text = self._table.metadata.text
-        leaves_blanks = text.normalizer is None or not text.normalizer.blanks.symbol
-        is_safe = leaves_blanks and leave_ascii(part["type"] for part in text.normalizers or ())
+        leaves_spaces = text.normalizer is None or not text.normalizer.whitespace.symbol
+        is_safe = leaves_spaces and leave_ascii(part["type"] for part in text.normalizers or ())
         return PieceBegins(self._table, self._ids_runner.arguments.shared) if is_safe else None
 
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:

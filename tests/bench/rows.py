@@ -81,10 +81,10 @@ def documents(path: Path, language: str = "") -> list[str]:
     return lines
 
 
-def random_texts(size: int = 2_000_000, length: int = 300, blanks: float = 0.15) -> list[str]:
+def random_texts(size: int = 2_000_000, length: int = 300, whitespace: float = 0.15) -> list[str]:
     """Random letters and spaces, the same in every run, whose words are in no cache and have many tokens."""
-    letter = (1 - blanks) / len(string.ascii_lowercase)
-    weights = [*[letter] * len(string.ascii_lowercase), blanks]
+    letter = (1 - whitespace) / len(string.ascii_lowercase)
+    weights = [*[letter] * len(string.ascii_lowercase), whitespace]
     letters = random.Random(0).choices(string.ascii_lowercase + " ", weights, k=size)
     return ["".join(letters[start : start + length]) for start in range(0, size, length)]
 

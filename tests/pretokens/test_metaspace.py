@@ -108,7 +108,7 @@ class Stage:
                 continue
             for begin, end in self.splitter.pieces(stretch.text):
                 span = stretch.places[begin][0], stretch.places[end - 1][1]
-                found.append((stretch.text[begin:end].replace(" ", self.line.blanks.symbol or " "), span))
+                found.append((stretch.text[begin:end].replace(" ", self.line.whitespace.symbol or " "), span))
         return found
 
     def expected(self, text: str, pieces: Sequence[Piece]) -> list[Piece]:

@@ -205,9 +205,9 @@ def test_no_splits() -> None:
 
 def test_dropped_by_the_first() -> None:
     """Text that the first split drops does not reach the second, which may drop text, too."""
-    blanks, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
-    assert in_sequence([blanks, digits]).pieces("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
-    assert in_sequence([blanks, split(r"\s+|\S+")]).pieces("a1  b ") == [(0, 2), (4, 5)]
+    whitespace, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
+    assert in_sequence([whitespace, digits]).pieces("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
+    assert in_sequence([whitespace, split(r"\s+|\S+")]).pieces("a1  b ") == [(0, 2), (4, 5)]
 
 
 def test_absent_strings() -> None:

@@ -196,7 +196,7 @@ def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
 def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
     """Any number of spaces after a space, after punctuation or at the start of a text changes nothing."""
     of = tables()
-    begun = ["a" * shift + before + " " * blanks for shift in range(55, 66) for blanks in (1, 2, 63, 64, 130)]
+    begun = ["a" * shift + before + " " * whitespace for shift in range(55, 66) for whitespace in (1, 2, 63, 64, 130)]
     texts = [begin + after for begin in begun for after in ("b", "!", "")]
     check(fst.Tokenizer(of), of, [*sample(texts, 4), *(text * 9 for text in sample(texts, 19))])
 

@@ -148,7 +148,7 @@ def class_where(condition: Callable[[Array, Array], Array], last: bool = False) 
 
 
 LABELLED = class_where(lambda kind, label: (kind == NONE) & (label > 0))
-BLANK = class_where(lambda kind, label: (kind == NONE) & (label == 0))
+WHITESPACE = class_where(lambda kind, label: (kind == NONE) & (label == 0))
 ALONE = class_where(lambda kind, _: kind == ONE)
 UNLABELLED = class_where(lambda kind, _: kind == OTHER)
 LISTED = class_where(lambda kind, _: kind == LIST)
@@ -217,8 +217,8 @@ CLASSES: dict[str, Corruption] = {
     "first state that has read two": put("classes", second(LABELLED), deep),
     "first state with more bits": put("classes", second(UNLABELLED), 1 << 24),
     "first state of a list within a row": put("classes", second(LISTED), not_a_state),
-    "blank that leads on": record(BLANK, next_state=dead),
-    "blank that leads on at the start of a word": put("classes", second(BLANK), dead),
+    "blank that leads on": record(WHITESPACE, next_state=dead),
+    "blank that leads on at the start of a word": put("classes", second(WHITESPACE), dead),
     "word of its own that leads on": record(ALONE, next_state=dead, kind=ONE),
     "word of its own with an unknown id": record(ALONE, output=MAX_OUTPUT, kind=ONE),
     "word of its own with the next id": record(ALONE, output=lambda tables: int(tables.token_ids.max()) + 1, kind=ONE),
@@ -312,7 +312,7 @@ SPECIALS: dict[str, Corruption] = {
     "class 0": node(-1, NUMBER, 0),
     "class of a part of a word": node(-1, NUMBER, number_of(LABELLED)),
     "class of a part of a word without a label": node(-1, NUMBER, number_of(UNLABELLED)),
-    "class of blanks": node(-1, NUMBER, number_of(BLANK)),
+    "class of blanks": node(-1, NUMBER, number_of(WHITESPACE)),
     "class of a list": node(-1, NUMBER, number_of(LISTED)),
     "class of a special token that is a word no more": record(lambda tables: 2 * int(tables.specials[-1, NUMBER])),
     "token that about does not name": header("specials", {}),

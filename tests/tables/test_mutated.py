@@ -127,13 +127,13 @@ def rewritten() -> BpeTable:
     return tables
 
 
-def scored(blanks: dict[str, Any], *, fallback: bool = False, carries: bool = False, is_word_type: bool = False) -> UnigramTable:
+def scored(whitespace: dict[str, Any], *, fallback: bool = False, carries: bool = False, is_word_type: bool = False) -> UnigramTable:
     """Compile Unigram; optionally with sums over entire texts, or with entire words."""
     names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
     vocabulary = [[name, -1.5 * len(name)] for name in names]
     model = {"type": "Unigram", "unk_id": 1, "byte_fallback": fallback, "vocab": vocabulary}
     added = [{"id": number, "content": name, "special": True} for number, name in enumerate(TOKENS[:5])]
-    pre_tokenizer = {"type": "Metaspace", "replacement": "▁", **blanks}
+    pre_tokenizer = {"type": "Metaspace", "replacement": "▁", **whitespace}
     parts = {"model": model, "pre_tokenizer": pre_tokenizer, "decoder": {"type": "Fuse"}, "added_tokens": added}
     source = of_document(parts, Path("tokenizer.json"))
     if carries:

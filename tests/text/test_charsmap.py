@@ -109,7 +109,7 @@ def test_any_charsmap_replaces_as_the_reference() -> None:
     """With charsmaps of any strings, any texts have the ids and offsets of tokenizers."""
     for seed in sample(range(24), 12):
         draw = random.Random(seed)
-        made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_blank=draw.random() < 0.5))
+        made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_space=draw.random() < 0.5))
         hold(made, [mixed(draw, 14) for _ in range(200)])
 
 

@@ -43,18 +43,18 @@ def metaspace(scheme: str) -> Json:
     return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
 
 
-BLANKS, FALLBACK, FUSE, SUFFIX = replace("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "BPEDecoder", "suffix": "##"}
+SPACES, FALLBACK, FUSE, SUFFIX = replace("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "BPEDecoder", "suffix": "##"}
 DECODERS: dict[str, Sequence[Json]] = {
-    "llama": [BLANKS, FALLBACK, FUSE, strip(" ", 1, 0)],
-    "gemma": [BLANKS, FALLBACK, FUSE],
+    "llama": [SPACES, FALLBACK, FUSE, strip(" ", 1, 0)],
+    "gemma": [SPACES, FALLBACK, FUSE],
     "metaspace": [metaspace("always")],
     "metaspace never": [metaspace("never"), FALLBACK],
     "metaspace and bytes": [FALLBACK, metaspace("first")],
     "suffix": [SUFFIX],
     "suffix and blanks": [metaspace("first"), SUFFIX, FALLBACK, FUSE, strip("a", 2, 0), strip(" ", 1, 0)],
-    "late": [FUSE, FALLBACK, BLANKS],
-    "each": [strip("a", 1, 0), replace("b", "▁"), BLANKS],
-    "tail": [BLANKS, FALLBACK, FUSE, replace("a b", "!"), strip(" ", 0, 1)],
+    "late": [FUSE, FALLBACK, SPACES],
+    "each": [strip("a", 1, 0), replace("b", "▁"), SPACES],
+    "tail": [SPACES, FALLBACK, FUSE, replace("a b", "!"), strip(" ", 0, 1)],
 }
 STREAMED = ["llama", "gemma", "metaspace", "metaspace never", "suffix", "suffix and blanks", "each"]
 some_ids = some.lists(some.integers(0, len(VOCABULARY) + len(ADDED) + 1), max_size=12)
@@ -130,8 +130,8 @@ def test_text_that_changes_as_a_whole_is_not_streamed(name: str) -> None:
 
 def test_plan() -> None:
     """`plan` divides a decoder into steps for single tokens, the decoding of bytes, and steps for the entire text."""
-    assert plan(DECODERS["late"]) == ([], False, [FALLBACK, BLANKS])
-    assert plan(DECODERS["llama"]) == ([BLANKS], True, [strip(" ", 1, 0)])
+    assert plan(DECODERS["late"]) == ([], False, [FALLBACK, SPACES])
+    assert plan(DECODERS["llama"]) == ([SPACES], True, [strip(" ", 1, 0)])
     assert plan(DECODERS["metaspace and bytes"]) is None
 
 

@@ -47,8 +47,8 @@ BITS = (
 @cache
 def machine(name: str) -> Machine:
     """The table, the tokenizer and the reference of a case."""
-    normalizer, added, adds_blank, trims = CASES[name]
-    return built(document(normalizer, *ADDED[added], adds_blank=adds_blank, trims=trims))
+    normalizer, added, adds_space, trims = CASES[name]
+    return built(document(normalizer, *ADDED[added], adds_space=adds_space, trims=trims))
 
 
 def mixed(draw: random.Random, most: int) -> str:

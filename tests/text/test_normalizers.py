@@ -48,7 +48,7 @@ from fst.text.normalizer import found
 
 CASES = [
     *((name, "late", False, True) for name in NORMALIZERS if name not in PRE_TOKENIZERS),
-    *(("none", added, adds_blank, trims) for added in ADDED for adds_blank in (False, True) for trims in (False, True)),
+    *(("none", added, adds_space, trims) for added in ADDED for adds_space in (False, True) for trims in (False, True)),
     ("NFC", "all", False, True),
     ("NFC lower", "all", True, False),
     ("lower NFKC", "raw", True, True),
@@ -122,12 +122,12 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("adds_blank", [False, True])
+@pytest.mark.parametrize("adds_space", [False, True])
 @pytest.mark.parametrize("name", LOWERED)
-def test_lowered_ascii(name: str, adds_blank: bool) -> None:
+def test_lowered_ascii(name: str, adds_space: bool) -> None:
     """With Lowercase and any other normalizers, texts in which only ASCII letters change match tokenizers."""
     normalizer, added = LOWERED[name]
-    parts = document(("none", "none", adds_blank, False))
+    parts = document(("none", "none", adds_space, False))
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
     draw = random.Random(name)
     texts = ["".join(draw.choices("aAbB[] <\u0301é", [6, 6, 4, 4, 2, 2, 3, 2, 1, 1], k=draw.randrange(12))) for _ in sample(range(400), 5)]

@@ -39,7 +39,7 @@ from fst.pretokens.token_letters import Letters
 from fst.tables.header import AddedTokens
 from fst.text.normalizer import NOTHING, Normalizer, early, flagged, late
 from fst.text.splitter import Splitter
-from fst.text.whitespace import ALWAYS, BLANK, BREAKS, NEVER, Whitespace
+from fst.text.whitespace import ALWAYS, BREAKS, NEVER, SPACE, Whitespace
 
 
 def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
@@ -50,9 +50,9 @@ def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
     """
     if BYTES in text.pre_tokenizers:
         return BpeModel.of_json(model)
-    symbol = metaspace.pipeline(text.normalizers, text.pre_tokenizers).blanks.symbol
+    symbol = metaspace.pipeline(text.normalizers, text.pre_tokenizers).whitespace.symbol
     falls_back = model.get("byte_fallback") and symbol not in mapping(field_of(model, "vocab", "model"), "vocab of the model")
-    return BpeModel.of_json(model, Letters(are_bytes=False, symbol=symbol if symbol != BLANK and not falls_back else ""))
+    return BpeModel.of_json(model, Letters(are_bytes=False, symbol=symbol if symbol != SPACE and not falls_back else ""))
 
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001 - rows have one layout
@@ -61,7 +61,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
     _need_clear(model)
     added, rewritten, split = _text(source)
     if trimming:
-        _need_clear_blanks(added, model.names)
+        _need_clear_spaces(added, model.names)
     listed = _listed(model)
     tokens = canonical(listed)
     words, displacements = _word_table(model, tokens)
@@ -116,7 +116,7 @@ def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
     else:
         found, by = metaspace.pipeline(text.normalizers, text.pre_tokenizers).normalizer(added)
     if stated.trimming is not None:
-        _need_clear_blanks(found, {*names[: metadata.model.vocabulary_tokens]})
+        _need_clear_spaces(found, {*names[: metadata.model.vocabulary_tokens]})
     metadata = replace(metadata, text=replace(stated, normalizer=by), added_tokens=found)
     return replace(table, header=metadata.to_json(), **arrays, **more_tokens(table, found.ids))
 
@@ -145,7 +145,7 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
     return np.array(merges, np.int32).reshape(-1, 3)
 
 
-def _around_blank(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
+def _around_space(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
     """Divide the splits at the step that adds a leading space.
 
     Returns the splits before the step, whether the step exists, and the splits after it. Without the step, all splits are after it.
@@ -203,7 +203,7 @@ def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
     if source.model.letters.are_bytes or not source.model.may_be_cut:
         return False
     line = _line(source)
-    return not (line.cuts or line.splits or line.blanks.separator == BREAKS)
+    return not (line.cuts or line.splits or line.whitespace.separator == BREAKS)
 
 
 def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
@@ -221,14 +221,14 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
     for place, part in enumerate(text.normalizers):
         if part not in kept:
             after = [part for part in text.normalizers[place:] if part in kept]
-            need_without_effect(part, normalizer(after, whole.blanks), late, split)
+            need_without_effect(part, normalizer(after, whole.whitespace), late, split)
     return added, by, split
 
 
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline with `normalizers` in place of its own."""
-    before, adds_blank, splits = _around_blank(text)
-    added, by = told_apart(given, normalizer(normalizers, Whitespace(ALWAYS if adds_blank else NEVER)))
+    before, adds_space, splits = _around_space(text)
+    added, by = told_apart(given, normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER)))
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
     # Texts between added tokens contain no string of `absent`; normalization may produce a string of `raw` again.
@@ -239,7 +239,7 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
     return added, replace(by, cuts=cuts), split
 
 
-def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
+def _need_clear_spaces(added: AddedTokens, names: Collection[str]) -> None:
     """Refuse added tokens whose spans cannot be trimmed, because the id does not determine the whitespace at the ends of the token.
 
     This happens if a token of the model has the same id and different whitespace, or if an added token with whitespace at an end also
@@ -249,7 +249,7 @@ def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
         if content.strip("Ġ") != content:
             raise UnsupportedError(f"added token {quoted(content)} with trim_offsets, which takes Ġ for white space: leave it out")
     for content, token in added.contextual.items():
-        (left, right), others = (_blanks(text) for text in (token.decoded, content))
+        (left, right), others = (_spaces(text) for text in (token.decoded, content))
         if content in names and (left, right) != others:
             what = f"added token {quoted(content)}, which is {quoted(token.decoded)} in normalised text"
             raise UnsupportedError(f"{what}, with trim_offsets: the vocabulary has a token of this name without this white space")
@@ -257,7 +257,7 @@ def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
             raise UnsupportedError(f"added token {quoted(content)} with trim_offsets: it takes white space beside that of its own")
 
 
-def _blanks(text: str) -> tuple[int, int]:
+def _spaces(text: str) -> tuple[int, int]:
     """The numbers of whitespace characters at the start and at the end of a text."""
     return len(text) - len(text.lstrip(WHITE_SPACE)), len(text) - len(text.rstrip(WHITE_SPACE))
 

@@ -297,8 +297,8 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     for line in lines:
         if line.startswith(COMMENT):
             continue
-        first, blank, second = line.partition(" ")
-        if not blank or " " in second:
+        first, middle, second = line.partition(" ")
+        if not middle or " " in second:
             raise ValueError(f"merge {len(found) + 1}, {quoted(line)}, is not two tokens with one space between them")
         found.append((first, second))
     return found

@@ -149,10 +149,10 @@ def mecab(
     categories = read_categories(path / "char.def", settings.encoding, skip_spaces=skip_spaces)
     entries, unknowns = Entries.none(), Entries.none()
     for file in sorted(path.glob("*.csv")):
-        read_entries(file, [settings.encoding], into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
+        read_entries(file, [settings.encoding], into=entries, shape=matrix.shape, keep_spaces=not skip_spaces)
     for more in [user] if isinstance(user, str | Path) else user:
         encodings = [UTF_8, settings.encoding]
-        read_entries(Path(more), encodings, into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
+        read_entries(Path(more), encodings, into=entries, shape=matrix.shape, keep_spaces=not skip_spaces)
     if not entries.surfaces:
         raise VocabularyError(f"{path}: there are no words, neither in *.csv nor in user=")
     read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)

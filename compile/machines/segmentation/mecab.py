@@ -25,7 +25,7 @@ MAX_EMPTY = 1 << 20  # maximum by which the number of elements of a matrix may e
 PART_OF_MATRIX = 1 << 22  # number of bytes of a matrix to read at a time
 LAST_CODE = 0xFFFE  # last code point that char.def can contain
 DEFAULT, SPACE = "DEFAULT", "SPACE"
-BLANKS = " \t"
+WHITESPACE = " \t"
 NUMBER = re.compile(r"-?[0-9]{1,9}")
 CODES = re.compile(r"0[xX]([0-9A-Fa-f]{1,6})(?:\.\.0[xX]([0-9A-Fa-f]{1,6}))?")
 PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # fast path; `_fields` parses the other entries
@@ -103,7 +103,7 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
     return Settings(named, bos or "BOS/EOS", unknown)
 
 
-def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: tuple[int, int], keep_blanks: bool = False) -> None:
+def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: tuple[int, int], keep_spaces: bool = False) -> None:
     """Read entries from a CSV file.
 
     Args:
@@ -111,7 +111,7 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
         encodings: encodings to try in this order; the first that can decode the file is used.
         into: the entries so far; new entries are appended.
         shape: the numbers of left ids and of right ids.
-        keep_blanks: whether spaces before a surface are part of it.
+        keep_spaces: whether spaces before a surface are part of it.
 
     Raises:
         VocabularyError: an entry is malformed; the message names file, line and word.
@@ -119,7 +119,7 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
     lefts, rights = shape
     for line_number, line in enumerate(_lines(path, encodings), 1):
         where = f"{path}, line {line_number}"
-        surface, left, right, cost, features = _entry(line, where, keep_blanks) if line else NO_ENTRY
+        surface, left, right, cost, features = _entry(line, where, keep_spaces) if line else NO_ENTRY
         if not surface:  # MeCab skips empty lines, and entries with an empty surface
             continue
         if left < 0 or right < 0:
@@ -135,12 +135,12 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
         into.features.append(features)
 
 
-def _entry(line: str, where: str, keep_blanks: bool) -> tuple[str, int, int, int, str]:
+def _entry(line: str, where: str, keep_spaces: bool) -> tuple[str, int, int, int, str]:
     """The surface, left id, right id, cost and features of a line."""
     plain = PLAIN.fullmatch(line)
     if plain:
         return plain[1], int(plain[2]), int(plain[3]), int(plain[4]), plain[5]
-    fields, features = _fields(line, keep_blanks)
+    fields, features = _fields(line, keep_spaces)
     if len(fields) < 4 or features is None:
         raise VocabularyError(f"{where}: {quoted(line)} is not 'surface,left id,right id,cost,features'")
     surface, *numbers = fields
@@ -264,13 +264,13 @@ def _mapped(
     return Categories([*categories], kinds, kind_of)
 
 
-def _fields(line: str, keep_blanks: bool) -> tuple[list[str], str | None]:
+def _fields(line: str, keep_spaces: bool) -> tuple[list[str], str | None]:
     """The first four fields of an entry, and the rest of the line, or None. Spaces before a field are skipped, as in MeCab."""
     fields = list[str]()
     at = 0
     while len(fields) < 4 and at <= len(line):
-        if fields or not keep_blanks:
-            at += len(line) - at - len(line[at:].lstrip(BLANKS))
+        if fields or not keep_spaces:
+            at += len(line) - at - len(line[at:].lstrip(WHITESPACE))
         if line.startswith('"', at):
             value, at = _quoted(line, at + 1)
         else:

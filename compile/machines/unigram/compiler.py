@@ -29,11 +29,11 @@ from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
 from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import (
-    BLANK,
     ENTRY,
     IN_TEXT,
     MAX_DEPTH,
     PIECE,
+    SPACE,
     STRETCH,
     TEXT_SCOPE,
     UNKNOWN,
@@ -170,7 +170,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
     split, restarts = _splitter(model, line)
     arrays, window_bits = splitter_arrays(split)
     spelled = _Spelled.of(model, line)
-    _need_known_blank(model, line)
+    _need_known_space(model, line)
     if not len(spelled.ids):
         raise VocabularyError("no token of the model can be in a text")
     nodes = trie_of(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
@@ -229,7 +229,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     """
     if model.is_word_type:
         return line.splitter(), WORD
-    if line.splits or line.blanks.separator == BREAKS or (line.cuts and model.scope == TEXT_SCOPE):
+    if line.splits or line.whitespace.separator == BREAKS or (line.cuts and model.scope == TEXT_SCOPE):
         if model.scope == TEXT_SCOPE:
             raise UnsupportedError("a pre_tokenizer that cuts texts, and sums of scores over whole texts")
         return line.splitter(), PIECE
@@ -237,7 +237,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     known = {spelling for spelling in spellings if len(spelling) == 1}
     if model.scope == WORD_SCOPE:  # the unknown token merges with adjacent unknown characters
         known -= {*(line.spelled(model.unk_token or "") or "")}
-    return between_paths(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
+    return between_paths(spellings, known, before_spaces=line.cuts), SPACE if line.cuts else STRETCH
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
@@ -254,12 +254,12 @@ def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uin
     return word_table(spelled.symbols, spelled.starts[whole], spelled.lengths[whole], spelled.ids[whole])
 
 
-def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
+def _need_known_space(model: UnigramModel, line: Pipeline) -> None:
     """Refuse a symbol for spaces that becomes byte fallbacks: a space in a text is one byte, but the symbol has several bytes.
 
-    A model of whole words is not refused: its kernel writes the fallbacks of the symbol, see `UnigramArguments.blank`.
+    A model of whole words is not refused: its kernel writes the fallbacks of the symbol, see `UnigramArguments.space`.
     """
-    symbol = line.blanks.symbol
+    symbol = line.whitespace.symbol
     number = model.tokens.get(symbol, model.unk_id)
     is_unknown = symbol and (number == model.unk_id or (model.scope == WORD_SCOPE and symbol in (model.unk_token or "")))
     is_unknown = (is_unknown or (symbol and number not in model.in_text)) and not model.is_word_type

@@ -11,7 +11,7 @@ from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.pretokens.token_letters import Letters
 
-BLANK = " "
+SPACE = " "
 
 
 def bpe_model(model: SentencePieceModel) -> BpeModel:
@@ -51,9 +51,9 @@ def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> 
     """The bytes whose only token is a fallback piece → the id of this piece."""
     if not model.byte_fallback:
         return {}
-    blank = SYMBOL if model.normalizer.escape_whitespaces else BLANK
+    space = SYMBOL if model.normalizer.escape_whitespaces else SPACE
     types = dict(zip(model.pieces, model.types, strict=True))
-    if types.get(blank) not in (NORMAL, USER_DEFINED) and blank == SYMBOL:
+    if types.get(space) not in (NORMAL, USER_DEFINED) and space == SYMBOL:
         raise UnsupportedError(f"byte_fallback, and {quoted(SYMBOL)}, which represents a space, is no piece")
     ids = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == BYTE}
     return {bytes([byte]): ids[name] for byte, name in enumerate(BYTES) if bytes([byte]) not in vocabulary}

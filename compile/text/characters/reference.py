@@ -41,8 +41,8 @@ def nmt() -> Map:
 def spaced() -> Map:
     """The map of handle_chinese_chars, which adds spaces around each ideograph."""
     ideographs = those("cjk")
-    blanks = np.full(len(ideographs), ord(" "))
-    return Map.of(ideographs, np.column_stack([blanks, ideographs, blanks]))
+    whitespace = np.full(len(ideographs), ord(" "))
+    return Map.of(ideographs, np.column_stack([whitespace, ideographs, whitespace]))
 
 
 @cache

@@ -34,8 +34,8 @@ def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
         UnsupportedError: an edit can pass neither the maps before it nor the maps after it; the message names the edit.
 
     Examples:
-        >>> blanks = {"type": "Replace", "pattern": {"Regex": " +"}, "content": "A"}
-        >>> before, maps, after = in_three([{"type": "NFC"}, blanks, {"type": "Lowercase"}])
+        >>> spaces = {"type": "Replace", "pattern": {"Regex": " +"}, "content": "A"}
+        >>> before, maps, after = in_three([{"type": "NFC"}, spaces, {"type": "Lowercase"}])
         >>> len(before), [part["type"] for part in maps], [part["content"] for part in after]
         (0, ['NFC', 'Lowercase'], ['a'])
     """

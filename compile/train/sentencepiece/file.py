@@ -17,7 +17,7 @@ from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import quoted
 
 WHERE = "the .model"  # the name of the file in messages
-BLANK = " "
+SPACE = " "
 RUNS = {"Regex": " {2,}"}
 RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rule of SentencePiece → equivalent normalizers
 PREFIXES = {"always": True, "first": True, "never": False}  # scheme of Metaspace → whether ▁ is put before a text
@@ -81,11 +81,11 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
     adds_prefix, removes_runs, replaces = False, False, False
     for step in rest:
         content = step.get("content", "")
-        if step["type"] == "Prepend" and step["prepend"] in (SYMBOL, BLANK):
+        if step["type"] == "Prepend" and step["prepend"] in (SYMBOL, SPACE):
             adds_prefix = True
-        elif step["type"] == "Replace" and step["pattern"] == RUNS and content in (SYMBOL, BLANK):
+        elif step["type"] == "Replace" and step["pattern"] == RUNS and content in (SYMBOL, SPACE):
             removes_runs = True
-        elif step["type"] == "Replace" and step["pattern"] == {"String": BLANK} and content == SYMBOL:
+        elif step["type"] == "Replace" and step["pattern"] == {"String": SPACE} and content == SYMBOL:
             replaces = True
         elif step["type"] != "Strip":  # Strip is checked below, with the Replace of runs
             raise ValueError(f"normalizer {step['type']} has no counterpart in SentencePiece")

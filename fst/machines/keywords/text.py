@@ -88,7 +88,7 @@ class KeywordText:
         """
         prove_normalizer(self.normalizer, NO_TOKENS)
         by = self.normalizer
-        need(by is None or (by.blanks == NO_WHITESPACE and by.cuts == NO_CUTS), "the normalizer of keywords adds blanks")
+        need(by is None or (by.whitespace == NO_WHITESPACE and by.cuts == NO_CUTS), "the normalizer of keywords adds blanks")
         codes = (self.codes()[:ASCII] & (WORD - 1)).astype(np.uint8)
         need(self.folds is None or codes.tobytes() == bytes(range(ASCII)).lower(), "ASCII is not folded to lower case")
 

@@ -58,7 +58,7 @@ class UnigramArguments(NamedTuple):
         unk_id: int32[1].
         fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty without byte fallback.
         ends: the automaton.
-        blank: int32[n], the fallback ids of the bytes of the symbol for a space; empty unless tokens are whole words with `fallbacks`.
+        space: int32[n], the fallback ids of the bytes of the symbol for a space; empty unless tokens are whole words with `fallbacks`.
     """
 
     shared: Arguments
@@ -71,7 +71,7 @@ class UnigramArguments(NamedTuple):
     unk_id: Array
     fallbacks: Array
     ends: Ends
-    blank: Array
+    space: Array
 
 
 class UnigramWork(NamedTuple):
@@ -123,7 +123,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         unk_id=np.array([table.metadata.model.unk_id], np.int32),
         fallbacks=table.fallbacks if table.metadata.model.byte_fallback else np.empty(0, np.int32),
         ends=table.ends,
-        blank=table.blank,
+        space=table.space,
     )
 
 

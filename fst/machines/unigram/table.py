@@ -29,7 +29,7 @@ from fst.pretokens.token_letters import fallback
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
 from fst.text.arguments import prove_normalizer
-from fst.text.whitespace import BLANK, NO_WHITESPACE
+from fst.text.whitespace import NO_WHITESPACE, SPACE
 
 NO_FALLBACK = -1
 
@@ -105,14 +105,14 @@ class UnigramTable(PretokenTable):
     def symbol(self) -> str:
         """The character that means a space in tokens; "" if no character does."""
         by = self.metadata.text.normalizer
-        return (by.blanks if by else NO_WHITESPACE).symbol
+        return (by.whitespace if by else NO_WHITESPACE).symbol
 
     @property
     def ids_per_unit(self) -> int:
         """The maximum number of ids per byte of text: the expansion bound, times the number of fallback tokens for a space, if spaces have
         fallback tokens.
         """
-        return self.expansion_bound * max(len(self.blank), 1)
+        return self.expansion_bound * max(len(self.space), 1)
 
     @Lazy
     def path_scores(self) -> Array:
@@ -172,7 +172,7 @@ class UnigramTable(PretokenTable):
         return fallbacks
 
     @Lazy
-    def blank(self) -> Array:
+    def space(self) -> Array:
         """int32[n], see `fst.machines.unigram.arguments.UnigramArguments`."""
         return self.fallbacks[[*self.symbol.encode()]] if self.is_word_type and self._are_bytewise else np.empty(0, np.int32)
 
@@ -195,7 +195,7 @@ class UnigramTable(PretokenTable):
             if special is not None:
                 before, ids = zero, [*ids, special]
                 continue
-            is_anew = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BLANK and part.startswith(BLANK))
+            is_anew = self.restarts == viterbi.PIECE or (self.restarts == viterbi.SPACE and part.startswith(SPACE))
             path, before = self.path(part.encode(), zero if is_anew else before)
             ids += [number for number, _ in self.spans(part.encode(), path)]
         return ids
@@ -261,7 +261,7 @@ class UnigramTable(PretokenTable):
         known = None if self.has_text_scope else self.token_of(string)
         if known is not None:
             return [known]
-        spelled = string.replace(BLANK.encode(), self.symbol.encode()) if len(self.blank) else string
+        spelled = string.replace(SPACE.encode(), self.symbol.encode()) if len(self.space) else string
         bytewise = [int(self.fallbacks[byte]) for byte in spelled]
         return bytewise if NO_FALLBACK not in bytewise else [self.metadata.model.unk_id]
 

@@ -15,7 +15,6 @@ from fst.automata.rows import CODE_POINTS, ENTRY, LIST, MULTIPLIERS, are_parts, 
 from fst.machines.wordpiece.arguments import (
     BEGINNING,
     BEGINS,
-    BLANK_CLASS,
     BORDER,
     BORDERS,
     CLEAR,
@@ -27,9 +26,10 @@ from fst.machines.wordpiece.arguments import (
     INSIDE,
     OWN,
     SHORTEST,
+    WHITESPACE_CLASS,
     AddedTokens,
     Arguments,
-    blank,
+    whitespace_class,
 )
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import Context, ContextualToken
@@ -67,7 +67,7 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     params[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in bordered})
     params[BORDERS] = sum({1 << len(gram) for gram in around})
     params[HAS_BORDERS] = len(bordered) > 0
-    params[FILLER] = blank(a)
+    params[FILLER] = whitespace_class(a)
     if inside:
         params[SHORTEST] = min(lengths)
     # Of equal patterns, the first counts, so they are sorted by kind: first tokens that make a text a suspect, then tokens that count
@@ -76,7 +76,7 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.params.copy()
     if bordered:  # no space may be skipped, because a token may begin with a space
-        of_words[BLANK_CLASS] = 0
+        of_words[WHITESPACE_CLASS] = 0
     return of._replace(params=of_words, added=AddedTokens(params, grams, sides, found))
 
 

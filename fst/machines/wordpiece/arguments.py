@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.matcher import Matcher, trie
-from fst.automata.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
+from fst.automata.rows import ONE, WHITESPACE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
 from fst.errors import UnsupportedError
 from fst.text.reading import ReadingTable
 from fst.text.reading_arguments import Reader, borrowable, reader, with_end
 
 # Indices into `Arguments.params` and into `AddedTokens.params`.
-DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS, IS_LINKED = range(9)
+DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, WHITESPACE_CLASS, IS_LINKED = range(9)
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = range(6)
 # The start of the set of each kind of grams in `AddedTokens.grams`.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
@@ -62,9 +62,9 @@ class Arguments(NamedTuple):
         reader: the arrays that turn text into symbols.
         params: uint64[9]. `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word
             that is looked up; longer words are unknown. `PARTS`: the first class that is not part of a word. `END_CLASS`: the class of the
-            end of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `BLANK_CLASS`: the
-            class of the spaces that are skipped if they end no word; 0, which no symbol has, if no spaces are skipped. `IS_LINKED`: 1 if
-            rows have failure links, else 0.
+            end of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot.
+            `WHITESPACE_CLASS`: the class of the spaces that are skipped if they end no word; 0, which no symbol has, if no spaces are
+            skipped. `IS_LINKED`: 1 if rows have failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
@@ -122,7 +122,7 @@ def arguments(
     slot_shift = bucket_shift - (len(words) // 4 - 1).bit_length()
     return Arguments(
         reader=reader(table),
-        params=np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, blank(a), is_linked], np.uint64),
+        params=np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, whitespace_class(a), is_linked], np.uint64),
         start_targets=with_end(table.classes[1::2]),
         isolated_ids=with_end(isolated_ids, np.uint64(0)),
         entries=borrowable(entries, np.uint64),
@@ -159,9 +159,9 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
     return by_id.ravel()
 
 
-def blank(a: NDArray[np.uint64]) -> int:
-    """The first class whose record is `BLANK`; 0, which no symbol has, if there is no such class."""
-    return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), 0))
+def whitespace_class(a: NDArray[np.uint64]) -> int:
+    """The first class whose record is `WHITESPACE`; 0, which no symbol has, if there is no such class."""
+    return int(next(iter(1 + np.flatnonzero(a[1:] == WHITESPACE)), 0))
 
 
 def _no_added_tokens(classes: int) -> AddedTokens:

@@ -21,7 +21,7 @@ from fst.tables.sentencepiece_info import WORD, SentencePieceInfo
 from fst.text.charsmap import Charsmap
 from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING, Normalizer
-from fst.text.whitespace import BLANK
+from fst.text.whitespace import SPACE
 
 NO_PIECE = -1
 
@@ -218,8 +218,8 @@ class ModelPieces(Pieces):
             return Normalized("", [])
         by = self.fst._metadata.text.normalizer or NOTHING
         normal, spans = by.normalized(text)
-        if by.blanks.symbol:
-            normal = normal.replace(BLANK, by.blanks.symbol)
+        if by.whitespace.symbol:
+            normal = normal.replace(SPACE, by.whitespace.symbol)
         if not normal:
             return Normalized("", self._end_of_nothing(text, by))
         places = [begin for begin, _ in spans] + [end for _, end in spans[-1:]]
@@ -230,8 +230,8 @@ class ModelPieces(Pieces):
         charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
         if charsmap is None:
             return []
-        blanks = takewhile(lambda replaced: (replaced[0] if replaced[1] is None else replaced[1]) == BLANK, charsmap.longest(text))
-        begin = sum(len(string) for string, _ in blanks)
+        whitespace = takewhile(lambda replaced: (replaced[0] if replaced[1] is None else replaced[1]) == SPACE, charsmap.longest(text))
+        begin = sum(len(string) for string, _ in whitespace)
         has_prefix = any(isinstance(edit, Edit) and edit.kind == SPACES and edit.left for edit in by.edits)
         return [] if begin == len(text) else [begin if has_prefix else len(text)]
 

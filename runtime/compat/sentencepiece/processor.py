@@ -70,8 +70,8 @@ class SentencePieceProcessor(Vocabulary):
         >>> import fst
         >>> from fst.compile import tokenizer
         >>> vocab = [["<unk>", 0], ["▁", -2], ["▁c", -3], ["af", -4], ["é", -5]]
-        >>> blanks = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}
-        >>> parts = {"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "pre_tokenizer": blanks, "decoder": blanks}
+        >>> spaces = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}
+        >>> parts = {"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "pre_tokenizer": spaces, "decoder": spaces}
         >>> _ = Path("coffee.json").write_text(json.dumps(parts))
         >>> sp = fst.sentencepiece(fst.Tokenizer(tokenizer("coffee.json")))
         >>> sp.encode("café"), sp.encode("café", out_type=str), sp.decode(["▁c", "af", "é"]), sp.piece_to_id("▁c")

@@ -95,14 +95,14 @@ class Backend:
         fst: the tokenizer.
         threads: the number of threads, or None.
         files: the names of vocabulary files, in the form of ``vocab_files_names`` in transformers.
-        keeps_blanks: whether decoding keeps all spaces by default, as for BPE.
+        keeps_spaces: whether decoding keeps all spaces by default, as for BPE.
         fixed: the settings of transformers that the table determines, and that cannot be changed.
         model: the model. Pipelines for token classification read its ``continuing_subword_prefix``, to decide whether a word can have
             several tokens.
     """
 
     files: ClassVar[Mapping[str, str]]
-    keeps_blanks: ClassVar[bool]
+    keeps_spaces: ClassVar[bool]
 
     def __init__(self, fst: Tokenizer, threads: int | None = None) -> None:
         self.fst = fst

@@ -35,7 +35,7 @@ class BpeBackend(Backend):
     """The backend of tables with byte-level BPE."""
 
     files: ClassVar = {"vocab_file": "vocab.json", "merges_file": "merges.txt"}
-    keeps_blanks = True
+    keeps_spaces = True
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """Return the number of tokens, with or without added tokens."""

@@ -196,7 +196,7 @@ class FastTokenizer:
         ids = token_ids["input_ids"] if isinstance(token_ids, Mapping) else token_ids
         text = self.fst.decode([ids] if isinstance(ids, int) else ids, skip_special_tokens=skip_special_tokens)
         cleans = self.clean_up_tokenization_spaces if clean_up_tokenization_spaces is None else clean_up_tokenization_spaces
-        if self._tokenizer.keeps_blanks:
+        if self._tokenizer.keeps_spaces:
             cleans = cleans and self.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
         return self.clean_up_tokenization(text) if cleans else text
 

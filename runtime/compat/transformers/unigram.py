@@ -20,13 +20,13 @@ class UnigramBackend(Backend):
     """The backend of Unigram tables."""
 
     files: ClassVar = {}
-    keeps_blanks = False
+    keeps_spaces = False
 
     @property
     def fixed(self) -> Mapping[str, Any]:
         """``add_prefix_space``: whether a space is added before texts."""
         by = self.fst._metadata.text.normalizer
-        return {"add_prefix_space": by is not None and by.blanks.prefix != NEVER}
+        return {"add_prefix_space": by is not None and by.whitespace.prefix != NEVER}
 
     @property
     def model(self) -> SimpleNamespace:

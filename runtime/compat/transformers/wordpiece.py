@@ -19,7 +19,7 @@ class WordPieceBackend(Backend):
     """The backend of WordPiece tables."""
 
     files: ClassVar = {"vocab_file": "vocab.txt", "tokenizer_file": "tokenizer.json"}
-    keeps_blanks = False
+    keeps_spaces = False
 
     @property
     def fixed(self) -> Mapping[str, Any]:

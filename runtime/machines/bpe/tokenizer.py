@@ -128,7 +128,7 @@ class BpeTokenizer(PretokenTokenizer):
         keeps_first = self._table.metadata.text.trimming  # whether the span of a text's first token includes a single space
         if keeps_first is None:
             return
-        leading, trailing = (blanks[ids] for blanks in self._blanks)
+        leading, trailing = (whitespace[ids] for whitespace in self._spaces)
         begins, ends = offsets[:, 0].copy(), offsets[:, 1].copy()
         may_keep = begins == 0
         may_keep[firsts] = True
@@ -137,7 +137,7 @@ class BpeTokenizer(PretokenTokenizer):
         offsets[:, 1] = np.where(ends >= trailing, np.maximum(ends - trailing, offsets[:, 0]), ends)
 
     @Lazy
-    def _blanks(self) -> tuple[Ids, Ids]:
+    def _spaces(self) -> tuple[Ids, Ids]:
         """The number of spaces at the start, and at the end, of each id's token. For added tokens, all whitespace characters count."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):

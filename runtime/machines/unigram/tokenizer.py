@@ -30,8 +30,8 @@ class UnigramTokenizer(PretokenTokenizer):
         >>> from pathlib import Path
         >>> from fst.compile import tokenizer
         >>> vocab = [["<unk>", 0], ["▁", -2], ["▁c", -3], ["af", -4], ["é", -5]]
-        >>> blanks = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}
-        >>> parts = {"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "pre_tokenizer": blanks, "decoder": blanks}
+        >>> spaces = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}
+        >>> parts = {"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "pre_tokenizer": spaces, "decoder": spaces}
         >>> _ = Path("coffee.json").write_text(json.dumps(parts))
         >>> tok = UnigramTokenizer(tokenizer("coffee.json"))
         >>> tok.tokenize("café ☕"), tok.decode(tok.encode("café"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.rows import BLANK
+from fst.automata.rows import WHITESPACE
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.safe_cuts import CANDIDATES
 
@@ -12,6 +12,6 @@ from fst.runtime.safe_cuts import CANDIDATES
 def spaces(tables: WordPieceTable) -> str:
     """The characters after which any text may be cut; empty if the tables do not end words at spaces."""
     codes = np.array(list(map(ord, CANDIDATES)))
-    are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
+    are_whitespace = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == WHITESPACE
     in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)
-    return "".join(map(chr, codes[are_blank & ~in_specials]))
+    return "".join(map(chr, codes[are_whitespace & ~in_specials]))

@@ -17,7 +17,7 @@ from fst.text import arguments, charsmap
 from fst.text import edits as of
 from fst.text.arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
 
-BLANK_BYTE = np.uint8(ord(of.BLANK))
+SPACE_BYTE = np.uint8(ord(of.SPACE))
 WHITE, BOTH = np.uint8(arguments.WHITE), np.uint8(2)
 FIRST, SECOND = 0, 1  # indices into `EditArguments.bytes` of an edit
 STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
@@ -128,7 +128,7 @@ def strip(row, text, stop, own, is_inside, kinds, into, places):
 @inlined
 def stands_at_end(row, text, stop, edits):
     """Return the size of the space, or of the edit's string, at the end of a text; 0 if the text ends with neither of them."""
-    if stop and text[stop - U1] == BLANK_BYTE:
+    if stop and text[stop - U1] == SPACE_BYTE:
         return U1
     size = row[STRING_END] - row[STRING]
     if size > stop:
@@ -150,25 +150,25 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
     removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
     at = index = filled = written = U0
     begun = origin
-    while removes and not is_inside and at < stop and text[at] == BLANK_BYTE and (not has_spans or own[index] & LOW_HALF == begun):
+    while removes and not is_inside and at < stop and text[at] == SPACE_BYTE and (not has_spans or own[index] & LOW_HALF == begun):
         begun = own[index] >> HALF if has_spans else begun
         at, index = at + U1, index + U1
     if removes and not is_inside and at == stop and (not has_spans or begun == end):
         return U0
     if row[LEFT] and not is_inside:
-        into[filled] = BLANK_BYTE
+        into[filled] = SPACE_BYTE
         filled, written = filled + U1, put_place(begun, begun, places, written)
-    was_blank = removes and not is_inside
+    was_space = removes and not is_inside
     while at < stop:
         byte = text[at]
-        is_first, is_blank = byte & LEAD_MASK != CONTINUES, byte == BLANK_BYTE
-        if not (was_blank and is_blank):
+        is_first, is_space = byte & LEAD_MASK != CONTINUES, byte == SPACE_BYTE
+        if not (was_space and is_space):
             into[filled] = byte
             filled += U1
             if has_spans and is_first:
                 places[written] = own[index]
                 written += U1
-        was_blank = removes and is_blank
+        was_space = removes and is_space
         at, index = at + U1, index + np.uint64(is_first)
     size = stands_at_end(row, into, filled, edits) if removes else U0
     while size:
@@ -178,7 +178,7 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
             end = places[written] & LOW_HALF
         size = stands_at_end(row, into, filled, edits)
     if puts:
-        into[filled] = BLANK_BYTE
+        into[filled] = SPACE_BYTE
         filled, written = filled + U1, put_place(end, end, places, written)
     for place in range(written if has_spans else U0):
         after = np.uint64(place) + U1

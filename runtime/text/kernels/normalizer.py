@@ -18,7 +18,7 @@ from fst.runtime.text.kernels.edits import normalise_and_edit
 from fst.runtime.text.kernels.search import class_at, forget, search
 from fst.runtime.text.kernels.stretches import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
-from fst.runtime.text.kernels.whitespace import BLANK_BYTE, copy_place, put_byte, put_words, takes_prefix
+from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, put_words, takes_prefix
 from fst.text import arguments as of
 from fst.text.arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
 from fst.text.normalizer import EDGE as EDGE_CHARACTER
@@ -97,7 +97,7 @@ def next_token(text, start, at, begun, white, stop, trie, normalizer, memo):
 
 
 @inlined
-def without_blanks(text, first, begin, end, last, left, right, is_first, normalizer):
+def without_spaces(text, first, begin, end, last, left, right, is_first, normalizer):
     """Compute the span of a token in characters: without the token's whitespace if spans are trimmed, otherwise with it.
 
     Args:
@@ -150,8 +150,8 @@ def put_pieces(text, own, begin, stop, index, normalizer, memo, into, filled, pl
         if not splitter.drops[number]:
             if not is_first:
                 filled, written = put_code(EDGE, into, filled), copy_place(own, index, index, places, written)
-            if text[begin] != BLANK_BYTE and takes_prefix(index, own, normalizer):
-                filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
+            if text[begin] != SPACE_BYTE and takes_prefix(index, own, normalizer):
+                filled, written = put_byte(SPACE_BYTE, own, index, into, filled, places, written)
             filled = copy_run(text, begin, end, into, filled)
             for place in range(count if len(places) else U0):
                 written = copy_place(own, index + np.uint64(place), index + np.uint64(place), places, written)
@@ -175,8 +175,8 @@ def put_part(text, own, begin, stop, index, goes_on, normalizer, memo, into, fil
         return put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, places, written)
     if len(normalizer.splitter.moves):
         return put_pieces(text, own, begin, stop, index, normalizer, memo, into, filled, places, written)
-    if not goes_on and text[begin] != BLANK_BYTE and takes_prefix(index, own, normalizer):
-        filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
+    if not goes_on and text[begin] != SPACE_BYTE and takes_prefix(index, own, normalizer):
+        filled, written = put_byte(SPACE_BYTE, own, index, into, filled, places, written)
     reset(begin, memo)
     while begin < stop:
         end, is_cut = next_cut(text, begin, stop, normalizer, memo)
@@ -186,7 +186,7 @@ def put_part(text, own, begin, stop, index, goes_on, normalizer, memo, into, fil
                 written = copy_place(own, index, index, places, written)
                 index += U1
         if is_cut:
-            filled, written = put_byte(BLANK_BYTE, own, index - U1, into, filled, places, written)
+            filled, written = put_byte(SPACE_BYTE, own, index - U1, into, filled, places, written)
         begin = end
     return filled, written
 
@@ -222,7 +222,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
             after = index + count_characters(stretch, first, last)
             left, right = (own[index] & LOW_HALF, own[after - U1] >> HALF) if len(own) else (U0, U0)
             is_first = left == U0 or written == row
-            left, right = without_blanks(stretch, first, start, at, last, left, right, is_first, normalizer)
+            left, right = without_spaces(stretch, first, start, at, last, left, right, is_first, normalizer)
             filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, index = last, after
     return filled, written
@@ -250,7 +250,7 @@ def rewrite_row(text, begin, stop, origin, is_inside, more, normalizer, work, in
         if number != NONE:
             after = origin + count_characters(text, first, last)
             is_first = origin == U0 or written == row
-            left, right = without_blanks(text, first, start, at, last, origin, after, is_first, normalizer)
+            left, right = without_spaces(text, first, start, at, last, origin, after, is_first, normalizer)
             filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, origin = last, after
     return filled, written

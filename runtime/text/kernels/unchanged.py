@@ -18,7 +18,7 @@ from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
 from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
-from fst.runtime.text.kernels.whitespace import BLANK_BYTE, IS_ALWAYS, IS_FIRST, KEEPS_WHITE
+from fst.runtime.text.kernels.whitespace import IS_ALWAYS, IS_FIRST, KEEPS_WHITE, SPACE_BYTE
 from fst.text import arguments as of
 from fst.text.arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
 
@@ -36,7 +36,7 @@ def may_begin(text, at, stop, normalizer):
 
 
 @inlined
-def has_blank_ends(text, begin, stop, kinds):
+def has_space_ends(text, begin, stop, kinds):
     """Whether a text begins or ends with whitespace."""
     return begin < stop and (kinds[code_at(text, begin)[0]] | kinds[code_at(text, start_before(text, stop))[0]]) & WHITE > 0
 
@@ -94,7 +94,7 @@ def is_unchanged(text, starts, normalizer, memo):
         return False
     if normalizer.params[STRIPS]:
         for row in range(len(starts) - 1):
-            if has_blank_ends(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), normalizer.kinds):
+            if has_space_ends(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), normalizer.kinds):
                 return False
     return stays(text, np.uint64(starts[0]), np.uint64(starts[-1]), IF_FOUND_ALONE, FOUND_ALONE, normalizer, memo)
 
@@ -102,7 +102,7 @@ def is_unchanged(text, starts, normalizer, memo):
 @inlined
 def may_copy(text, begin, stop, normalizer, memo):
     """Whether a text has no added tokens, and normalization only adds a prefix and maps bytes by ``normalizer.mapped``."""
-    if not normalizer.params[COPIES] or (normalizer.params[STRIPS] and has_blank_ends(text, begin, stop, normalizer.kinds)):
+    if not normalizer.params[COPIES] or (normalizer.params[STRIPS] and has_space_ends(text, begin, stop, normalizer.kinds)):
         return False
     return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, normalizer, memo)
 
@@ -124,7 +124,7 @@ def put_places(text, begin, stop, origin, joins, places, written):
     for at in range(begin, stop):
         byte = text[np.uint64(at)]
         if byte & LEAD_MASK != CONTINUES:
-            first = origin + np.uint64(joins and byte == BLANK_BYTE)
+            first = origin + np.uint64(joins and byte == SPACE_BYTE)
             written = put_place(first, first + U1, places, written)
             origin += U1
 
@@ -136,8 +136,8 @@ def copy_row(text, begin, stop, origin, is_inside, normalizer, into, filled, pla
         for index in range(len(normalizer.lead)):
             filled, written = put_front(normalizer.lead[index], origin, normalizer.params[LEADS], into, filled, places, written)
         prefix = normalizer.params[PREFIX]
-        if (prefix == IS_ALWAYS or (prefix == IS_FIRST and origin == U0)) and text[begin] != BLANK_BYTE:
-            filled, written = put_front(BLANK_BYTE, origin, U1, into, filled, places, written)
+        if (prefix == IS_ALWAYS or (prefix == IS_FIRST and origin == U0)) and text[begin] != SPACE_BYTE:
+            filled, written = put_front(SPACE_BYTE, origin, U1, into, filled, places, written)
     start, filled = filled, put_bytes(text, begin, stop, into, filled)
     for at in range(start, filled if len(normalizer.mapped) else start):
         into[np.uint64(at)] = normalizer.mapped[into[np.uint64(at)]]

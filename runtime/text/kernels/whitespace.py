@@ -13,10 +13,10 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.text.kernels.stretches import code_at
 from fst.text import arguments
 from fst.text.arguments import PREFIX, SEPARATOR, SYMBOL
-from fst.text.whitespace import ALWAYS, BLANK, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS
+from fst.text.whitespace import ALWAYS, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS, SPACE
 
 WHITE = np.uint8(arguments.WHITE)
-BLANK_BYTE, BREAK_BYTE, BLANK_CODE = np.uint8(ord(BLANK)), np.uint8(ord(BREAK)), np.uint64(ord(BLANK))
+SPACE_BYTE, BREAK_BYTE, SPACE_CODE = np.uint8(ord(SPACE)), np.uint8(ord(BREAK)), np.uint64(ord(SPACE))
 IS_FIRST, IS_ALWAYS = (np.uint64(PREFIXES.index(prefix)) for prefix in (FIRST, ALWAYS))
 KEEPS_WHITE, HAS_BREAKS = (np.uint64(SEPARATORS.index(separator)) for separator in (KEEPS, BREAKS))
 
@@ -39,10 +39,10 @@ def put_byte(byte, own, index, into, filled, places, written):
 
 
 @inlined
-def put_blank(own, index, normalizer, into, filled, places, written):
-    """Write ``normalizer.blank``, the symbol for a space, with the span ``own[index]``; return the new number of bytes and characters."""
-    for place in range(len(normalizer.blank)):
-        into[filled] = normalizer.blank[place]
+def put_space(own, index, normalizer, into, filled, places, written):
+    """Write ``normalizer.space``, the symbol for a space, with the span ``own[index]``; return the new number of bytes and characters."""
+    for place in range(len(normalizer.space)):
+        into[filled] = normalizer.space[place]
         filled += U1
     return filled, copy_place(own, index, index, places, written)
 
@@ -71,15 +71,15 @@ def put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, 
         if separator != KEEPS_WHITE and kinds[code] & WHITE:
             in_word = False
         else:
-            is_blank = code in (symbol, BLANK_CODE)
+            is_space = code in (symbol, SPACE_CODE)
             if not in_word:
                 if has_word and separator == HAS_BREAKS:
                     filled, written = put_byte(BREAK_BYTE, own, index, into, filled, places, written)
-                if not is_blank and takes_prefix(index, own, normalizer):
-                    filled, written = put_blank(own, index, normalizer, into, filled, places, written)
+                if not is_space and takes_prefix(index, own, normalizer):
+                    filled, written = put_space(own, index, normalizer, into, filled, places, written)
                 in_word = has_word = True
-            if is_blank:
-                filled, written = put_blank(own, index, normalizer, into, filled, places, written)
+            if is_space:
+                filled, written = put_space(own, index, normalizer, into, filled, places, written)
             else:
                 for place in range(at, after):
                     into[filled] = text[np.uint64(place)]

@@ -298,7 +298,7 @@ def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[in
     model = {"vocab": {token: number for number, token in enumerate(names)}, "merges": [["a", "b"]], "unk_token": "<unk>"}
     source = document({**model, "byte_fallback": True}, **WITHOUT_SYMBOL[name])
     table, reference = compiled(source), Reference.from_str(json.dumps(source))
-    texts = ["", "a b", " ab", "▁", "a ▁b", "  ", "aXb X", "é 世", "ab  ab ", "a▁▁ b\n", *mixed_blanks(random.Random(name), 20)]
+    texts = ["", "a b", " ab", "▁", "a ▁b", "  ", "aXb X", "é 世", "ab  ab ", "a▁▁ b\n", *mixed_spaces(random.Random(name), 20)]
     found, tokenizer = reference.encode_batch(texts), fst.Tokenizer(table)
     assert [table.run(text) for text in texts] == [encoding.ids for encoding in found]
     assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [encoding.ids for encoding in found]
@@ -308,7 +308,7 @@ def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[in
         assert list(map(tuple, offsets.tolist())) == [span for encoding in found for span in encoding.offsets]
 
 
-def mixed_blanks(draw: random.Random, count: int) -> list[str]:
+def mixed_spaces(draw: random.Random, count: int) -> list[str]:
     """Texts of spaces, symbols for spaces, and letters."""
     return ["".join(draw.choices(" ▁abXé世\n", k=draw.randint(1, 20))) for _ in range(count)]
 

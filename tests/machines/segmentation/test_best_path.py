@@ -207,10 +207,10 @@ def test_streams(kind: str, table: Any) -> None:
 
 
 @each_kind
-@pytest.mark.parametrize("blanks", [" ", ""])
-def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
+@pytest.mark.parametrize("whitespace", [" ", ""])
+def test_long_texts_and_threads(kind: str, whitespace: str, table: Any) -> None:
     """A long text has the same tokens on one thread and on two, with or without positions where it can be cut, and the walk agrees."""
-    letters = ("abcあ" if kind == "mecab" else "研究生命a") + blanks
+    letters = ("abcあ" if kind == "mecab" else "研究生命a") + whitespace
     text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (fst.Segmenter(table).segment_batch([text], offsets=True, threads=threads) for threads in (1, 2))
     for name in ("ids", "starts", "ends", "row_splits"):

@@ -320,7 +320,7 @@ OWN = [
 def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
     """A table whose sums span entire texts, with user-defined pieces, its tokenizer, and the same model in sentencepiece."""
     sums = pytest.importorskip("support.machines.unigram_text")
-    table = sums.tables_of(sums.model_of(OWN), blanks=True)
+    table = sums.tables_of(sums.model_of(OWN), whitespace=True)
     tokenizer = fst.Tokenizer(table)
     assert isinstance(tokenizer, UnigramTokenizer)
     return table, tokenizer, sums.reference(OWN)

@@ -67,7 +67,7 @@ def near() -> tuple[list[Piece], UnigramTable, fst.Tokenizer]:
     near = (0, 1e-6, -1e-6, 1e-3, -1e-3, 0.1)
     scored = {name: sum(map(of_letter.__getitem__, name)) + draw.choice(near) for name in sorted(names - {"cc"})}
     pieces = [UNK, *map(Piece, of_letter, of_letter.values()), *map(Piece, scored, scored.values()), Piece("cc", 0, USER_DEFINED)]
-    table = tables_of(model_of(pieces), blanks=True)
+    table = tables_of(model_of(pieces), whitespace=True)
     return pieces, table, fst.Tokenizer(table)
 
 
@@ -189,7 +189,7 @@ def test_words_have_one_segmentation() -> None:
 def test_real_models(path: Any) -> None:
     """With real models, the lines of each corpus and each entire corpus have the ids of sentencepiece."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
-    table = tables_of(model_of([*map(Piece, model.pieces, model.scores, model.types)], byte_fallback=model.byte_fallback), blanks=True)
+    table = tables_of(model_of([*map(Piece, model.pieces, model.scores, model.types)], byte_fallback=model.byte_fallback), whitespace=True)
     tokenizer = fst.Tokenizer(table)
     for corpus in sorted((SHARED / "corpora").iterdir()):
         text = corpus.read_text()[:1_000_000]

@@ -182,14 +182,14 @@ def scored(draw: random.Random) -> dict[str, Any]:
     fallback = [f"<0x{byte:02X}>" for byte in range(256)] if draw.random() < 0.5 else []
     names = [*dict.fromkeys([*TOKENS[:5], "▁", *drawn, *fallback])]
     scheme, split = draw.choice(("always", "first", "never")), draw.random() < 0.5
-    blanks = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
+    whitespace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
     words = [{"type": "WhitespaceSplit"}] if draw.random() < 0.3 else []
     contents = dict.fromkeys((*TOKENS[:5], *draw.sample(CONTENTS, draw.choice((0, 1, 3, 8)))))
     numbers = {name: number for number, name in enumerate(names)}
     added = [{"id": numbers.get(content, len(names) + at), "content": content, "special": True} for at, content in enumerate(contents)]
     found = {
         "added_tokens": added,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [*words, blanks]},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [*words, whitespace]},
         "post_processor": framed(numbers),
         "model": {
             "type": "Unigram",
@@ -287,8 +287,8 @@ def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -
         manner = draw.choice(MANNERS)
         strings = {string: string for string in STRINGS} if manner == KEEPING else STRINGS
         content = draw.choice(("", " "))
-        blanks = [Edit(SPACES, draw.random() < 0.5, draw.random() < 0.5, content, string="世")] * draw.randrange(2)
-        by = replace(NOTHING, after=(of_bytes(charsmap(strings), manner), *blanks))
+        whitespace = [Edit(SPACES, draw.random() < 0.5, draw.random() < 0.5, content, string="世")] * draw.randrange(2)
+        by = replace(NOTHING, after=(of_bytes(charsmap(strings), manner), *whitespace))
         table: Any = replace(tok._table, header={**tok._table.header, "rewriting": by.stored()})
         mixed = ["".join(draw.choices([*CLUSTERED, " "], k=draw.randint(0, 12))) for _ in range(8)]
         changed = fst.Tokenizer(table)

@@ -29,10 +29,10 @@ def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Unigram
     return UnigramModel(names, [float(np.float32(score)) for score in scores], unk_id, byte_fallback, TEXT_SCOPE, types)
 
 
-def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTable:
-    """The table of a model for normalized texts; with `blanks`, its normalizer replaces spaces by the symbol."""
+def tables_of(model: UnigramModel, *, whitespace: bool = False) -> UnigramTable:
+    """The table of a model for normalized texts; with `whitespace`, its normalizer replaces spaces by the symbol."""
     model.check("it")
-    text = TextPipeline([TO_SYMBOL] * blanks, [])
+    text = TextPipeline([TO_SYMBOL] * whitespace, [])
     return assemble(Source(model, text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 

@@ -168,7 +168,7 @@ SCRIPTS = [  # the first and the last code point of the characters in a word
     *((0x1D400, 0x1D7FF), (0x1E000, 0x1E0FF), (0x1E900, 0x1E95F), (0x1EE00, 0x1EEFF), (0x1F000, 0x1FAFF), (0x20000, 0x2A6DF)),
     *((0x2A700, 0x2FA1F), (0x30000, 0x323AF), (0xE0000, 0xE01EF), (0xF0000, 0x10FFFF)),
 ]
-BLANKS = [*" \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u200b\u2028\u2029\u202f\u205f\u3000\ufeff", *map(chr, range(0x2000, 0x200B))]
+SPACES = [*" \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u200b\u2028\u2029\u202f\u205f\u3000\ufeff", *map(chr, range(0x2000, 0x200B))]
 SPECIALS = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
     *("[mask]", "[MASK", "MASK]", "[[MASK]]", "[ MASK ]", "[UN[UNK]K]", "[CLS", "\uff3bMASK\uff3d", "[MASK\u0301]", "[unused1]"),
@@ -188,7 +188,7 @@ def mixed(words: Iterator[str], rng: random.Random, rows: int) -> Iterator[str]:
         text = ""
         for _ in range(rng.randint(1, 8)):
             text += rng.choice(SPECIALS) if rng.random() < 0.08 else next(words)
-            text += rng.choice((" ", " ", "", rng.choice(BLANKS)))
+            text += rng.choice((" ", " ", "", rng.choice(SPACES)))
         yield text
 
 
@@ -218,7 +218,7 @@ OF_ALL_KINDS = [
 
 def pieces_of_all_kinds(rng: random.Random) -> Iterator[str]:
     """Yield short words of characters that the options treat differently, without end."""
-    chars = [*sorted(set("".join(OF_ALL_KINDS)) - set("[]UNKCLSMP")), *KEPT[:40:8], *BLANKS, *"\u0901\ufffd한#z"]
+    chars = [*sorted(set("".join(OF_ALL_KINDS)) - set("[]UNKCLSMP")), *KEPT[:40:8], *SPACES, *"\u0901\ufffd한#z"]
     while True:
         yield "".join(rng.choices(chars, k=rng.randint(1, 6)))
 

@@ -52,13 +52,13 @@ def normal_text(
         return "", [0]
     if add_dummy_prefix and not is_suffix:
         chars, begins = [" "], [at]
-    was_blank = remove_extra_whitespaces
+    was_space = remove_extra_whitespaces
     while at < len(text):
         new, end = chunk(at)
-        new = new.lstrip(" ") if was_blank else new
+        new = new.lstrip(" ") if was_space else new
         chars += new
         begins += [at] * len(new)
-        was_blank = remove_extra_whitespaces and (new.endswith(" ") if new else was_blank)
+        was_space = remove_extra_whitespaces and (new.endswith(" ") if new else was_space)
         at = end
     symbol = "▁" if escape_whitespaces else " "
     chars = [symbol if char == " " else char for char in chars]

@@ -18,10 +18,10 @@ def prepend(content: str) -> Json:
     return {"type": "Prepend", "prepend": content}
 
 
-def document(normalizer: Json, *added: Json, adds_blank: bool = False, trims: bool = False) -> Json:
+def document(normalizer: Json, *added: Json, adds_space: bool = False, trims: bool = False) -> Json:
     """A tokenizer.json of byte-level BPE with a normalizer and added tokens."""
     parts = byte_level("", ENGLISH_MERGES)
-    last = {"type": "ByteLevel", "add_prefix_space": adds_blank, "trim_offsets": trims, "use_regex": True}
+    last = {"type": "ByteLevel", "add_prefix_space": adds_space, "trim_offsets": trims, "use_regex": True}
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
     stages = dict.fromkeys(("pre_tokenizer", "post_processor", "decoder"), last)
     return {**parts, **stages, "normalizer": normalizer, "added_tokens": tokens}

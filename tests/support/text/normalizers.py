@@ -77,9 +77,9 @@ ADDED = {"none": (), "raw": RAW, "late": LATE, "all": (*RAW, *LATE, *STRIPS), "c
 
 def document(case: tuple[str, str, bool, bool]) -> Json:
     """The tokenizer.json of a case."""
-    name, added, adds_blank, trims = case
+    name, added, adds_space, trims = case
     parts = byte_level(GPT2, ENGLISH_MERGES)
-    byte_level_part = {"type": "ByteLevel", "add_prefix_space": adds_blank, "trim_offsets": trims, "use_regex": True}
+    byte_level_part = {"type": "ByteLevel", "add_prefix_space": adds_space, "trim_offsets": trims, "use_regex": True}
     first = len(parts["model"]["vocab"])
     tokens = [{"id": first + place, **part} for place, part in enumerate(ADDED[added])]
     stages = dict.fromkeys(("post_processor", "decoder"), byte_level_part)

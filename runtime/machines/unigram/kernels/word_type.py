@@ -23,7 +23,7 @@ from fst.runtime.machines.unigram.kernels.encode import locate, put_id
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces
 from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
-from fst.runtime.text.kernels.whitespace import BLANK_BYTE
+from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
 
 NO_RUN = ~U0  # instead of the start of a run
@@ -41,9 +41,9 @@ def put_bytes(text, begin, end, table, output, at):
     """Write the ids for the bytes of an unknown word, each with the span of the word; return the next output index."""
     for place in range(begin, end):
         byte = text[np.uint64(place)]
-        if byte == BLANK_BYTE and len(table.blank):
-            for index in range(len(table.blank)):
-                at = put_id(table.blank[np.uint64(index)], begin, end, output, at)
+        if byte == SPACE_BYTE and len(table.space):
+            for index in range(len(table.space)):
+                at = put_id(table.space[np.uint64(index)], begin, end, output, at)
         else:
             at = put_id(table.fallbacks[byte], begin, end, output, at)
     return at

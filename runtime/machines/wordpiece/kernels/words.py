@@ -6,7 +6,7 @@ import numpy as np
 
 from fst.automata.rows import WORD_SYMBOLS
 from fst.core.jit import inlined, part
-from fst.machines.wordpiece.arguments import BLANK_CLASS, BUCKET_SHIFT, END_CLASS, PARTS, SLOT_SHIFT
+from fst.machines.wordpiece.arguments import BUCKET_SHIFT, END_CLASS, PARTS, SLOT_SHIFT, WHITESPACE_CLASS
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8, U63
 from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, prefetch, trailing_zeros
 
@@ -38,7 +38,7 @@ def find_words(symbols, filled, params, masks, begins, stops, omits):
     for word in range(last):
         base = np.uint64(word) << U6
         masks[word << 1] = at_least(symbols, base, params, PARTS)
-        masks[word << 1 | 1] = equal_to(symbols, base, params, BLANK_CLASS) if omits else U0
+        masks[word << 1 | 1] = equal_to(symbols, base, params, WHITESPACE_CLASS) if omits else U0
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
     masks[last << U1 | U1] = U0
