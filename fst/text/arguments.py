@@ -195,8 +195,8 @@ class Normalized(NamedTuple):
 def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> list[NormalizerArguments]:
     """The arguments for a sequence of normalizers, see `fst.text.normalizer.NormalizerSteps`.
 
-    The first normalizer finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All normalizers after the first
-    also find marks.
+    The first normalizer finds the tokens of raw text; the last rewriting finds the tokens of normalised text. All normalizers after the
+    first also find marks.
     """
     raw, last = early(added), len(steps) - 1
     marked = {mark(row).decode(errors="surrogateescape"): token.id for row, token in enumerate(raw.values())}
