@@ -98,7 +98,8 @@ def bpe(
     sentencepiece for a ``.model``.
 
     A ``.tiktoken`` file contains neither the pattern of pre-tokens nor the special tokens, so pass them as options. A file with the name of
-    an encoding, such as ``cl100k_base.tiktoken``, needs no options. All other sources are complete and accept no options.
+    an encoding, such as ``cl100k_base.tiktoken``, needs no options. Sources other than ``.tiktoken`` files are complete and accept no
+    options.
 
     Args:
         source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; a ``.model`` of sentencepiece; one of these files packed with

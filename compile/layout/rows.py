@@ -68,7 +68,8 @@ def shapes_of(starts: Ints, labels: Ints, letters: int) -> Ints:
     """A number for each state: the length of its row and `KIND_BITS` bits of a hash, equal for rows with the same labels.
 
     Different rows may have the same number. Rows with the same number are placed from left to right: each search starts where the previous
-    search ended. This misses a few free slots, but saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8 million.
+    search ended. The search misses a few free slots, but saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8
+    million.
     """
     powers = np.cumprod(np.full(letters, ODD))  # a random number for each label
     before = np.zeros(len(labels) + 1, np.uint64)

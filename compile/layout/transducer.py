@@ -120,7 +120,8 @@ class _Transitions:
 
 def _shapes(transducer: Transducer) -> Ints:
     """A number for each state and the dead state, equal for rows with the same labels."""
-    # Sums of one random number per label. If different rows had the same sum, one would only be placed slightly later than possible.
+    # Sums of one random number per label. If different rows had the same sum, one of them would only be placed slightly later than
+    # possible.
     powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
     before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
     sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]

@@ -21,7 +21,8 @@ def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tupl
 
     Args:
         split: the splitter.
-        known: an existing table. Its windows are copied if it has the same splitter, because computing windows is the slowest step.
+        known: an existing table. The windows of `known` are copied if the splitter is the same, because computing windows is the slowest
+            step.
     """
     pages, blocks = paged(split.classes)
     drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)

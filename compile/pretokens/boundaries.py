@@ -81,7 +81,7 @@ def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple
 
 
 def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The expected share of each state, computed by power iteration. The last symbol of a search is the first symbol of the next one."""
+    """The expected share of each state, computed by power iteration. The last symbol of a search is the first symbol of the next search."""
     targets = (moves[:, :-1] >> 1).astype(np.int64)
     targets = np.where(targets == DEAD, targets[START], targets)
     visits = np.eye(len(moves))[START]
@@ -179,7 +179,7 @@ class _Simulation:
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
         """Yield the answers of all searches that can read the window.
 
-        One search begins with the window. Unless the text also begins there, other searches reach the window, in any state.
+        One search begins with the window. Unless the text begins with the window, other searches reach it, in any state.
         """
         yield from self._search(text, asked, 0)
         if not at_begin:

@@ -2,7 +2,7 @@
 
 A behavior (`fst.text.splitter.Behavior`) may keep a gap as a pre-token, drop gaps or matches, join a gap with the match before or after it,
 or join adjacent matches. For most behaviors, one character must determine whether a match begins: a gap then consists of the characters
-that begin no match. This condition does not apply to patterns of one string, unless matches or gaps are dropped.
+that begin no match. Patterns of one string are exempt from this condition, unless matches or gaps are dropped.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # used instead of states of the p
 
 
 def total(split: Splitter, budget: Budget | None = None) -> Splitter:
-    """The splitter without gaps that makes the same pre-tokens as another splitter.
+    """Convert a splitter to a splitter without gaps that makes the same pre-tokens.
 
     Args:
-        split: the other splitter.
+        split: the splitter, with or without gaps.
         budget: the budget of the pipeline; None: a budget for this splitter alone.
 
     Raises:

@@ -3,7 +3,7 @@
 The result is a list of these components:
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
-  "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
+  "fancy-regex"`` marks the patterns of tiktoken; all other patterns are Oniguruma's.
 - ``{"type": "PrefixSpace"}``: each part of the text gets a leading space, unless it begins with a space or is empty. (This is ByteLevel's
   ``add_prefix_space``, which precedes ByteLevel's pattern.)
 - ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, in every list.

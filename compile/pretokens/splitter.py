@@ -37,7 +37,8 @@ def splitter(
         invert: whether matches and gaps swap their roles.
         dialect: the engine whose rules the pattern follows.
         literal: whether the pattern is a plain string.
-        absent: strings that no text contains. An alternative of the pattern is dropped if it matches only strings that contain one of them.
+        absent: strings that no text contains. An alternative of the pattern is dropped if it matches only strings that contain an absent
+            string.
         budget: the budget of the pipeline; None: a budget for this pattern alone.
 
     Raises:

@@ -79,7 +79,7 @@ class Construction:
     def _superseded(self, undecided: Undecided, threads: tuple[Thread, ...], symbol: int) -> bool:
         """Whether `threads` have a match in every text in which the look-aheads hold.
 
-        If so, a match that depends on these look-aheads is never used, because the threads are preferred to it.
+        A match that depends on these look-aheads is then never used, because `threads` are preferred to it.
         """
         seen = set()
         stack = [(undecided, threads, symbol)]
@@ -121,7 +121,7 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
 def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The smallest automaton with the same effect.
 
-    State 0 is dead, state 1 is the first; the others are in the order in which they are reached.
+    State 0 is dead, state 1 is the first; other states are numbered in the order in which they are reached.
 
     Blocks of states are split until no symbol splits a block (Moore's algorithm). The caller may then merge symbols with equal columns.
 

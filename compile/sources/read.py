@@ -105,7 +105,7 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
 def single_files(folder: Path) -> list[Path]:
     """The files in a folder that contain a complete vocabulary, with or without gzip.
 
-    These are tiktoken rank files, a tekken.json, and sentencepiece models.
+    Complete vocabularies are tiktoken rank files, a tekken.json, and sentencepiece models.
     """
     names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
     return [path for path, name in names.items() if name == tekken.FILE or name.endswith(SINGLE)]

@@ -1,6 +1,7 @@
 """Mistral's ``tekken.json``: ranks and a pattern for tiktoken. The ids of ranks follow the ids of special tokens.
 
-The reference is ``Tekkenizer`` of mistral-common 1.13.1. It never finds special tokens in a text; it adds them only on request.
+The reference is ``Tekkenizer`` of mistral-common 1.13.1. ``Tekkenizer`` never finds special tokens in a text, and adds them only on
+request.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Encodings of tiktoken: files of ranks, and live ``tiktoken.Encoding`` objects.
 
 Each line of a ``.tiktoken`` file contains a token in base64 and its rank. The file lacks the pattern that splits text and the special
-tokens: tiktoken defines them in code. This module contains them for OpenAI's encodings.
+tokens: tiktoken defines them in code. This module contains the patterns and special tokens of OpenAI's encodings.
 
 Source: tiktoken 0.14.0, ``tiktoken_ext/openai_public.py`` and ``tiktoken/load.py``.
 """

@@ -1,10 +1,10 @@
 """Added tokens: strings that the reference cuts out of a text before the model reads the text between them.
 
-A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). The others are *contextual*: they are found
-in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit. (The trie would have
-to look for tokens of the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens by their symbols in
-normalized words, and flags texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the tokens in these texts. In
-byte-level BPE, `fst.text.normalizer` finds them.
+A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). All other added tokens are *contextual*:
+they are found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit. (The
+trie would have to look for tokens of the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens by their
+symbols in normalized words, and flags texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the tokens in
+these texts. In byte-level BPE, `fst.text.normalizer` finds them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from fst.text.alphabet import BREAK, ISOLATED, Alphabet
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
     """Number added tokens as the reference does.
 
-    A token of the vocabulary keeps its id. The others get consecutive ids from the size of the vocabulary, even if another token already
-    has this id. If two added tokens share an id, the reference finds only the last. `completed` adds the fields that depend on the text
-    pipeline.
+    A token of the vocabulary keeps its id. Tokens outside the vocabulary get consecutive ids from the size of the vocabulary, even if
+    another token already has this id. If two added tokens share an id, the reference finds only the last. `completed` adds the fields that
+    depend on the text pipeline.
 
     Args:
         parts: ``added_tokens`` of a ``tokenizer.json``.
@@ -71,7 +71,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
 
 def numbered(ids: Mapping[str, int]) -> AddedTokens:
-    """Make added tokens from special tokens and their ids. These tokens have no flags, so they are found anywhere in raw text.
+    """Make added tokens from special tokens and their ids. Special tokens have no flags, so they are found anywhere in raw text.
 
     Examples:
         >>> numbered({"<|endoftext|>": 100257}).specials
@@ -110,7 +110,7 @@ def _content(part: Mapping[str, Any]) -> str:
 def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualToken]:
     """The contextual tokens.
 
-    These are the tokens that the trie over raw text cannot find, and those that may overlap with a contextual token in raw text.
+    A token is contextual if the trie over raw text cannot find it, or if it may overlap with a contextual token in raw text.
     """
     contextual = {content for content, token in found.items() if _has_flags(token) or content[0].isalnum()}
     fresh = {content for content in contextual if not found[content].normalized}

@@ -173,7 +173,8 @@ def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]
 def _of_code_points(
     alphabet: Alphabet, class_of_symbol: NDArray[np.int32], known: int, pooled: int = 0
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint32]]:
-    """The class of each code point; the new records, whose numbers follow the `known` ones; and the pool of the lists of symbols.
+    """The class of each code point; the new records, whose numbers follow those of the `known` records; and the pool of the lists of
+    symbols.
 
     The pool is appended to an existing pool of `pooled` elements.
     """

@@ -36,8 +36,8 @@ from fst.text.composition import (
 def composition(normal: Normalization) -> tuple[Composition, Map]:
     """The composition step of normalizers, and the map of characters that replaces it in texts without suspects.
 
-    In a text without suspects, no image composes with the character before it, so each character can be composed alone. Then only the marks
-    must be ordered.
+    In a text without suspects, no image composes with the character before it, so each character can be composed alone. In such a text,
+    only the marks must still be ordered.
 
     Raises:
         UnsupportedError: normalizing a normalized text would change it; a table normalizes twice.
@@ -104,7 +104,7 @@ def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
 def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozenset[str]) -> bool:
     """Whether several steps may give a character different offsets from a single step.
 
-    This is possible if the character composes, has images with marks, or changes after the first step: as a mark, or as a letter that
+    Offsets may differ if the character composes, has images with marks, or changes after the first step: as a mark, or as a letter that
     becomes a mark or nothing. The first step orders all other marks, and they stay in order. Marks from decomposed letters keep the offset
     of their letter.
     """

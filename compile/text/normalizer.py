@@ -158,7 +158,7 @@ def _context() -> Context:
 
 
 def _composition(normal: Normalization) -> Composition:
-    """The normalizers up to the one that orders marks or composes.
+    """The normalizers up to the normalizer that orders marks or composes.
 
     The suspects are all characters that change, and all characters that may change the character before them: marks, and second parts of
     composed characters.

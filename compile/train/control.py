@@ -2,8 +2,8 @@
 
 The whole state of a trainer is a NamedTuple of arrays, which the trainer advances in short rounds. Between two rounds the state is
 complete, so a run can stop there. An ``.npz`` of the state resumes the run with identical results. A checkpoint contains a digest of the
-words and options; runs with other words or options cannot resume from it. It also contains a digest of its arrays: otherwise, a changed
-array might pass the proof of a state.
+words and options; runs with other words or options cannot resume from it. A checkpoint also contains a digest of its arrays: otherwise, a
+changed array might pass the proof of a state.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class Control:
 
         Args:
             state: the first state, a NamedTuple of arrays.
-            advance: makes one round of about 0.1 s. It may change the arrays of its argument. Ctrl-C takes effect after the round.
+            advance: makes one round of about 0.1 s. `advance` may change the arrays of its argument. Ctrl-C takes effect after the round.
             total: the value of `Round.done` at the end.
             digest: the digest of words and options, from `digest_of`.
-            prove: raises a VocabularyError if kernels cannot safely run on the state. It is called for the state in a checkpoint, after a
-                check that its fields have the names, dtypes and numbers of axes of `state`.
+            prove: raises a VocabularyError if kernels cannot safely run on the state. `prove` is called for the state in a checkpoint,
+                after a check that its fields have the names, dtypes and numbers of axes of `state`.
 
         Returns:
             The last state, and whether it is finished.

@@ -91,8 +91,8 @@ class Pipeline:
     def table(self) -> BpeTable:
         """A table whose pre-tokens are the words of a text.
 
-        Its pre-tokens contain a space in place of Metaspace's symbol, ``metadata.model.letters.symbol``; the caller restores the symbol. If
-        the table has added tokens, texts with one of these tokens cannot be split.
+        The pre-tokens of the table contain a space in place of Metaspace's symbol, ``metadata.model.letters.symbol``; the caller restores
+        the symbol. If the table has added tokens, texts with one of these tokens cannot be split.
 
         Raises:
             UnsupportedError: no automaton can make the splits of the pipeline.
@@ -122,7 +122,7 @@ def _table(document: str) -> BpeTable:
 
 
 def _by_pattern(pattern: str) -> Pipeline:
-    """A pipeline over bytes. Its words are the matches of a pattern, and the text between matches."""
+    """A pipeline over bytes. The words are the matches of a pattern, and the text between matches."""
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
     parts = [split, {**BYTE_LEVEL, "use_regex": False}]
     return Pipeline(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}, decoder=BYTES_DECODER)

@@ -51,7 +51,7 @@ class Trained:
         kind: the type of the model in a ``tokenizer.json``: "BPE", "WordPiece", "Unigram" or "WordLevel".
         vocabulary: token → id, in the order of ids. Tokens over bytes are spelled with the letters of ByteLevel.
         merges: the left and the right token of each merge of BPE, in order; empty for other kinds.
-        scores: float64[tokens], the score of each id, for Unigram and SentencePiece's BPE; empty for others.
+        scores: float64[tokens], the score of each id, for Unigram and SentencePiece's BPE; empty for other models.
         counts: int64[tokens], for each id, the occurrences of the token in the words when the trainer made it; 0 for special tokens.
         stopped: the reason for the end of training. "size": `vocab_size` is reached; "no pair": nothing is left to add; "min_frequency":
             all remaining pairs or words are rarer; "deadline": the time is over.
@@ -61,8 +61,8 @@ class Trained:
         reference: "huggingface", "sentencepiece" or "exact".
         min_count: rarer words were left out of training; 1: all words were used.
         flags: special token → its flags that differ from the default, such as ``{"<mask>": {"lstrip": True}}``.
-        further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. Their ids are replaced by
-            the ids of `vocabulary`.
+        further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. The ids in these members are
+            replaced by the ids of `vocabulary`.
         settings: settings of the table outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
         outside: the tokens of `special_tokens` that are only added tokens, not tokens of the model.
     """
@@ -160,7 +160,7 @@ class Trained:
         ``fst.hf(result.tokenizer()).save_pretrained(folder)`` writes a folder with the settings of transformers, such as pad_token.
 
         Args:
-            path: a path, or a URL for fsspec. Its name determines the form:
+            path: a path, or a URL for fsspec. The name of the path determines the form:
 
                 - a folder, or a name without an ending: ``tokenizer.json``; for BPE also ``vocab.json`` and ``merges.txt``, for WordPiece
                   also ``vocab.txt``, unless these cannot express the vocabulary. A missing folder is created.

@@ -1,6 +1,6 @@
 """Merge lists of byte-pair encoding (BPE), and their canonical form.
 
-BPE begins with the single bytes of a pre-token. It merges the adjacent pair of lowest rank, the leftmost in a tie, until no adjacent pair
+BPE begins with the single bytes of a pre-token. BPE merges the adjacent pair of lowest rank, the leftmost in a tie, until no adjacent pair
 is in the list. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` use the same notation:
 
 - t, u, w: tokens; |t|: the number of bytes of t. Tokens of one byte are *atoms*.
@@ -9,8 +9,8 @@ is in the list. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.autom
 - A token is *canonical* if BPE makes it from its own bytes. From any text, BPE makes only canonical tokens: no merge crosses the ends of
   the bytes that become a token, so BPE merges these bytes as if they were the only text. For the same reason, only the pair (pre t, suc t)
   makes t.
-- A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is not an atom. Then the ranks of the merges
-  that BPE executes never decrease.
+- A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is not an atom. With a proper list, the ranks
+  of the merges that BPE executes never decrease.
 """
 
 from __future__ import annotations

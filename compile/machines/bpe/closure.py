@@ -105,7 +105,7 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
     the same number.
 
     As in the construction of a minimal automaton from sorted strings (Daciuk et al. 2000), the nodes on the path of the last string are
-    open: they may get more edges. Their edges are on a stack, those of deeper nodes on top.
+    open: they may get more edges. The edges of open nodes are on a stack, those of deeper nodes on top.
 
     Args:
         keys: uint64[n], sorted: ``u << 32 | index of t in by_suffix`` for each t ∈ T(u).

@@ -43,7 +43,7 @@ from fst.text.whitespace import ALWAYS, BREAKS, NEVER, SPACE, Whitespace
 
 
 def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
-    """Return the model of a ``tokenizer.json``. Its text pipeline determines whether symbols are bytes or characters.
+    """Return the model of a ``tokenizer.json``. The text pipeline determines whether symbols are bytes or characters.
 
     Raises:
         UnsupportedError, ValueError: as for `BpeModel.of_json`.
@@ -101,7 +101,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
 
 
 def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
-    """Return the table with different added tokens. Its merges do not change; its splitter changes only if it depends on added tokens.
+    """Return the table with different added tokens. The merges do not change; the splitter changes only if it depends on added tokens.
 
     Raises:
         UnsupportedError: as from `assemble`.
@@ -210,7 +210,7 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
     """The text pipeline without the normalizers that replace whitespace by whitespace, if they have no effect.
 
     Raises:
-        UnsupportedError: such a normalizer has an effect, or a table cannot express the pipeline.
+        UnsupportedError: a normalizer from whitespace to whitespace has an effect, or a table cannot express the pipeline.
     """
     kept = [part for part in text.normalizers if not makes_white_space(part)]
     added, by, split = _text_by(text, given, kept)
@@ -242,8 +242,8 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
 def _need_clear_spaces(added: AddedTokens, names: Collection[str]) -> None:
     """Refuse added tokens whose spans cannot be trimmed, because the id does not determine the whitespace at the ends of the token.
 
-    This happens if a token of the model has the same id and different whitespace, or if an added token with whitespace at an end also
-    strips the whitespace next to it.
+    The id does not determine the whitespace if a token of the model has the same id and different whitespace, or if an added token with
+    whitespace at an end also strips the whitespace next to it.
     """
     for content in added.ids:
         if content.strip("Ġ") != content:
@@ -265,7 +265,7 @@ def _spaces(text: str) -> tuple[int, int]:
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The arrays ``words`` and ``displacements``: the pre-tokens that are one token.
 
-    These are the canonical tokens or, with `ignore_merges`, all tokens.
+    Without `ignore_merges`, the arrays contain only canonical tokens; with it, all tokens.
     """
     spelled, left = tokens.tokens, tokens.left
     is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
@@ -299,7 +299,7 @@ def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[
 def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
     """With `ignore_merges`, the ids of tokens that no merges make and that the table of words does not contain.
 
-    These tokens are too long for the table, or their hash equals that of another token.
+    The table lacks a token that is too long, or whose hash equals that of another token.
     """
     if not model.ignore_merges:
         return ()

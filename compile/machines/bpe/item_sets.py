@@ -1,4 +1,4 @@
-"""The automaton of a proper merge list. Its states are closed item sets, laid out as rows of entries.
+"""The automaton of a proper merge list. The states of the automaton are closed item sets, laid out as rows of entries.
 
 Notation, in addition to `fst.compile.machines.bpe.canonical` and `fst.machines.bpe.automaton`:
 
@@ -16,7 +16,7 @@ would be t, with pre t = suc t, and its merge would come first because it is on 
 merged like pre t alone. A merge of lower rank that crosses the cut would also cross it when BPE runs on t alone, where no merge does. At
 rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses pre t first. ∎
 
-This is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813), unfolded into states.
+The lemma is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813), unfolded into states.
 
 So ``T(u) = C(u) ∪ P(u)`` with ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that BPE makes at the end of the same
 string are nested. The last token is the longest of them, or the last byte if there is none.

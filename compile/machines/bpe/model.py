@@ -35,7 +35,7 @@ class BpeModel:
             token is the rank.
         ignore_merges: whether a pre-token that equals a token becomes this token, regardless of merges; always true in tiktoken.
         names: the name of each token, as users see it → id. `names` includes tokens that do not occur in texts, for example special tokens.
-        unk_token: the unknown token of the source. It replaces symbols without a token, which are rare in byte-level BPE.
+        unk_token: the unknown token of the source. `unk_token` replaces symbols without a token, which are rare in byte-level BPE.
         fuse_unk: whether one `unk_token` replaces a whole run of symbols without a token.
         byte_fallback: whether tokens like ``<0x0A>`` replace the bytes of symbols without a token.
         affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include these

@@ -57,9 +57,9 @@ def _splits(piece: str, made: Collection[str], characters: Collection[str]) -> I
 def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Sequence[str]:
     """Order pieces with equal scores so that different ranks have the same effect as the equal scores.
 
-    If the second part of piece a is the first part of piece b, the two can overlap in a text. Then a is ordered before b, because a is on
-    the left, and among equal scores the leftmost pair is merged first. A piece that contains one of these pieces as a part must have a
-    lower score.
+    If the second part of piece a is the first part of piece b, the two can overlap in a text. Piece a is ordered before such a piece b,
+    because a is on the left, and among equal scores the leftmost pair is merged first. A piece that contains one of these pieces as a part
+    must have a lower score.
     """
     if len(tied) == 1:
         return tied
@@ -152,7 +152,8 @@ def over_bytes(merges: Merges) -> Merges:
 
     New merges, of lower ranks than all others, build each character from its bytes, from left to right: é from C3 and A9; ▁ from E2 and 96,
     and from the result and 81. On the way, they make *partial characters*, here E2 96. Both bytes and partial characters become new tokens,
-    with greater ids than the others. The new merges apply only inside characters, so each character is complete before other merges apply.
+    with greater ids than the old tokens. The new merges apply only inside characters, so each character is complete before other merges
+    apply.
     """
     built = [merge for name in merges.tokens for merge in _building(merges.affixes, name)]
     built.sort(key=lambda merge: len(merge[0]) + len(merge[1]))

@@ -99,14 +99,15 @@ def keywords(
 
     Args:
         source: the keywords: str or UTF-8 bytes, a pyarrow column (or an object that Arrow can import), or the path of a file. The number
-            of a keyword in matches is its position. If keywords are equal, the first one is found.
+            of a keyword in matches is its position. If keywords are equal, the first keyword is found.
         match_kind: "leftmost-longest": the longest of the matches that begin first. "leftmost-first": the match that begins first; in a
             tie, the keyword that is listed first. "standard": the match that ends first; in a tie, the longest. With these three kinds, the
             search continues after the match. "overlapping": all matches, also of equal keywords, sorted by end, the longest first.
         ignore_case: whether a character also matches its other cases, by simple case folding of Unicode: one character maps to one
             character, so ß does not match ss.
-        whole_words: whether a keyword that begins with a word character must be at the start of a word, and a keyword that ends with one at
-            the end of a word. Word characters are letters, marks, digits and connectors like ``_``, but not ideographs and kana.
+        whole_words: whether a keyword that begins with a word character must be at the start of a word, and a keyword that ends with a word
+            character at the end of a word. Word characters are letters, marks, digits and connectors like ``_``, but not ideographs and
+            kana.
         normalizer: a normalizer that is applied first to texts and keywords: a component of a ``tokenizer.json``, or a normalizer of
             ``tokenizers``. A match covers whole characters of the text, even if only a part of a normalized character matches.
         allow_empty: whether a keyword may be empty. An empty keyword matches at each character and at the end of a text, unless another
@@ -182,7 +183,10 @@ def _characters(strings: Sequence[bytes]) -> Ints:
 
 
 def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
-    """The keywords that can be found: an empty keyword hides all others in a standard search, and later ones in a leftmost-first search."""
+    """The keywords that can be found.
+
+    In a standard search, an empty keyword hides all other keywords; in a leftmost-first search, it hides all later keywords.
+    """
     if match_kind not in (FIRST, STANDARD) or b"" not in read:
         return read
     return read[: read.index(b"")] if match_kind == FIRST else []
@@ -302,7 +306,10 @@ def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes])
 
 
 def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
-    """Chain equal keywords: return the last keyword of each chain, at the index of its first; and for each keyword, the one before it."""
+    """Chain equal keywords.
+
+    Returns the last keyword of each chain, at the index of its first keyword; and for each keyword, the previous one, or `NULL`.
+    """
     last, before = np.arange(len(read)), np.full(len(read), NULL)
     first: dict[bytes, int] = {}
     for number, keyword in enumerate(read):

@@ -52,7 +52,7 @@ def jieba(
     Args:
         dictionary: the path of a file in jieba's format, for example jieba's ``dict.txt``, with ``word frequency part-of-speech`` per line;
             or pairs of a word and its frequency. The number of a word is its position.
-        user: more words, as after ``jieba.add_word(word, frequency)``; their numbers follow. If words are equal, the last one counts.
+        user: more words, as after ``jieba.add_word(word, frequency)``; their numbers follow. If words are equal, the last word counts.
         hmm: whether to find words that the dictionary lacks, with jieba's hidden Markov model, as jieba does by default. The compiler reads
             the model from an installed jieba. The table contains the model, so segmentation does not need jieba.
 
@@ -125,7 +125,8 @@ def mecab(
     Args:
         folder: the source folder of the dictionary, for example IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and
             optionally ``dicrc``. The number of a word is its position in all CSV files, in the order of their names, then in ``unk.def``.
-        user: CSV files with more words, in UTF-8 or the encoding of the dictionary. Their numbers follow the numbers of the dictionary.
+        user: CSV files with more words, in UTF-8 or the encoding of the dictionary. The numbers of these words follow the numbers of the
+            dictionary.
         encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or UTF-8 without them.
         max_grouping_size: the maximum length of an unknown word that groups characters of a category, without its first character; as
             MeCab's option ``--max-grouping-size``. (MeCab ignores the setting in ``dicrc``.)
@@ -210,8 +211,8 @@ def _mecab_tables(
 
 
 def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
-    """Sort words by list. If words of a list have the same left and right ids, only the word of least cost can be on a best path; the
-    others are dropped.
+    """Sort words by list. If words of a list have the same left and right ids, only the word of least cost can be on a best path; the other
+    words are dropped.
 
     Returns:
         The words, the number of each word, and the start of each list, or `NULL` for an empty list.

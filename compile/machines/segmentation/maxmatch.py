@@ -39,7 +39,7 @@ def maxmatch(
 
     Args:
         dictionary: the words: a list of str, a pyarrow column (or an object that Arrow can import), or the path of a file. The id of a word
-            is its position; if words are equal, the first one counts.
+            is its position; if words are equal, the first word counts.
         direction: "forward", from the start of a text to its end, or "backward".
         rules: corrections of segmentations, for example ``{"研究生|命": "研究|生命"}``. The two sides of a rule are the same string, with
             "|" between tokens. The left side is the segmentation of this string without rules; the right side is the new segmentation. The

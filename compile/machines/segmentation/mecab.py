@@ -1,7 +1,7 @@
 """Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
 
-The files are not trusted. They are read by the rules of ``mecab-dict-index``, but input that MeCab accepts and misreads is refused, with
-file and line: for example, numbers followed by letters, or costs of more than 16 bits.
+The files are not trusted. The files are read by the rules of ``mecab-dict-index``, but input that MeCab accepts and misreads is refused,
+with file and line: for example, numbers followed by letters, or costs of more than 16 bits.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
 
     Args:
         folder: the folder of the dictionary.
-        encoding: the encoding of all files; None: the encoding in ``dicrc``, or UTF-8 without one.
+        encoding: the encoding of all files; None: the encoding in ``dicrc``; UTF-8 if ``dicrc`` names no encoding.
 
     Raises:
         UnsupportedError: the encoding is unknown.

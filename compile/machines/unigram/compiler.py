@@ -210,7 +210,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
 
 
 def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
-    """Return the table with different added tokens. Its trie and its splitter do not change.
+    """Return the table with different added tokens. The trie and the splitter do not change.
 
     Raises:
         UnsupportedError: as from `assemble`.

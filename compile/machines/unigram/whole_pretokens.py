@@ -1,6 +1,6 @@
 """Find the tokens that are the best path through their own bytes; a pre-token that equals such a token needs no search.
 
-It also computes the difference between the score of a token and the best score of all other paths through its bytes.
+The kernel also computes the difference between the score of a token and the best score of all other paths through its bytes.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray
     """Build the trie of a vocabulary: below r, the tokens that begin a word; below r♯, the tokens that continue a word, without their ♯.
 
     Tokens that no word can match are omitted. In the paper there is one trie in which r♯ is the node of the string ♯. A word that literally
-    begins with ♯ reaches the same node. This is correct if no prefix of ♯ is a token. Otherwise "♯ was read" and "a token was matched,
-    continue" are different states. In this case, or if no word can contain ♯, r♯ is a separate root.
+    begins with ♯ reaches the same node. One trie is correct if no prefix of ♯ is a token. If a prefix of ♯ is a token, "♯ was read" and "a
+    token was matched, continue" are different states. In this case, and if no word can contain ♯, r♯ is a separate root.
 
     Args:
         tokens: V, with token ids.

@@ -79,7 +79,7 @@ def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str
 
 
 def _pre_tokenizer(parts: Sequence[Component]) -> PreTokenizer:
-    """A common pre-tokenizer as its name, others as their components."""
+    """A common pre-tokenizer as its name, other pre-tokenizers as their components."""
     name = {(): "none", ("BertPreTokenizer",): "bert"}.get(tuple(part["type"] for part in parts), "other")
     return PreTokenizer(name, parts if name == "other" else None)
 

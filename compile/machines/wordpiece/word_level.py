@@ -1,4 +1,4 @@
-"""WordLevel: a word is one token, or the unknown token. This equals WordPiece without tokens that continue a word."""
+"""WordLevel: a word is one token, or the unknown token. WordLevel equals WordPiece without tokens that continue a word."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Read a folder whose vocabulary is a ``.model`` of SentencePiece, next to files of transformers that name a class.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class reads pieces, scores and charsmap from the model,
-and builds all other parts from settings. Its ids differ from the ids of sentencepiece. This module makes a ``tokenizer.json`` with the same
-ids for the classes of `FAMILIES`, and refuses all others.
+and builds all other parts from settings. The ids of the class differ from the ids of sentencepiece. This module makes a ``tokenizer.json``
+with the same ids for the classes of `FAMILIES`, and refuses all others.
 
 Source: transformers 5.24, ``convert_slow_tokenizer.py`` and ``models/*/tokenization_*.py``.
 """

@@ -1,6 +1,6 @@
 """Normalizers that are edits (`fst.text.edits`) instead of maps of characters.
 
-These are `Strip`, `Prepend`, `Replace` of strings and of runs, `Precompiled`, and the normalizers of sentencepiece models
+The edits are `Strip`, `Prepend`, `Replace` of strings and of runs, `Precompiled`, and the normalizers of sentencepiece models
 (`fst.compile.text.sentencepiece`).
 """
 

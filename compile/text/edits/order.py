@@ -1,7 +1,7 @@
 r"""Arrange normalizers in three parts, as `fst.text.normalizer.Normalizer` requires: edits, maps of characters, and edits again.
 
-A `Replace` of a string or of runs between maps moves past all maps after it, or past all maps before it. It may pass maps that do not
-produce, change or drop the replaced text, if they map the new content in every context as they map it alone.
+A `Replace` of a string or of runs between maps moves past all maps after it, or past all maps before it. A `Replace` may pass maps that do
+not produce, change or drop the replaced text, if they map the new content in every context as they map it alone.
 
 Example: (NFC, ``\s+`` → ``_``, Lowercase) has the same effect as (NFC, Lowercase, ``\s+`` → ``_``): Lowercase does not change whitespace.
 """
@@ -84,8 +84,8 @@ def _taken(edit: Edit) -> NDArray[np.bool_]:
 def _leaves(by: Map, taken: NDArray[np.bool_], *, is_string: bool) -> bool:
     """Whether a map keeps `taken` characters, which an edit may replace, separate from all other characters.
 
-    It must map each taken character to one taken character (for a string: to itself), and each other character to one or more characters
-    that are not taken.
+    The map must turn each taken character into one taken character (for a string: into itself), and each other character into one or more
+    characters that are not taken.
     """
     are_taken, sizes = taken[by.sources], counts(by.images >= 0)
     makes = counts((by.images >= 0) & taken[by.images]) > 0

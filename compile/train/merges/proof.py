@@ -5,8 +5,8 @@ Anyone can write a checkpoint with the right digests, and kernels check no indic
 - All parts that a run never changes are equal to those in the first state: words, counts, limits, and strings known before training.
 - Tokens fill their words, and no token is longer than the longest word. Outside careful runs, each token in words and pairs is a single
   symbol or the result of a merge. No later merge makes the same token, so its length does not change.
-- The records in the heap are distinct. Their blocks of `pool` are ascending and do not overlap. Outside careful runs, a position whose cell
-  contains the left token of its pair is the beginning of this token.
+- The records in the heap are distinct. The blocks of records in `pool` are ascending and do not overlap. Outside careful runs, a position
+  whose cell contains the left token of its pair is the beginning of this token.
 - Hash tables have free slots, also after all insertions until they grow. Lists of symbols are finite.
 
 Counts are not checked: wrong counts only change the order of merges.

@@ -189,7 +189,7 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
     """Learn merges. If one string is made in two ways, start again with a careful run.
 
     Args:
-        symbols: returns the words in symbols. It is called for each run, because a run changes the symbols.
+        symbols: returns the words in symbols. `symbols` is called for each run, because a run changes the symbols.
         options: arguments of `merged`.
 
     Raises:

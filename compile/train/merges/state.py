@@ -1,9 +1,9 @@
 """The state of byte-pair encoding in training: words as cells, pairs with their positions, and a heap of pairs.
 
-All words are in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. Its first and last
-cells contain its symbol, so the next token begins at ``cell + length``, and the cell before a token contains the previous token. When two
-tokens merge, the first cell of the right token becomes `INSIDE` or, if it is the last cell of the merged token, contains its symbol. A
-recorded position is stale if its cell or the token after it has changed.
+All words are in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. The first and the
+last cell of a token contain its symbol, so the next token begins at ``cell + length``, and the cell before a token contains the previous
+token. When two tokens merge, the first cell of the right token becomes `INSIDE` or, if it is the last cell of the merged token, contains
+its symbol. A recorded position is stale if its cell or the token after it has changed.
 
 **Symbols and ids.** A symbol is an index into `lengths`. In nearly all corpora, the symbol equals the id of its token. One string can be
 made in several ways and lengths only if the words themselves contain the prefix of continuing tokens or the suffix of words. The state is

@@ -81,8 +81,8 @@ def collect(begin, end, left, right, made, state):
 
     Returns:
         The new end of the block; the numbers of distinct left and right neighbours; the count of all occurrences; and the count of
-        occurrences directly after another occurrence. Such occurrences have the left neighbour `made`, and the occurrence before them
-        counts no right neighbour.
+        occurrences directly after another occurrence. An occurrence directly after another has the left neighbour `made`, and the
+        occurrence before it counts no right neighbour.
     """
     cells, pool, words = state.cells, state.pool, state.words
     careful = state.numbers[CAREFUL] != 0

@@ -41,7 +41,7 @@ class Recipe:
         size: the number of tokens of the old vocabulary, without `others`.
         pipeline: the pipeline of the old tokenizer.
         options: arguments of the trainer.
-        model: fields of the old model that the new one keeps.
+        model: fields of the old model that the new model keeps.
         others: added tokens that are not special; they follow the vocabulary.
         flags, further, settings: as in `fst.compile.train.result.Trained`.
     """

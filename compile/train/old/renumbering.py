@@ -50,7 +50,7 @@ def _changed(part: Component, change: Change) -> dict[str, Any]:
 
 
 def _special(part: Component, change: Change) -> dict[str, Any]:
-    """A special token of TemplateProcessing. Its key does not change, because the templates refer to it."""
+    """A special token of TemplateProcessing. The key of the token does not change, because the templates refer to it."""
     both = [change(token, number) for token, number in zip(part["tokens"], part["ids"], strict=True)]
     return {**part, "ids": [number for _, number in both], "tokens": [token for token, _ in both]}
 

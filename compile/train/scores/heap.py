@@ -1,7 +1,7 @@
 """The heap of WordPiece by score: pairs are ordered by score, and pairs with equal scores by their first occurrence.
 
-It is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so a pair moves as soon as its score changes. Scores
-rise and fall during training; a heap with outdated scores would need a new entry for each change.
+The heap is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so a pair moves as soon as its score changes.
+Scores rise and fall during training; a heap with outdated scores would need a new entry for each change.
 """
 
 from __future__ import annotations

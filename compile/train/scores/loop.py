@@ -7,7 +7,7 @@ lengths[id]``, and cell ``i - 1`` contains the id of the previous token. Example
 
     GAP 0 1 2 GAP   →   GAP 0 9 9 GAP
 
-A pair of tokens occurs at the cells where its left token begins. These cells are in ascending order in ``pool[START:END]`` of the pair's
+A pair of tokens occurs at the cells where its left token begins. The cells of a pair are in ascending order in ``pool[START:END]`` of its
 row in `pairs`. One merge makes a token and all pairs with it, so the cells of a pair are written once. Later merges make some of these
 cells stale: ``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. Rows with the same left token form a list, and rows with the same
 right token form a list. A merge of a and b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No
@@ -17,8 +17,8 @@ One merge, in the order of its loops:
 
     the pair's cells ─→ join ─→ live cells ─→ gather ─→ counts by neighbour ─→ rescore lists ─→ add pairs ─→ scatter cells
 
-See `fst.compile.train.scores.state.Index` for the arrays. Kernels check nothing. They require that tokens tile the words, and that the sum
-of all counts of symbols is below 2**63. `is_tiled` proves the first requirement for cells from a file.
+See `fst.compile.train.scores.state.Index` for the arrays. Kernels check nothing. Kernels require that tokens tile the words, and that the
+sum of all counts of symbols is below 2**63. `is_tiled` proves the first requirement for cells from a file.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def gather(cells, index, row, new):
     """Count the tokens before and after the new token in `sums` and `sizes`; list them in `touched`.
 
     In both arrays, a token before the new token has the index ``id``, and a token after it has the index ``tokens + id``. If two new tokens
-    are neighbours, only the second one is counted, as the token after the first.
+    are neighbours, only the second token is counted, as the token after the first.
 
     Returns:
         The number of neighbours.
@@ -301,7 +301,10 @@ def rescore(index, heads, token, side, lost, chained, extra):
 
 @part
 def add_pairs(index, new, count):
-    """Add rows for the pairs of the new token with its neighbours. Then, `sizes` contains these rows; `NONE`: the pair is too rare."""
+    """Add rows for the pairs of the new token with its neighbours.
+
+    Afterwards, `sizes` contains the row of each pair; `NONE`: the pair is too rare.
+    """
     sums, sizes, touched, tokens = index.sums, index.sizes, index.touched, len(index.lengths)
     for place in range(count):
         other = touched[place]

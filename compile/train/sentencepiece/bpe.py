@@ -1,8 +1,8 @@
 """The trainer of byte-pair encoding with the results of SentencePiece.
 
-It uses `fst.compile.train.merges.run` with other rules. Equally frequent pairs are merged in the order of the length of their strings, then
-of code points. Each string is made once; other pairs with the same string are never merged. A piece has one script, at most 16 characters,
-and ▁ only at its left end. Even pairs that no longer occur are merged, until the vocabulary is full.
+The trainer uses `fst.compile.train.merges.run` with other rules. Equally frequent pairs are merged in the order of the length of their
+strings, then of code points. Each string is made once; other pairs with the same string are never merged. A piece has one script, at most
+16 characters, and ▁ only at its left end. Even pairs that no longer occur are merged, until the vocabulary is full.
 """
 
 from __future__ import annotations

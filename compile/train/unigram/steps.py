@@ -95,11 +95,11 @@ def digamma(number):
 
 @kernel
 def maximize(expected, pieces, kept, scores):
-    """Drop pieces with expected counts below 0.5, and compute the scores of the others from their expected counts.
+    """Drop pieces with expected counts below 0.5, and compute the scores of the other pieces from their expected counts.
 
     Args:
         expected: float64[seeds], from `expect`.
-        pieces: int32[n], the seeds that are pieces, in order; the first one is seed 0, the unknown piece.
+        pieces: int32[n], the seeds that are pieces, in order; the first piece is seed 0, the unknown piece.
         kept, scores: int32[n], float64[n], filled: the pieces that stay, in order, and their scores. The score of seed 0 is NaN.
 
     Returns:
@@ -235,7 +235,7 @@ def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, su
     Args:
         lattices, scores, sums, nodes, paths: as in `replacement`.
         places, lengths: int64[seeds], int32[seeds], a place of each seed, and its number of letters.
-        pieces: int32[n], the seeds that are pieces; the first one is seed 0, the unknown piece.
+        pieces: int32[n], the seeds that are pieces; the first piece is seed 0, the unknown piece.
         begin: the index of the first piece to decide on.
         counts: float64[seeds], from `count_best`.
         is_right: True: the total count without a piece is computed with the number of pieces in its replacement. False: with the number of

@@ -1,7 +1,7 @@
 """Kernels of Unigram for ties between sums of paths: the best and the second best path of the reference.
 
-The reference compares rounded sums. It pops the two best paths from a 4-ary heap, which moves a new entry above equal entries. So the order
-of two equal paths depends on every comparison, and these kernels make the same comparisons.
+The reference compares rounded sums. The reference pops the two best paths from a 4-ary heap, which moves a new entry above equal entries.
+So the order of two equal paths depends on every comparison, and these kernels make the same comparisons.
 
 A lattice is a list of nodes: node 0 begins it, node 1 ends it, and each occurrence of a piece in the string is a node. The nodes that end
 at a place form a chain, in ascending order of their first places.
@@ -146,8 +146,8 @@ def keep_few(paths, size):
 def rank_paths(nodes, paths, path):
     """Find the second best path, if the best path is a single piece.
 
-    A path grows backwards from the end. Its entry contains the sum so far, and its hope: this sum plus the greatest sum up to its first
-    node.
+    A path grows backwards from the end. The entry of a path contains the sum so far, and its hope: this sum plus the greatest sum up to its
+    first node.
 
     Args:
         nodes: from `list_nodes`.

@@ -49,7 +49,7 @@ class State(NamedTuple):
     """The state of a run.
 
     Attributes:
-        pieces: int32[pieces], the seed of each remaining piece, in order; the first one is seed 0, the unknown piece.
+        pieces: int32[pieces], the seed of each remaining piece, in order; the first piece is seed 0, the unknown piece.
         scores: float64[pieces]; NaN for seed 0.
         rounds: int64[1], the number of rounds so far.
     """
@@ -259,7 +259,7 @@ class _Run:
         return pieces[:count].copy(), scores[:count].copy()
 
     def _pruned(self, state: State) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The pieces that stay: first those that are never pruned, in order; then others, the greatest loss first."""
+        """The pieces that stay: first those that are never pruned, in order; then other pieces, the greatest loss first."""
         scores, counts = self._scores_of(state), np.zeros(len(self.seeds.scores))
         self._count_best(scores, counts)
         verdicts, losses = np.empty(len(state.pieces), np.uint8), np.empty(len(state.pieces))
