@@ -53,7 +53,7 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
 
     Args:
         tables: the table.
-        first_use: the first call. It passes bytes, as commands do; by default, a tokenizer encodes.
+        first_use: a function that uses the object once, with bytes, because commands pass bytes; by default, a tokenizer encodes.
 
     Afterwards the garbage collector ignores numba's objects: scanning them would take a fifth of the time of a short run.
     """

@@ -1,4 +1,4 @@
-"""Replace a tokenizer of transformers with a compiled one, and compare the results and the classes of both.
+"""Replace a tokenizer of transformers with a compiled tokenizer, and compare the results and the classes of both.
 
 The arguments are a source of a vocabulary and a text, whose lines are the inputs::
 

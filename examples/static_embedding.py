@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 
 
 class StaticModel:
-    """A static model with random weights in place of learned ones.
+    """A static model with random weights in place of learned weights.
 
     Args:
         tokenizer: a ``tokenizers.Tokenizer``, or a drop-in replacement.

@@ -25,8 +25,8 @@ import fst
 from fst.compile import tokenizer
 
 # The index of Megatron-LM's IndexedDataset is a header and three arrays. The first array has the length of each sequence in tokens (int32);
-# the second has its first byte in the .bin (int64); the third has the number of each document's first sequence, and at the end the number
-# of all sequences (int64). All numbers are little-endian.
+# the second has the position of its first byte in the .bin (int64); the third has the number of each document's first sequence, and at the
+# end the number of all sequences (int64). All numbers are little-endian.
 HEADER = struct.Struct("<9sQBQQ")  # magic, version, type of the ids, sequences, documents + 1
 MAGIC, VERSION = b"MMIDIDX\x00\x00", 1
 TYPES: dict[int, type[np.integer[Any]]] = {4: np.int32, 8: np.uint16}

@@ -127,7 +127,7 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
 
 
 def _components(parts: list[dict[str, Any]]) -> str:
-    """Normalizers or pre-tokenizers; only the beginning of a charsmap is shown."""
+    """Normalizers or pre-tokenizers as JSON; of a long string, such as a charsmap, only the beginning is shown."""
     shown = [{name: _cut(value) for name, value in part.items()} for part in parts]
     return json.dumps(shown, ensure_ascii=False)
 

@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """Yield the given items while a thread already computes the next ones. An exception in the thread is raised here, after all items that
-    precede it.
+    """Yield the items of a generator, which a thread runs a few items in advance. An exception in the thread is raised here, after all
+    items that precede it.
 
     To stop early, close this generator: the thread ends with its current item.
     """
@@ -95,7 +95,7 @@ class Policy:
                 yield self._result(some, work, is_partial)
 
     def _judge(self, documents: Documents) -> None:
-        """Count the documents that the reader could not decode; unless they are skipped, raise an error for the first of them."""
+        """Count the documents that the reader could not decode; unless such documents are skipped, raise an error for the first."""
         for number, fault in documents.wrong:
             if self._errors != "skip":
                 raise _error(documents, number, fault)

@@ -64,7 +64,7 @@ def report(lines: Iterable[str]) -> None:
 @contextmanager
 def noting() -> Iterator[None]:
     """Write the log of the package to standard error, so that users see why the command waits: kernels are compiled."""
-    import logging  # imported here, so that help and early errors do not wait for it
+    import logging  # imported here, so that help and early errors do not wait for the import
 
     logger, handler = logging.getLogger("fst"), logging.StreamHandler()
     logger.addHandler(handler)
@@ -167,7 +167,7 @@ class Log:
             self.draw()
 
     def reach(self, done: int, total: int) -> None:
-        """Set the finished number and the total. An earlier run has finished the number at the first call; the speed excludes it."""
+        """Set the finished number and the total. The number at the first call comes from an earlier run, so the speed excludes it."""
         if self._total is None:
             self._resumed = self.seen = done
         self._total = total

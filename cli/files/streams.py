@@ -116,7 +116,7 @@ def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] |
 
 
 def flush_output() -> None:
-    """Flush standard output. If it is closed, drop the data: Python would try to write it at exit, and report an error."""
+    """Flush standard output. If this fails, drop the data: Python would try to write the data again at exit, and report an error."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -131,7 +131,7 @@ def drop_output() -> None:
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path is a pipe or a device; outputs are written to it and never replace it."""
+    """Whether a path is a pipe or a device. An output is written into such a file, and does not replace it."""
     return path.exists() and not path.is_file()
 
 

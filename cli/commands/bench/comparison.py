@@ -44,7 +44,7 @@ MAX_BAR = 60  # columns
 
 @dataclass(frozen=True)
 class Timed:
-    """A tokenizer and its times.
+    """A tokenizer and the times of its runs.
 
     Attributes:
         name, version: the name and the version of the library.
@@ -128,7 +128,7 @@ def sources(names: Sequence[str], source: Path) -> dict[str, Path]:
         source: a file, or a folder.
 
     Raises:
-        UnsupportedError: a named library is not installed, or cannot read the files; or, with `ALL`, no library is left.
+        UnsupportedError: a named library is not installed, or cannot read the files; or, with `ALL`, no installed library reads the source.
         VocabularyError: no library reads the source.
     """
     by_kind = {kind(file): file for file in reversed(files(source))}

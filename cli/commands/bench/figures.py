@@ -139,7 +139,7 @@ def counted(tables: WordPieceTable, found: Documents, batch: Batch, **more: str)
 
 
 def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
-    """A table of speeds with a column for each number of threads, and a column for the speed with all threads divided by that with one."""
+    """A table of speeds: a column for each number of threads, and a column for the ratio of the last speed to the first."""
     first, last = times[min(times)], times[max(times)]
     rows: list[Sequence[str]] = [("", *map(threads_of, times))]
     for name, amount in (("MB/s", size), ("million tokens/s", tokens)):

@@ -19,7 +19,7 @@ COMMANDS = {name: f"fst.cli.commands.compile.{name}" for name in ("keywords", "m
 class CompileGroup(LazyGroup):
     """A group that is also a command: arguments that do not begin with the name of a subcommand go to `tokenizer`.
 
-    The group and `tokenizer` have one help text.
+    The group and `tokenizer` have the same help text.
     """
 
     ignore_unknown_options = True  # unknown options are for `tokenizer`

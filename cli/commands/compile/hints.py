@@ -1,4 +1,4 @@
-"""Hints in error messages of `fst compile SOURCE`: for a source that is not a vocabulary of a tokenizer, the command that compiles it."""
+"""Hints at the end of errors about a SOURCE of `fst compile` that is a list of words or a dictionary: the command that compiles it."""
 
 from __future__ import annotations
 

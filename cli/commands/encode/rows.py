@@ -164,7 +164,7 @@ def _appending(encode: Encode, number: int) -> Encode:
 
 
 def _in_windows(encode: Encode, form: Any) -> Encode:
-    """A function that encodes documents into a row for each window; a null has one row without ids."""
+    """A function that encodes documents into a row for each window; a null document becomes one row without ids."""
     from fst.runtime.rows.batch import Batch
     from fst.runtime.rows.overflow import in_windows
 

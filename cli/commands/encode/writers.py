@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fst.machines.wordpiece.table import WordPieceTable
 
 FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
-TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that accept documents in pieces; the others need whole documents
+TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that accept a long document in parts; other forms need complete documents
 
 Value = TypeVar("Value")
 
@@ -88,12 +88,12 @@ class Lines:
 
 
 def _rows(encoded: Encoded) -> Iterator[list[int]]:
-    """The ids of each document, followed by those of an unfinished document, or an empty list."""
+    """The ids of each document; the last list is for an unfinished document, and may be empty."""
     return _by_row(encoded.ids.tolist(), encoded)
 
 
 def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
-    """Values, one for each id, in a list for each document; the last list is for an unfinished document."""
+    """Values, one for each id, in a list for each document; the last list is for an unfinished document, and may be empty."""
     return (values[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(values)]))
 
 

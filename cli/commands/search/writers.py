@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
 FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz")
-TAKE_PIECES = ("matches", "npz")  # forms that accept documents in pieces; the others need whole documents
+TAKE_PIECES = ("matches", "npz")  # forms that accept a long document in parts; other forms need complete documents
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # dtypes of the arrays in .npz
 MAX_PLACE = (1 << 31) - 1
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # escapes of a keyword in fields separated by tabs

@@ -68,7 +68,7 @@ def train(
         output: a file, whose name determines its format, or a folder.
         overwrite: whether existing files in the folder are replaced.
         report: a file of held-out texts; None: no report.
-        by: a column or field of the file `report`, for figures of each of its values; None: figures of the whole file.
+        by: a column or field of the file `report`; figures are printed for each of its values. None: figures of all texts together.
         old: the old vocabulary, for `like` and `extend`; None for other trainers.
         options: the other options of the command. For options without a value, the default of the trainer applies.
 
@@ -169,7 +169,7 @@ def _tokenizer(old: str, command: str, output: str) -> Any:
 
 
 def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) -> Callable[[Trained], Any] | None:
-    """A function that measures a vocabulary on a file. The file is checked at once, so that an error in its name precedes training."""
+    """A function that measures a vocabulary on a file. The file is checked at once, so that a wrong name is found before training."""
     from fst.runtime.files.reading import Files
 
     place = {name: reading[name] for name in ("column", "field") if name in reading}
@@ -212,7 +212,7 @@ def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[s
 
 
 def _normalizer(given: str | None) -> Any:
-    """The normalizer of an option: its name, or its value in JSON."""
+    """The value of the option --normalizer: a name, or parsed JSON."""
     if given is None or not given.lstrip().startswith("{"):
         return given
     try:

@@ -252,7 +252,7 @@ def _used(tables: Table, folder: Path) -> Any:
 
     tables.save(folder / "table.npz")
     tokenizer = fst.Tokenizer.load(folder / "table.npz")
-    tokenizer.encode(b"ab")  # bytes use the kernels for str, and one more
+    tokenizer.encode(b"ab")  # bytes need one kernel in addition to those for str
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
     column = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
