@@ -102,7 +102,7 @@ class TestVerify:
     """`fst verify`."""
 
     def test_sound(self, table: Path) -> None:
-        """`fst verify` reports an undamaged table as whole and safe."""
+        """`fst verify` prints "whole and safe" for an undamaged table."""
         assert call("verify", table).stdout == f"{table}: whole and safe\n"
 
     def test_flipped_byte(self, table: Path, tmp_path: Path) -> None:

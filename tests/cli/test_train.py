@@ -184,7 +184,7 @@ class TestOldVocabularies:
         assert ".txt is a form of WordPiece, but the vocabulary is BPE" in done.stderr
 
     def test_table_without_tokens(self, texts: Path, tmp_path: Path) -> None:
-        """A table of keywords is refused as an old vocabulary, and the message names its kind."""
+        """A table of keywords is refused as an old vocabulary, and the message contains its kind."""
         keywords(["a"]).save(tmp_path / "keywords.npz")
         done = call("train", "like", tmp_path / "keywords.npz", texts, "-o", tmp_path / "o.json", code=1)
         assert "is a table of keywords; expected the table of a tokenizer" in error_of(done)
@@ -204,7 +204,7 @@ class TestOldVocabularies:
 
 
 class TestOutputs:
-    """The outputs, and errors before anything is read."""
+    """Outputs, and errors before input is read."""
 
     @pytest.mark.parametrize(
         ("name", "files"),

@@ -327,7 +327,7 @@ def test_refusals(name: str, arguments: Any, message: str) -> None:
     ],
 )
 def test_absent_members(name: str, remedy: str) -> None:
-    """A method that a table cannot have is absent, and the error names a remedy."""
+    """A method that a table cannot have is absent, and the error contains a remedy."""
     with pytest.raises(AttributeError, match=f"no attribute '{name}': .*{remedy}"):
         getattr(small("bpe", False, False)[1], name)
 

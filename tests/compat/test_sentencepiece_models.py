@@ -74,7 +74,7 @@ def test_every_id(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_corpora(name: str) -> None:
-    """With real models, lines of the corpora have the ids, pieces and spans of sentencepiece, alone and in batches, and decode alike."""
+    """With real models, lines of the corpora have the ids, pieces, spans and decoded texts of sentencepiece, alone and in batches."""
     two = real(name)
     for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
         lines = [*sample(path.read_text(encoding="utf-8")[:1_000_000].splitlines(), 200, name)][:1000]

@@ -94,7 +94,7 @@ def assert_same(two: Two, name: str, *arguments: Any, **beside: Any) -> None:
 
 
 def assert_decoded_alike(two: Two, ids: Any) -> None:
-    """Check that ids are decoded alike by all methods."""
+    """Check that all methods decode ids as in tiktoken."""
     for errors in ("replace", "ignore", "strict"):
         assert_same(two, "decode", ids, errors)
         assert_same(two, "decode_batch", [ids, [104], ids], errors=errors, num_threads=1)

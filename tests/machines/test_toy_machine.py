@@ -49,7 +49,7 @@ def test_machine_of_a_test_is_loaded(path: Path) -> None:
 
 
 def test_machines_live_side_by_side(path: Path) -> None:
-    """A table of another kind is loaded as before while the toy is registered."""
+    """While the toy machine is registered, tables of other kinds are loaded as before."""
     compiled().save(path.with_name("wordpiece.npz"))
     other = load(path.with_name("wordpiece.npz"))
     assert type(other) is WordPieceTable

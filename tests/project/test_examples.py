@@ -166,7 +166,7 @@ class TestTrainingData:
 
     @pytest.mark.parametrize(("width", "code", "size"), [(2, 8, 2), (4, 4, 4)])
     def test_index(self, width: int, code: int, size: int, tmp_path: Path) -> None:
-        """An index has the bytes of one from megatron-core 0.16, in which a document without ids has no sequence."""
+        """An index has the bytes of an index from megatron-core 0.16, in which a document without ids has no sequence."""
         from training_data import write_index
 
         write_index(str(tmp_path / "train.idx"), np.array([0, 3, 3, 5]), width)

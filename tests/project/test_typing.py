@@ -25,7 +25,7 @@ TABLES: dict[str, Any] = {
 def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
     """Strict mypy infers the types that a user's script states."""
     pytest.importorskip("mypy", reason="checks the script")
-    package = tmp_path / "fst"  # like a normal installation, because mypy does not follow editable ones
+    package = tmp_path / "fst"  # like a normal installation, because mypy does not follow editable installations
     package.mkdir()
     for path in Path(fst.__path__[0]).iterdir():
         (package / path.name).symlink_to(path)

@@ -64,7 +64,7 @@ def check(tokenizer: fst.Tokenizer, of: WordPieceTable, texts: list[str]) -> Non
 
 
 def paddings(filler: str, before: int, after: int) -> Iterator[str]:
-    """Yield texts that nearly fill a chunk, each one symbol longer than the one before."""
+    """Yield texts that nearly fill a chunk, each one symbol longer than the preceding text."""
     each = symbols(tables(), filler)
     times = before // each
     start = times * filler

@@ -284,7 +284,7 @@ def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
 
 
 def test_command_has_the_options_of_ranks(ranks: Path) -> None:
-    """`fst compile` accepts a pattern and special tokens for ranks, and reports malformed ones."""
+    """`fst compile` accepts a pattern and special tokens for ranks, and reports malformed options."""
 
     def refusal(*arguments: str) -> str:
         return CliRunner().invoke(main, ["compile", str(ranks), "-o", str(ranks.with_name("table.npz")), *arguments]).output

@@ -225,7 +225,7 @@ def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeyp
 
 
 def test_any_number_of_classes(tmp_path: Path) -> None:
-    """Characters are told apart with any number of character classes."""
+    """With any number of character classes, different characters have different ids."""
     ideographs = list(map(chr, range(0x20000, 0x20000 + 33_500)))
     of = reference([AddedToken("foo", normalized=True)])
     of.model = models.WordPiece({token: number for number, token in enumerate([*TOKENS, "foo", *ideographs])}, unk_token="[UNK]")
@@ -242,7 +242,7 @@ def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
 
 
 def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
-    """If a token of raw text and a token of normalized text have the same symbols, the right one is found, as in tokenizers."""
+    """If a token of raw text and a token of normalized text have the same symbols, the token that tokenizers finds is found."""
     added = [AddedToken("foo", normalized=False), AddedToken("Foo", normalized=True), AddedToken("oob", normalized=True)]
     of, tokenizer = compiled(reference(added), tmp_path)
     check(of, tokenizer, ["foo", "FOO", "foob", "FOOb", "xfOobx", "xfoobx", "afooFoo"])

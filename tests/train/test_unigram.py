@@ -150,7 +150,9 @@ def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> N
 @examples(60)
 @given(CORPORA, st.integers(0, 1 << 30), st.sampled_from(["huggingface", "exact"]), st.integers(2, 30))
 def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], seed: int, reference: str, most: int) -> None:
-    """Pruning keeps the pieces without a replacement, then those with the greatest loss, where only "exact" divides by the right sum."""
+    """Pruning keeps pieces without a replacement, then those with the greatest loss, in which only "exact" counts the parts of replacements
+    exactly.
+    """
     run = run_of(words, most, reference)
     pieces, scores = run.begin().pieces, -5 * np.random.default_rng(seed).random(len(run.seeds.scores))
     state = State(pieces, np.append(np.nan, scores[1:]), np.array([2]))

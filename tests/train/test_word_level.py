@@ -40,7 +40,7 @@ def test_word_level_equals_tokenizers() -> None:
 
 @pytest.mark.parametrize(("options", "stopped"), [({}, "no pair"), ({"vocab_size": 1}, "size"), ({"min_frequency": 2}, "min_frequency")])
 def test_result_states_what_cut_the_words(options: dict[str, Any], stopped: str) -> None:
-    """`stopped` contains what removed words: the size, `min_frequency`, or nothing."""
+    """`stopped` contains the reason why words are missing: the size, `min_frequency`, or no more words."""
     assert word_level(Words.of_pairs([("a", 2), ("b", 1)]), **options).stopped == stopped
 
 

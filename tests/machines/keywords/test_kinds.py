@@ -1,4 +1,4 @@
-"""Options of keyword search (overlapping matches, folded case, whole words, normalizers, empty keywords),
+"""Options of keyword search (overlapping matches, folded case, entire words, normalizers, empty keywords),
 compared with their definitions.
 """
 
@@ -172,7 +172,9 @@ def test_equal_keywords() -> None:
 
 
 def test_words() -> None:
-    """An edge of a keyword needs a word boundary if it is a letter, mark, digit or connector; other edges, ideographs and kana do not."""
+    """With `whole_words`, a match needs a word boundary at an edge that is a letter, mark, digit or connector, but not at ideographs and
+    kana.
+    """
     searcher = fst.Searcher(keywords(["C++", ".NET", "研究", "カー", "café", "x_1"], whole_words=True))
     text = "C++17 aC++ ASP.NET .NETs 研究所 スカート cafés café cafe\u0301 x_1 x_12 ax_1"
     assert [text[match.start : match.end] for match in searcher.find_iter(text)] == ["C++", ".NET", "研究", "カー", "café", "x_1"]

@@ -149,7 +149,7 @@ def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
     ],
 )
 def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: str) -> None:
-    """A damaged table of whole words is refused, and the message describes the fault."""
+    """A damaged table of entire words is refused, and the message describes the fault."""
     table = words()
     table.prove()
     with pytest.raises(TableError, match=message):
@@ -157,13 +157,13 @@ def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: s
 
 
 def words() -> UnigramTable:
-    """A table of a model with whole words."""
+    """A table of a model with entire words."""
     model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), is_word_type=True)
     return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def test_words_are_explained() -> None:
-    """With whole words, `fst explain` shows for each word whether it is a token."""
+    """With a model of entire words, `fst explain` shows for each word whether it is a token."""
     assert [*explained(words(), "b ax")] == [
         *("piece b", "  a token as a whole word", "  tokens b 2", ""),
         *("piece ▁ax", "  unknown as a whole word", "  tokens <unk> 0"),
@@ -171,7 +171,7 @@ def test_words_are_explained() -> None:
 
 
 def test_words_have_one_segmentation() -> None:
-    """With whole words, sampling and n > 1 are refused, and `nbest` with n = 1 gives the ids of `encode`."""
+    """With a model of entire words, sampling and n > 1 are refused, and `nbest` with n = 1 gives the ids of `encode`."""
     tokenizer: Any = fst.Tokenizer(words())
     calls: list[tuple[str, dict[str, Any]]] = [
         ("nbest", {"n": 2}),

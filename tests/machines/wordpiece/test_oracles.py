@@ -272,7 +272,7 @@ PLANNERS: dict[str, Callable[[Row], Plan | str]] = {
 
 
 def oracle_rows() -> Iterator[tuple[str, Row]]:
-    """Yield the rows of all files except the one for keyword search, each with the name of its file."""
+    """Yield the rows of all files except the file for keyword search, each with the name of its file."""
     for path in sorted((SHARED / "oracles").glob("*.jsonl")):
         if path.stem != "keyword_search":
             for line in path.read_text(encoding="utf-8").split("\n"):
@@ -399,7 +399,7 @@ def answer_by_definition(plan: Plan, check: Check) -> Any:
 
 @each_row
 def test_definition_agrees_with_other_projects(plan: Plan) -> None:
-    """MaxMatch by its definition gives the results that other projects expect, so the plans are right."""
+    """MaxMatch by its definition gives the results that other projects expect."""
     for check in plan.checks:
         assert answer_by_definition(plan, check) == check.expected, check.given
 

@@ -12,7 +12,7 @@ from fst.runtime.model_inputs.kernel import lay_out, plan_rows
 
 
 def slow_windows(ids: list[int], size: int, stride: int, from_left: bool) -> list[list[int]]:
-    """Cut ids into windows of a size; each window repeats the last `stride` ids of the one before."""
+    """Cut ids into windows of a size; each window repeats the last `stride` ids of the preceding window."""
     if size >= len(ids):
         return [ids]
     if size == 0:

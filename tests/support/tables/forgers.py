@@ -76,7 +76,7 @@ def failure(tables: WordPieceTable) -> int:
 
 
 def of_kind(kind: int, finish: bool) -> Callable[[WordPieceTable], int]:
-    """A function that finds an entry of a kind that is, or is not, a finish entry."""
+    """A function that finds an entry of a kind; `finish` decides whether it is a finish entry."""
     return lambda tables: int(next(slot for slot in (states if finish else moves)(tables) if field_kind(tables.entries)[slot] == kind))
 
 
