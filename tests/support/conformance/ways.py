@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ class Located(NamedTuple):
     words: list[int]
 
 
-@lru_cache(maxsize=4)
+@cache
 def table_of(name: str) -> Any:
     """The table of a sample."""
     with TemporaryDirectory() as folder:
