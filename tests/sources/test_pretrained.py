@@ -42,7 +42,7 @@ FOLDERS: dict[str, Json] = {
     "harmless settings": bare(do_basic_tokenize=True, never_split=None, split_special_tokens=False, name_or_path="x", clean_text=False),
     "Fast": bare(tokenizer_class="BertTokenizerFast"),
     **{name: bare(tokenizer_class=name) for name in ("DistilBertTokenizer", "ElectraTokenizerFast", "MobileBertTokenizer")},
-    **{name: bare(tokenizer_class=name) for name in ("ConvBertTokenizer", "SqueezeBertTokenizer", "LxmertTokenizer", "LayoutLMTokenizer")},
+    **{name: bare(tokenizer_class=name) for name in ("SqueezeBertTokenizer", "LxmertTokenizer", "LayoutLMTokenizer")},
     "the class of config.json": {"vocab.txt": LINES, "config.json": {"tokenizer_class": "BertTokenizerFast", "model_type": "distilbert"}},
     "the type of a model": {"vocab.txt": LINES, "config.json": {"model_type": "distilbert"}},
     "both classes": bare({"config.json": {"model_type": "distilbert", "tokenizer_class": "MPNetTokenizer"}}),
@@ -170,7 +170,7 @@ OLDER_MAPS = st.fixed_dictionaries(
     },
 )
 OLDER_ADDED = st.dictionaries(STRINGS, st.integers(0, 40), max_size=3)
-CLASSES = st.sampled_from(["BertTokenizer", "ConvBertTokenizer", "DistilBertTokenizerFast", "PreTrainedTokenizerFast"])
+CLASSES = st.sampled_from(["BertTokenizer", "DistilBertTokenizerFast", "PreTrainedTokenizerFast"])
 
 
 @given(config=CONFIGS, kind=CLASSES, older=OLDER_MAPS, numbers=OLDER_ADDED, has_document=st.booleans(), lower=st.booleans())

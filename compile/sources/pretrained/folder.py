@@ -1,15 +1,15 @@
 """Read a folder in the form of ``save_pretrained``: several files that together define a tokenizer.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name determines which parts are
-used. Some classes use a ``tokenizer.json`` without changes; ConvBERT's class replaces its post-processor. BERT's class and related classes
-use only its tokens, and rebuild the rest from the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` with the
-same effect. For any other class, ``transformers`` makes the tokenizer, if it is installed. A folder of ``vocab.json`` and ``merges.txt``
-without a class is read as ``ByteLevelBPETokenizer`` of ``tokenizers`` reads it.
+used. Some classes use a ``tokenizer.json`` without changes. BERT's class and related classes use only its tokens, and rebuild the rest from
+the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` with the same effect. For any other class,
+``transformers`` makes the tokenizer, if it is installed. A folder of ``vocab.json`` and ``merges.txt`` without a class is read as
+``ByteLevelBPETokenizer`` of ``tokenizers`` reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -46,7 +46,6 @@ class Family:
         inputs: the names of the model's inputs.
         post_processor: the post-processor without its tokens cls and sep.
         greedy: the names of special tokens that include a space before them if a setting gives them as strings.
-        keeps_document: whether a ``tokenizer.json`` is used without changes, except its post-processor.
         kind: the type of the model.
     """
 
@@ -54,12 +53,10 @@ class Family:
     inputs: tuple[str, ...]
     post_processor: Mapping[str, Any]
     greedy: tuple[str, ...] = ()
-    keeps_document: bool = False
     kind: str = "WordPiece"
 
 
 BERT = Family(BERT_NAMES, BERT_INPUTS, {"type": "BertProcessing"})
-CONVBERT = replace(BERT, keeps_document=True)
 DISTILBERT = Family(BERT_NAMES, OTHER_INPUTS, {"type": "BertProcessing"})
 MPNET = Family(
     {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "[UNK]", **ROBERTA_NAMES},
@@ -73,7 +70,6 @@ FAMILIES = {
         ["BertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer", "LxmertTokenizer", "LayoutLMTokenizer"],
         BERT,
     ),
-    "ConvBertTokenizer": CONVBERT,
     "DistilBertTokenizer": DISTILBERT,
     "MPNetTokenizer": MPNET,
 }  # fmt: skip
@@ -274,15 +270,7 @@ def _document(files: Files, family: AnyFamily | None, tokens: SpecialTokens) -> 
         return _as_it_stands(files, tokens)
     if isinstance(family, ByteLevelFamily):
         return _byte_level(files, family, tokens)
-    if family.keeps_document and files.document is not None:
-        document = _as_it_stands(files, tokens)
-        ids = _ids(_vocabulary(files), document["added_tokens"])
-        return {**document, "post_processor": _post_processor(family, tokens, ids)}
     return _rebuilt(files, family, tokens)
-
-
-def _ids(vocabulary: Mapping[str, int], added: Iterable[Json]) -> dict[str, int]:
-    return {**vocabulary, **{token["content"]: token["id"] for token in added}}
 
 
 def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int]) -> Json:
@@ -348,6 +336,7 @@ def _rebuilt(files: Files, family: Family, tokens: SpecialTokens) -> Json:
     """BERT's tokenizer, rebuilt from tokens and settings."""
     vocabulary, document, config = _vocabulary(files), files.document or {}, files.config
     added = tokens.added_to((), vocabulary)
+    ids = {**vocabulary, **{token["content"]: token["id"] for token in added}}
     return {
         "version": "1.0",
         "truncation": document.get("truncation"),
@@ -361,7 +350,7 @@ def _rebuilt(files: Files, family: Family, tokens: SpecialTokens) -> Json:
             "lowercase": config.get("do_lower_case", True),
         },
         "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": _post_processor(family, tokens, _ids(vocabulary, added)),
+        "post_processor": _post_processor(family, tokens, ids),
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
             "type": "WordPiece",
