@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError, not_one_of
+from fst.errors import not_one_of
 
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
@@ -173,14 +173,6 @@ class Encoding:
                 row.table[4], row.n_sequences = 0, 1
         self._tokens, self.table, self.n_sequences = rows[0].tokens, rows[0].table, rows[0].n_sequences
         vars(self)["_overflowing"] = rows[1:]
-
-    def set_sequence_id(self, sequence_id: int) -> None:
-        """Raise an error, because the texts of a row cannot be changed.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError(f"set_sequence_id({sequence_id}): a row's texts are those of the call; pass the second one as text_pair")
 
     def token_to_sequence(self, token_index: int) -> int | None:
         """Return the index of a token's text, 0 or 1; None for special tokens around texts, and for padding."""

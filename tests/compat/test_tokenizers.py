@@ -212,8 +212,6 @@ def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> Non
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
-        (lambda tok: tok.train(["file"]), "^training: tables do not learn; save"),
-        (lambda tok: tok.train_from_iterator([]), "^training: tables do not learn; save"),
         (lambda tok: setattr(tok, "normalizer", None), "^normalizer = NoneType: tables do not change; set it before compiling"),
         (lambda tok: setattr(tok, "pre_tokenizer", pre_tokenizers.Whitespace()), "^pre_tokenizer = Whitespace: tables do not change"),
         (lambda tok: setattr(tok, "post_processor", None), "^post_processor = "),

@@ -268,11 +268,10 @@ def test_special_tokens_are_always_found(two: Two) -> None:
     ("ask", "what"),
     [
         (lambda other: other.set_truncation_and_padding("longest", "only_first", 5, 0, None, None), "pass padding=, truncation=, "),
-        (lambda other: other(TEXTS)[0].set_sequence_id(1), "pass the second one as text_pair"),
         (lambda other: fst.hf(other.fst, do_lower_case=False), "the table has True, and does not change; compile it again"),
         (lambda other: fst.hf(other.fst, split_special_tokens=True)(TEXTS), "leave it False"),
     ],
-    ids=["truncation", "sequence", "settings", "split"],
+    ids=["truncation", "settings", "split"],
 )
 def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], what: str) -> None:
     """A method that would change the table or the state is refused, and the message contains a remedy."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, cast
 
 from numpy.typing import NDArray
 
@@ -297,23 +297,6 @@ class Backend:
         if changed:
             self.fst = self.fst.with_added_tokens(flags.get_added_tokens_decoder().values())
         return changed
-
-    def train(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise an error, because tables cannot be trained.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        what = "save(path), let tokenizers.Tokenizer.from_file(path) do it, and compile that"
-        raise UnsupportedError(f"training: tables do not learn; {what}")
-
-    def train_from_iterator(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise the same error as `train`.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        self.train()
 
     def to_str(self, pretty: bool = False) -> str:
         """Return this tokenizer as a ``tokenizer.json``; `pretty`: whether the JSON is indented.
