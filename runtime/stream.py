@@ -21,7 +21,7 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.workspace import Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, WORD
 
+Result = TypeVar("Result")
 Trim = Callable[[Ids, Ints, Ints], None]
 
 MOST_NUMBERS = (1 << 31) - 1  # the highest position that a call of a kernel can express
@@ -219,6 +220,50 @@ class Stream:
         self._count += count
         if count:
             self._parts.append(part)
+
+
+class ResultStream(Generic[Result]):
+    """The base class of streams that return other results than ids, made from the parts of a `Stream`.
+
+    Only one thread at a time may use a stream. Different streams are independent.
+
+    Args:
+        stream: the stream that runs the kernels.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def write(self, piece: str | bytes) -> None:
+        """Append a piece to the text.
+
+        Args:
+            piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
+
+        Raises:
+            TextError, ValueError: as in `fst.Stream.write`.
+        """
+        self._stream.write(piece)
+
+    def read(self) -> Result:
+        """Return the new results that no later text can change.
+
+        Raises:
+            TextError, ValueError: as in `fst.Stream.write`.
+        """
+        return self._result(self._stream.read())
+
+    def close(self) -> Result:
+        """End the text, and return all remaining results. Every later call raises a ValueError.
+
+        Raises:
+            TextError, ValueError: as in `fst.Stream.write`.
+        """
+        return self._result(self._stream.close())
+
+    def _result(self, part: Part) -> Result:
+        """Make the result from a part of the stream."""
+        raise NotImplementedError
 
 
 class Spans:

@@ -34,7 +34,7 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
-from fst.runtime.stream import Part, Stream
+from fst.runtime.stream import Part, ResultStream, Stream
 from fst.runtime.workspace import Ids
 
 PIECE = 1 << 16  # number of characters of a long text per piece
@@ -329,48 +329,16 @@ class Searcher(PublicClass):
         return type(self), (self._table,)
 
 
-class MatchStream:
+class MatchStream(ResultStream[Matches]):
     """A search in one text that arrives in pieces; made by `fst.Searcher.stream`.
 
-    Only one thread at a time may use a stream. Different streams are independent.
-
-    Args:
-        stream: the stream that runs the kernels.
+    The results are `Matches` with one row. Positions are int64, and count characters from the beginning of the stream, even if the pieces
+    are bytes.
     """
 
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-
-    def write(self, piece: str | bytes) -> None:
-        """Append a piece to the text.
-
-        Args:
-            piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
-
-        Raises:
-            TextError, ValueError: as in `fst.Stream.write`.
-        """
-        self._stream.write(piece)
-
-    def read(self) -> Matches:
-        """Return the new matches that no later text can change.
-
-        Returns:
-            `Matches` with one row. Positions are int64, and count characters from the beginning of the stream, even if the pieces are
-            bytes.
-
-        Raises:
-            TextError, ValueError: as in `fst.Stream.write`.
-        """
-        return _of_part(self._stream.read())
-
-    def close(self) -> Matches:
-        """End the text, and return all remaining matches in the form of `read`. Every later call raises a ValueError.
-
-        Raises:
-            TextError, ValueError: as in `fst.Stream.write`.
-        """
-        return _of_part(self._stream.close())
+    def _result(self, part: Part) -> Matches:
+        assert part.offsets is not None
+        return Matches(part.ids, part.offsets[:, 0], part.offsets[:, 1], np.array([0, len(part.ids)]))
 
 
 class _Matcher(Encoder):
@@ -421,11 +389,6 @@ class _Matcher(Encoder):
 def _matches(batch: Batch) -> Matches:
     starts, ends = (NO_PLACES, NO_PLACES) if batch.offsets is None else batch.offsets.T
     return Matches(batch.ids, starts, ends, batch.row_splits)
-
-
-def _of_part(part: Part) -> Matches:
-    assert part.offsets is not None
-    return Matches(part.ids, part.offsets[:, 0], part.offsets[:, 1], np.array([0, len(part.ids)]))
 
 
 def of_two(by: Callable[..., str]) -> Chooser:

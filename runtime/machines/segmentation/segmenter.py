@@ -26,7 +26,7 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed, replaced
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
-from fst.runtime.stream import Part, Stream
+from fst.runtime.stream import Part, ResultStream, Stream
 from fst.runtime.workspace import Ids
 from fst.tables.table import Table
 
@@ -214,51 +214,22 @@ class _TokenEncoder(Encoder):
         return self._encode(rows, special_ids=NO_SPECIAL_IDS, with_spans=True, threads=threads)
 
 
-class SegmentStream:
-    """A segmenter of one text that arrives in pieces; made by `fst.Segmenter.stream`.
-
-    Only one thread at a time may use a stream. Different streams are independent.
+class SegmentStream(ResultStream[list[str]]):
+    """A segmenter of one text that arrives in pieces; made by `fst.Segmenter.stream`. The results are lists of tokens.
 
     Args:
         encoder: the encoder that segments the text.
         errors: "strict" or "replace", as in `fst.Segmenter.segment`.
     """
 
+    _stream: _RecordedStream
+
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
         check(errors)
-        self._stream = _RecordedStream(encoder, errors)
+        super().__init__(_RecordedStream(encoder, errors))
         self._text, self._before = "", 0  # text after the last returned token, and number of characters before this text
 
-    def write(self, piece: str | bytes) -> None:
-        """Append a piece to the text.
-
-        Args:
-            piece: str, or bytes in UTF-8, cut at any position, even inside a character. All pieces of a stream must have the same type.
-
-        Raises:
-            TextError: the piece has a different type; it is ignored. Or the stream is malformed; the message contains the position in the
-                stream, possibly in an earlier piece. Malformed text closes the stream, and unread tokens are lost.
-            ValueError: the stream is closed.
-        """
-        self._stream.write(piece)
-
-    def read(self) -> list[str]:
-        """Return the new tokens that no later text can change.
-
-        Raises:
-            TextError, ValueError: as in `write`.
-        """
-        return self._strings(self._stream.read())
-
-    def close(self) -> list[str]:
-        """End the text, and return all remaining tokens. Every later call raises a ValueError.
-
-        Raises:
-            TextError, ValueError: as in `write`.
-        """
-        return self._strings(self._stream.close())
-
-    def _strings(self, part: Part) -> list[str]:
+    def _result(self, part: Part) -> list[str]:
         if not len(part.ids):
             return []
         assert part.offsets is not None
