@@ -142,7 +142,7 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
     if len(data) < 4 or not size:
         raise ValueError("a charsmap without strings")
     if size > len(data) - 4 or size % 4:
-        raise ValueError(f"a charsmap whose strings take {size} bytes by its own account: they take 4 each, and there are {len(data) - 4}")
+        raise ValueError(f"a charsmap with {size} bytes of units; expected a multiple of 4, at most {len(data) - 4}")
     units, texts = np.frombuffer(data, "<u4", size // 4, 4).astype(np.uint32), data[4 + size :]
     units = np.append(units, np.zeros(-len(units) % BLOCK, np.uint32))
     if not texts.endswith(b"\0"):

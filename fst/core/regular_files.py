@@ -22,7 +22,7 @@ def need_regular(path: Path, error: type[FstError]) -> None:
     """
     kind = KINDS.get(stat.S_IFMT(path.stat().st_mode))
     if kind:
-        raise error(f"{path} is {kind}; expected a regular file; copy what it gives into one")
+        raise error(f"{path} is {kind}; expected a regular file; copy its contents to a file")
 
 
 def contents(path: Path, most: int, error: type[FstError]) -> bytes:

@@ -187,7 +187,7 @@ def _found(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ModuleNotFoundError:
-        reason = f"{url}: files that are not on this machine take fsspec, which is not installed: pip install fsspec"
+        reason = f"{url}: remote files need fsspec, which is not installed: pip install fsspec"
         raise UnsupportedError(reason) from None
     with _telling(url):
         system, path = fsspec.core.url_to_fs(url)

@@ -183,7 +183,7 @@ class PretokenTable(Table):
         need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
         prove_moves(self.moves)
         need(len(self.drops) == columns - 1, f"drops has {len(self.drops)} elements for {columns - 1} classes")
-        need_none(self.drops > 1, lambda number: f"drops says {self.drops[number]} of class {number}; it is 0 or 1")
+        need_none(self.drops > 1, lambda number: f"drops is {self.drops[number]} for class {number}; expected 0 or 1")
 
     def _prove_windows(self) -> None:
         """Prove that every window has a decision."""

@@ -67,4 +67,4 @@ class SentencePieceInfo:
         return np.frombuffer(self.scores, SCORE)
 
 
-SENTENCEPIECE_INFO = or_null(record(SentencePieceInfo, "a mapping of what a model of sentencepiece says of its pieces"))
+SENTENCEPIECE_INFO = or_null(record(SentencePieceInfo, "a mapping with the types and scores of a sentencepiece model's pieces"))

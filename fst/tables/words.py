@@ -50,7 +50,7 @@ def prove(words: Array, displacements: Array, named: Array, longest: int) -> Non
     numbers = words[3::4].view(np.int64) - ((1 << 32) - 1)
     known = np.concatenate([[False], named, [False]]).take(numbers, mode="clip")
     wrong = (known != (words[0::4] > 0)) | (known != (words[3::4] > 0))
-    need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(words[4 * slot + 3]):#x}, which is not one known id")
+    need_none(wrong, lambda slot: f"slot {slot} of the table of words is {int(words[4 * slot + 3]):#x}; expected one id of a token")
     if longest < WORD_SYMBOLS:
         beyond = words.reshape(-1, 4)[:, :3].copy().view(np.uint16)[:, longest:]
         need_none(np.any(beyond, axis=1), lambda slot: f"slot {slot} of the table of words: the word has more than {longest} symbols")

@@ -49,7 +49,7 @@ def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
     size = sum(map(len, tokens))
     need(size <= MAX_CONTEXTUAL, f"the contextual tokens have {size} characters; at most {MAX_CONTEXTUAL} are possible")
     need(np.any(a[1:] == WHITESPACE), "there are contextual tokens, but no class that is a blank between them")
-    need(not np.any(are_fences(a)), "there are contextual tokens, and fences, which may stand beside them")
+    need(not np.any(are_fences(a)), "there are contextual tokens and fences; expected no fences, which could be next to a token")
     patterns = {content: pattern_of(table, content) for content in tokens}
     _prove_patterns(table, {content: pattern for content, pattern in patterns.items() if tokens[content].normalized})
     _prove_white_space(table, tokens)
@@ -62,7 +62,7 @@ def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
     listed = (symbol for char in content for symbol in table.listed(table.class_of(ord(char))))
     symbols = [(number, rank) for number, rank in listed if number]  # class 0 is a mark without a symbol
     need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")
-    need(not any(rank for _, rank in symbols), f"contextual token {quoted(content)} holds a mark that may change its place")
+    need(not any(rank for _, rank in symbols), f"contextual token {quoted(content)} contains a mark that canonical ordering may move")
     return [number for number, _ in symbols]
 
 
@@ -82,7 +82,7 @@ def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken
     if takes is not None:
         numbers = [(char, number) for char in WHITE_SPACE for number, _ in table.listed(table.class_of(ord(char)))]
         other = next((char for char, number in numbers if table.classes[2 * number] != WHITESPACE), None)
-        need(other is None, f"contextual token {quoted(takes)} takes white space along, but the class of {other!a} is not a blank")
+        need(other is None, f"contextual token {quoted(takes)} includes whitespace, but the class of {other!a} is not a space")
     if any(token.rstrip and not token.normalized for token in tokens.values()):
         begins = next((content for content, token in tokens.items() if token.lstrip and content[0] in WHITE_SPACE), None)
         need(begins is None, f"contextual token {quoted(begins)} with lstrip begins with white space that another token takes along")

@@ -67,7 +67,7 @@ class Charsmap:
             ValueError: the JSON does not have the form that `stored` returns.
         """
         if not isinstance(stored, dict) or sorted(stored) != ["classes", "data", "kind", "manner"] or stored["manner"] not in MANNERS:
-            raise ValueError("a charsmap has other keys than it should, or no known manner")
+            raise ValueError("a charsmap has missing or unknown keys, or an unknown manner")
         if not isinstance(stored["data"], str):
             raise ValueError("the bytes of a charsmap are no string")
         classes = stored["classes"]

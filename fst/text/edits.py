@@ -61,11 +61,11 @@ class Edit:
             ValueError: the JSON does not have the form that `stored` returns.
         """
         if not isinstance(stored, dict) or stored.keys() != cls.__dataclass_fields__.keys() or stored["kind"] not in KINDS:
-            raise ValueError("an edit has other keys than it should, or is of no known kind")
+            raise ValueError("an edit has missing or unknown keys, or an unknown kind")
         if not all(isinstance(stored[name], bool) for name in ("left", "right")):
             raise ValueError("an edit strips sides that are not true or false")
         if not all(isinstance(stored[name], str) and _size(stored[name]) <= MAX_STRING for name in ("content", "string")):
-            raise ValueError(f"an edit puts or replaces what is no string, or one of more than {MAX_STRING} bytes")
+            raise ValueError(f"the content or the string of an edit is not a string of at most {MAX_STRING} bytes")
         if not isinstance(stored["runs"], list) or len(stored["runs"]) > MAX_RUNS or not all(map(_is_run, stored["runs"])):
             raise ValueError(f"an edit has other than runs of code points, or more than {MAX_RUNS}")
         if type(stored["least"]) is not int or not 1 <= stored["least"] <= MAX_STRING:
@@ -76,7 +76,7 @@ class Edit:
         if edit.kind == RUNS and edit.triggers is None:
             raise ValueError(f"the runs of an edit have more than {MAX_SHORTEST} shortest strings")
         if edit.kind == SPACES and edit.content not in ("", SPACE):
-            raise ValueError("an edit of spaces puts something else than a blank")
+            raise ValueError("the content of an edit of spaces is not a space or an empty string")
         return edit
 
     def apply(self, text: str, places: Sequence[Place], size: int) -> tuple[str, list[Place]]:

@@ -331,8 +331,8 @@ MALFORMED = [
     (b"", "without strings"),
     (b"abc", "without strings"),
     (bytes(4), "without strings"),
-    (WHOLE[:50], "there are 46"),
-    (b"\x05" + WHOLE[1:], "they take 4 each"),
+    (WHOLE[:50], "at most 46"),
+    (b"\x05" + WHOLE[1:], "expected a multiple of 4"),
     (WHOLE[:-1], "do not end with a NUL"),
     (WHOLE[:-3] + b"\xff\x00", "texts that are not UTF-8"),
     (with_unit(0, 1 << 30), "past its 256 units"),
@@ -387,8 +387,8 @@ def test_damaged_charsmaps_are_refused_or_sound(damage: list[tuple[int, int]], s
 
 
 HARM: list[tuple[Json, str]] = [
-    ({"manner": "shortest"}, "no known manner"),
-    ({"more": 1}, "other keys"),
+    ({"manner": "shortest"}, "unknown manner"),
+    ({"more": 1}, "unknown keys"),
     ({"data": 5}, "no string"),
     ({"data": "?"}, "base64|Only base64|Incorrect padding|Non-base64"),
     ({"data": ""}, "without strings"),

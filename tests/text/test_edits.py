@@ -120,11 +120,11 @@ def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -
 
 
 HARM: list[tuple[Json, str]] = [
-    ({"kind": "none"}, "of no known kind"),
-    ({"more": 1}, "other keys"),
+    ({"kind": "none"}, "unknown kind"),
+    ({"more": 1}, "unknown keys"),
     ({"left": 1}, "not true or false"),
-    ({"string": 5}, "no string"),
-    ({"content": "x" * 257}, "more than 256 bytes"),
+    ({"string": 5}, "not a string"),
+    ({"content": "x" * 257}, "at most 256 bytes"),
     ({"content": "\ud800"}, "surrogates not allowed"),
     ({"string": ""}, "replaces nothing"),
     ({"runs": [[5, 4]]}, "other than runs"),
@@ -133,7 +133,7 @@ HARM: list[tuple[Json, str]] = [
     ({"runs": [[1, 1]] * 1_025}, "more than 1024"),
     ({"least": 0}, "at least 1"),
     ({"kind": "runs", "runs": [[0, 500]], "least": 2}, "shortest strings"),
-    ({"kind": "spaces", "content": "x"}, "something else than a blank"),
+    ({"kind": "spaces", "content": "x"}, "not a space"),
     ({"kind": "prepend", "content": "x" * 256}, "bytes of one; at most"),
 ]
 

@@ -84,7 +84,7 @@ class OverlappingTable(KeywordTable):
         """Prove that outputs are keyword rows, and that the count of each row is 1 more than the count of its next row."""
         known = len(self.keyword_ends)
         need(self.matches.shape == (known + 1, len(COLUMNS)), f"matches has the shape {self.matches.shape} for {known} keywords")
-        need(not self.matches[0].any(), "match 0 is none, and is not empty")
+        need(not self.matches[0].any(), "row 0 of matches is not empty; expected zeros")
         following, counts = self.matches.astype(np.int64).T
         need_none(following > known, lambda row: f"match {row} leads to match {following[row]} of {known}")
         wrong = (counts != counts[following] + 1)[1:]

@@ -319,7 +319,7 @@ class KeywordTable(Table):
     def _prove_matches(self) -> None:
         """Prove that the matches of each output follow each other, and are within the bytes that leave the state's string."""
         need(self.matches.shape[1] == len(COLUMNS) and len(self.matches), f"matches has the shape {self.matches.shape}")
-        need(not self.matches[0].any(), "match 0 is none, and is not empty")
+        need(not self.matches[0].any(), "row 0 of matches is not empty; expected zeros")
         keywords, starts, ends, before = self.matches.astype(np.int64).T
         count, known = len(keywords), len(self.keyword_ends)
         need_none(keywords[1:] >= known, lambda at: f"match {at + 1} is of keyword {keywords[at + 1]}, and there are {known}")

@@ -288,7 +288,7 @@ class MaxMatchTable(UnitTrieTable):
     def _prove_tokens(self) -> None:
         """Prove that the tokens of a list are consecutive and correctly numbered."""
         need(self.lists.shape[1] == len(TOKEN) and len(self.lists), f"lists has the shape {self.lists.shape}")
-        need(not self.lists[0].any(), "token 0 is none, and is not empty")
+        need(not self.lists[0].any(), "row 0 of lists is not empty; expected zeros")
         values, ends, numbers, before = self.lists[1:].astype(np.int64).T
         words, first = self.metadata.settings.words, np.arange(1, len(self.lists))
         need_none(values > words, lambda at: f"token {at + 1} has the value {values[at]}; there are {words} words")
@@ -308,7 +308,7 @@ class MaxMatchTable(UnitTrieTable):
     def _prove_jumps(self, edges: Edges) -> None:
         """Prove that walks jump exactly from the states in which they have read units after a token."""
         need(self.jumps.shape[1] == len(JUMP) and len(self.jumps), f"jumps has the shape {self.jumps.shape}")
-        need(not self.jumps[0].any(), "jump 0 is none, and is not empty")
+        need(not self.jumps[0].any(), "row 0 of jumps is not empty; expected zeros")
         inner, lasts = edges.targets != LEAF, self.lasts(edges)
         states = edges.targets[inner]
         numbers = self.entries[states] - ENTRY.free

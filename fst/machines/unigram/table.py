@@ -328,7 +328,7 @@ class UnigramTable(PretokenTable):
             self._prove_types(known)
         else:
             need(not len(self.types), f"there are {len(self.types)} types, and sums are not those of whole texts")
-        need(self.restarts == viterbi.PIECE or not self.drops.any(), "pieces are dropped, and sums carry on")
+        need(self.restarts == viterbi.PIECE or not self.drops.any(), "pre-tokens are dropped, but sums continue")
         if self.is_word_type:
             need(self.has_text_scope, "tokens are whole words, and sums are not those of whole texts")
             need(self._are_bytewise or not self.metadata.model.byte_fallback, "byte_fallback is true, and a byte has no token")

@@ -132,7 +132,7 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a way past the end": (put("moves", (2, -1), 5), "the splitter reads past the end"),
     "an empty match": (put("moves", (1, 0), lambda move: move | 1), "the splitter has an empty match"),
     "a class less that is dropped or not": (resized("drops", lambda array: array[:-1]), r"drops has \d+ elements for \d+ classes"),
-    "a class that is neither dropped nor not": (put("drops", 1, 2), "drops says 2 of class 1; it is 0 or 1"),
+    "a class that is neither dropped nor not": (put("drops", 1, 2), "drops is 2 for class 1; expected 0 or 1"),
     "a symbol less": (resized("symbols", lambda array: array[:-1]), "symbols for"),
     "a symbol past the last": (put("symbols", 0, 200), "symbol 200 has more than"),
     "half of the decisions": (resized("decisions", lambda array: array[: len(array) // 2 + 1]), "decisions for symbols of"),

@@ -259,7 +259,7 @@ C = ord("c")
 D = ord("d")
 HARM: dict[str, tuple[str, Any, Any, str]] = {
     "rows for other keywords": ("matches", slice(0, 7), 0, "match 1 does not count one more than match 0"),
-    "a first row": ("matches", (0, 0), 1, "match 0 is none, and is not empty"),
+    "a first row": ("matches", (0, 0), 1, "row 0 of matches is not empty; expected zeros"),
     "a row past all": ("matches", (1, 0), 8, "match 1 leads to match 8 of 7"),
     "a wrong count": ("matches", (1, 1), 7, "match 1 does not count one more"),
     "a circle": ("matches", (2, 0), 2, "match 2 does not count one more than match 2"),
