@@ -155,8 +155,8 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
-        UnsupportedError: the source needs an unsupported feature, or an option does not fit the kind of the source; the message names the
-            feature or the option. Or huggingface_hub is not installed.
+        UnsupportedError: the source needs an unsupported feature, an option does not fit the kind of the source (the message names the
+            feature or the option), or huggingface_hub is not installed.
         OSError: the source cannot be read.
         TypeError: an option is unknown.
 

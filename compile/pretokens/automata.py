@@ -47,7 +47,7 @@ class Automaton:
         return [[*zip(targets, ends, strict=True)] for targets, ends in rows]
 
     def surely_ends(self) -> NDArray[np.bool_]:
-        """bool[states], whether a match ends after the state, for every text that follows."""
+        """For each state, whether every text that follows leads to the end of a match."""
         found: NDArray[np.bool_] = np.arange(len(self.targets)) != DEAD
         while True:
             fewer = found & (self.ends | found[self.targets]).all(axis=1)

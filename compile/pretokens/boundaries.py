@@ -29,7 +29,7 @@ SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol to try
 MAX_STEPS = 8_000_000  # simulation steps, about ten seconds; o200k's pattern takes 4.7 million, most others under one million
 ROUNDS = 50  # rounds of power iteration; enough, because a text leaves most states within a few characters
 # The expected share of an ASCII character in a text, in percent: the number after the first string that contains the character. Only speed
-# depends on it.
+# depends on these shares.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
 
 Moves = Sequence[Sequence[Sequence[int]]]

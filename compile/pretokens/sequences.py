@@ -107,8 +107,8 @@ class _Situation(NamedTuple):
         second: the state of the second automaton if the pre-token of the first does not end here. DEAD: the end of its match is known,
             unless the pre-token of the first ends earlier. NOWHERE: the first drops the pre-token.
         lost: whether the match of the second automaton ended before the reported end.
-        again: the state of a new search by the first automaton from the end of the second's match. DEAD: the second has no match yet, or
-            the new search is over. NOWHERE: the first would drop the text there.
+        again: the state of a new search by the first automaton from the end of the second's match. DEAD: the second automaton has no match
+            yet, or the new search is over. NOWHERE: the first would drop the text there.
         agrees: whether the new search has reported the same end as the first automaton.
     """
 
@@ -143,7 +143,7 @@ class _Side:
         return cls(automaton.steps(), [number in split.dropped for number in classes] + [False], automaton.surely_ends().tolist())
 
     def step(self, state: int, symbol: int) -> Step:
-        """The step from a state."""
+        """The step from a state on a symbol."""
         return self.moves[state][symbol] if state != NOWHERE else (NOWHERE, False)
 
 

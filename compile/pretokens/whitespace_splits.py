@@ -3,9 +3,9 @@ r"""Separators: characters that a splitter drops, and after which it starts agai
 Text between two runs of separators is cut like a whole text, so a run of separators may be replaced by another run. Two facts follow:
 
 - A `Replace` of whitespace by whitespace, such as CLIP's ``\s+`` → space, does not change ids, words or offsets.
-- A pattern may contain added tokens. Usually no text contains them, because they are cut out earlier, so the automata of `sequences` ignore
-  them. Normalizers may still produce an added token from other text; a space inserted after it then has the effect of the pattern
-  (`fst.text.normalizer.Cuts`).
+- A pattern may contain added tokens. Usually no text contains added tokens, because they are cut out earlier, so the automata of
+  `sequences` ignore them. Normalizers may still produce an added token from other text; a space inserted after it then has the effect of
+  the pattern (`fst.text.normalizer.Cuts`).
 """
 
 from __future__ import annotations

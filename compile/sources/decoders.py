@@ -14,7 +14,7 @@ def decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
 
     Args:
         part: the decoder in the file; None if the file has none.
-        supported: the decoder type of the model. Unless it is WordPiece, steps (`fst.tables.decoder_steps`) are also supported.
+        supported: the decoder type of the model. Unless the type is WordPiece, steps (`fst.tables.decoder_steps`) are also supported.
 
     Raises:
         UnsupportedError: the decoder is not supported.

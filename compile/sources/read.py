@@ -91,7 +91,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
-    """Read a file or a folder. If this fails, the message names the kind of file that its first bytes identify."""
+    """Read a file or a folder. If reading fails, the message names the kind of file that the first bytes identify."""
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:

@@ -200,8 +200,8 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
     """Order the symbols of each character as far as the order does not depend on its neighbours.
 
     Returns:
-        The symbols. The rank of each symbol: its position in canonical ordering, or 0 if symbols of neighbours cannot move past it. And for
-        each character, whether all its symbols may move, so that a run of marks continues through it.
+        The symbols. The rank of each symbol: its position in canonical ordering, or 0 if symbols of neighbours cannot move past it. For
+        each character: whether all its symbols may move, so that a run of marks continues through it.
 
     Raises:
         UnsupportedError: a character becomes marks followed by a letter, so that the marks would join the letter before them.

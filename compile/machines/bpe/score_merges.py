@@ -151,9 +151,9 @@ def over_bytes(merges: Merges) -> Merges:
     """Convert a merge list over characters to a merge list over bytes.
 
     New merges, of lower ranks than all others, build each character from its bytes, from left to right: é from C3 and A9; ▁ from E2 and 96,
-    and from the result and 81. On the way, they make *partial characters*, here E2 96. Both bytes and partial characters become new tokens,
-    with greater ids than the old tokens. The new merges apply only inside characters, so each character is complete before other merges
-    apply.
+    and from the result and 81. These merges also make *partial characters*, here E2 96. Both bytes and partial characters become new
+    tokens, with greater ids than the old tokens. The new merges apply only inside characters, so each character is complete before other
+    merges apply.
     """
     built = [merge for name in merges.tokens for merge in _building(merges.affixes, name)]
     built.sort(key=lambda merge: len(merge[0]) + len(merge[1]))

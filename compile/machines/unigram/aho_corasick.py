@@ -21,7 +21,7 @@ BUSY = 4  # minimum number of children of a node that may be a default; with 2, 
 
 
 class Automaton(NamedTuple):
-    """``steps`` and ``lists`` of `fst.machines.unigram.aho_corasick`."""
+    """The arrays ``steps`` and ``lists`` of `fst.machines.unigram.aho_corasick`."""
 
     steps: NDArray[np.uint64]
     lists: NDArray[np.int32]
@@ -103,7 +103,8 @@ def by_rank(trie: Trie) -> Ints:
 
 
 def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArray[np.uint64], Ints]:
-    """Place rows and write their heads. The root is first, then the rows of frequent tokens, so that these are close together.
+    """Place the rows, and write the first entry of each row. The root is first, then the rows of frequent tokens, so that these are close
+    together.
 
     Args:
         starts: int64[states + 1], the labels of state s are ``labels[starts[s]:starts[s + 1]]``.

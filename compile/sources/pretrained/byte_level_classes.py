@@ -27,8 +27,8 @@ class ByteLevelFamily:
         names: the special tokens, unless a setting overrides them.
         normalizer: the normalizer.
         pattern: the pattern that splits text; None: ByteLevel's pattern.
-        post_processor: the post-processor; None: the post-processor of the ``tokenizer.json``. If it is RoBERTa's, the settings define its
-            tokens and flags.
+        post_processor: the post-processor; None: the post-processor of the ``tokenizer.json``. For RoBERTa's post-processor, the settings
+            define the tokens and flags.
         keeps_flags: whether special tokens keep flags such as lstrip.
         inputs: the names of the model's inputs.
         greedy: the roles of special tokens that include a space before them if a setting gives them as strings.

@@ -1,4 +1,5 @@
-"""Read the chat templates of a folder or of a live tokenizer, as text. Tables contain them for `fst.hf`; this package does not run them.
+"""Read the chat templates of a folder or of a live tokenizer, as text. Tables contain the templates for `fst.hf`; this package does not run
+them.
 
 As in ``transformers``, template files take precedence. The templates in ``tokenizer_config.json``, a text or a list of named texts, are
 used only if there are no template files.

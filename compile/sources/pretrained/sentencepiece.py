@@ -81,7 +81,7 @@ class PieceFamily:
         extras: the default special tokens without a name; a setting may override them.
         greedy: the names of special tokens that include a space before them if a setting gives them as strings.
         padding_side: the side of padding, unless a setting overrides it.
-        refused: settings that would change ids with any value.
+        refused: settings that are refused with any value, because they would change ids.
     """
 
     names: Mapping[str, str]

@@ -23,7 +23,7 @@ BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 SELF_TEST_DATA = 4  # a field of older models: texts and their pieces, which sentencepiece 0.2.3 skips
 DAMAGED = "is no model of sentencepiece, or is damaged or cut short: download it again"
 EXTRA = "pip install sentencepiece protobuf"
-_BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # the beginning of a first piece with a type
+_BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # the first bytes of a model: a piece with a type
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def collect(begin, end, left, right, made, state):
     """Count the neighbours of a pair's occurrences, and drop stale positions. Words do not change, so the call can be repeated.
 
     Args:
-        begin, end: a block of `pool`. The block is shortened in place: if occurrences overlap, only the first stays.
+        begin, end: the bounds of a block of `pool`. The block is shortened in place: if occurrences overlap, only the first stays.
         left, right, made: the ids of the pair and of the merged token.
 
     Returns:

@@ -68,7 +68,7 @@ def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: I
     starts = np.concatenate([[True], of_word[1:] != of_word[:-1]])[: len(ids)]
     is_apart = np.isin(ids, apart)
     starts[1:] |= is_apart[1:] | is_apart[:-1]
-    part = np.cumsum(starts) - 1  # the part of a word that each id belongs to
+    part = np.cumsum(starts) - 1  # the number of the part of a word to which each id belongs
     cells = np.full(len(ids) + (int(part[-1]) + 1 if len(ids) else 0) + 1, WORD_END, np.int32)
     at = np.arange(1, len(ids) + 1) + part
     cells[at] = ids

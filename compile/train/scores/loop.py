@@ -88,7 +88,7 @@ def weight_at(index, cell):
 
 @part
 def new_row(index, left, right, count, size):
-    """Add a row for a pair of tokens, with space in `pool` for `size` cells. The row joins both lists."""
+    """Add a row for a pair of tokens, with space in `pool` for `size` cells. The row joins the lists of its two tokens."""
     pairs, numbers = index.pairs, index.numbers
     row = numbers[FREE]
     if row != NONE:

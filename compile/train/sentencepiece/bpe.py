@@ -53,7 +53,7 @@ def by_sentencepiece(
     Args:
         words: the words with their counts; a word begins with ▁ if a space comes before it in SentencePiece.
         vocab_size: the number of pieces.
-        special_tokens: the first pieces; words are cut where one of them occurs. Empty: the default of SentencePiece.
+        special_tokens: the first pieces; words are cut where one of them occurs. If empty: the default tokens of SentencePiece.
         limit_alphabet: the maximum number of characters; rarer characters end a word. None: no limit.
         max_token_length: the maximum number of characters in a piece; None: 16.
         byte_fallback: add the pieces ``<0x00>`` to ``<0xFF>`` after the special tokens.

@@ -238,8 +238,8 @@ def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, su
         pieces: int32[n], the seeds that are pieces; the first piece is seed 0, the unknown piece.
         begin: the index of the first piece to decide on.
         counts: float64[seeds], from `count_best`.
-        is_right: True: the total count without a piece is computed with the number of pieces in its replacement. False: with the number of
-            all pieces, as in the reference.
+        is_right: if True, the total count without a piece is computed with the number of pieces in its replacement; if False, with the
+            number of all pieces, as in the reference.
         verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
 
     Returns:
