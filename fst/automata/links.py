@@ -125,7 +125,7 @@ NO_RULES = Rules(np.iinfo(np.int64).max, np.empty(0, np.int64), np.zeros((1, len
 
 
 def suffixes(nodes: Nodes) -> Suffixes:
-    """Link the nodes of a trie by the policy `suffixes`, see the module."""
+    """Link the nodes of a trie by the policy `suffixes`, see the module docstring."""
     found = Suffixes(*np.empty((2, len(nodes.parents)), np.int32))
     parents, labels, _, tokens, firsts = nodes.packed()
     link_suffixes.call(parents, labels, tokens, firsts, nodes.of_root, *found)
@@ -133,7 +133,7 @@ def suffixes(nodes: Nodes) -> Suffixes:
 
 
 def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = NO_RULES, *, with_leaves: bool = False) -> Longest:
-    """Link the nodes of a trie by the policy `longest`, see the module.
+    """Link the nodes of a trie by the policy `longest`, see the module docstring.
 
     Args:
         nodes: the trie.
@@ -228,7 +228,7 @@ class Failure:
 
 
 def link(trie: Trie) -> Failure:
-    """Link the nodes of a trie by the policy `link`, see the module."""
+    """Link the nodes of a trie by the policy `link`, see the module docstring."""
     size = len(trie)
     links = np.full(size, NULL, np.int64)
     whole = np.zeros(size, bool)

@@ -1,4 +1,4 @@
-"""Tries of strings. Kernels use them to find the longest string at each position of a text in linear time.
+"""Tries of strings, with which kernels find the longest string at each position of a text in linear time.
 
 A walk ends where the trie has no edge. A new walk from the next position would read most items again: with a token of 300 brackets, each
 bracket of a text would cost 300 steps. So each node stores the position and the node at which the next walk starts, as in Knuth, Morris and

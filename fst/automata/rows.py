@@ -100,7 +100,7 @@ class RowFormat:
         return _signed(entries >> self.value_shift & self.max_value)
 
     def are_states(self, entries: Array) -> NDArray[np.bool_]:
-        """Whether each slot is a state: its label is `own`. Free slots may have this label, too, but then all other bits are set."""
+        """Whether each slot is a state, with the label `own`. Free slots may have this label, too, but then all other bits are set."""
         base = self.own << self.label_shift
         others = (1 << self.label_shift) - (self.free >> self.label_shift == self.own)
         found: NDArray[np.bool_] = entries - self.dtype(base) < others

@@ -25,7 +25,7 @@ from fst.automata.trie import NULL, ROOT, Ints, Trie, longer, spread
 
 @dataclass(frozen=True, eq=False)
 class Transducer:
-    """Explicit transitions in order of state and label. States are the nodes of the trie.
+    """Explicit transitions, sorted by state and label. States are the nodes of the trie.
 
     Attributes:
         failure: links and pops; P(v) contains all outputs.
@@ -114,7 +114,7 @@ def count_explicit(failure: Failure) -> int:
     trie = failure.trie
     sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
     links = np.where(inherits(failure), failure.link, NULL)
-    # An edge of v counts only once if a node on its links has an edge with the same label: find the first such node.
+    # If a node on the links of v has an edge with the same label, an edge of v adds no transition: find the first such node.
     at, shared = links[sources], np.zeros(len(sources), bool)
     open_edges = np.flatnonzero(at != NULL)
     while len(open_edges):

@@ -154,7 +154,7 @@ def build(roots: tuple[str, ...], strings: Strings, root_of: Ints, values: Ints,
         strings: the strings, not empty; strings below the same root are distinct.
         root_of: int64[strings], the root of each string.
         values: int64[strings], the token id of each string, or -1 for a string that is not in V.
-        joint: the string of a node below the first root; this node becomes the last root. No string continues it.
+        joint: the string of a node below the first root; this node becomes the last root. No other string begins with `joint`.
     """
     path = np.array(joint[:-1], np.int64)
     if len(path):  # the nodes between the first root and the last one

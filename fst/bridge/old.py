@@ -52,10 +52,10 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
 
 
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
-    """The vocabulary of a tokenizer. For tiktoken, an equivalent splitter of ``tokenizers`` replaces the pattern.
+    """The vocabulary of a tokenizer. For an encoding of tiktoken, an equivalent splitter of ``tokenizers`` replaces the pattern.
 
     Raises:
-        UnsupportedError: no ``tokenizer.json`` can express it.
+        UnsupportedError: no ``tokenizer.json`` can express the tokenizer.
     """
     from fst.compile.train.old.counterparts import counterpart
     from fst.compile.train.old.vocabulary import OldVocabulary

@@ -31,8 +31,8 @@ class Borrowed(types.Array):
 
 
 class BorrowedModel(models.ArrayModel):
-    """The data model of a borrowed array in compiled code. It has all fields of numba's array model, but kernels pass only the `PASSED`
-    fields and compute the other fields from them.
+    """The data model of a borrowed array in compiled code. The model has all fields of numba's array model, but kernels pass only the
+    `PASSED` fields and compute the other fields from them.
     """
 
     PASSED = "data", "shape"

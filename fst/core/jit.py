@@ -163,9 +163,9 @@ class Steps:
 
     Attributes:
         machine: the kind of the machine.
-        count: the number of its kernels.
+        count: the number of kernels of the machine.
         compiled: the number of kernels that this process has compiled.
-        seconds: the total time of their compilation.
+        seconds: the total time for compiling these kernels.
     """
 
     machine: str
@@ -261,7 +261,7 @@ def destination(function: Any) -> tuple[bool, str]:
     if hasattr(kept_by, "destination"):
         kept, reason = kept_by.destination()
         return kept, reason
-    folder = getattr(getattr(function, "stats", None), "cache_path", None)  # numba's own; its compiler may be switched off
+    folder = getattr(getattr(function, "stats", None), "cache_path", None)  # numba's own folder; numba's compiler may be switched off
     return bool(folder), f"kept in {folder}" if folder else "not kept"
 
 

@@ -1,8 +1,9 @@
 """The hash table for counting words.
 
-A slot has four 64-bit numbers. For a word of at most `INLINE` bytes, the first three contain its bytes, padded with zeros. For a longer
-word, these three numbers are its hash, its index in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``; the tag is
-the length of the word, or `LONG` for a longer word. In a free slot, the fourth number is 0. Collisions are resolved by linear probing.
+A slot has four 64-bit numbers. For a word of at most `INLINE` bytes, the first three numbers contain its bytes, padded with zeros. For a
+longer word, these three numbers are its hash, its index in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``; the
+tag is the length of the word, or `LONG` for a longer word. In a free slot, the fourth number is 0. Collisions are resolved by linear
+probing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The metadata of a table: its options, its run-time data, and the settings of its source.
+"""The metadata of a table: options, run-time data, and the settings of the source.
 
 Modules read the metadata as objects of these classes, never by the keys of the JSON. Files are not trusted, so every value is checked when
 it is read. Values that depend on the arrays are checked by the proof of the table.
@@ -355,7 +355,7 @@ def _are_templates(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a vocabulary's source that do not affect ids. A table stores all of them. By default, calls use only `decoder`,
+    """The settings of a vocabulary's source that do not affect ids. A table stores all settings. By default, calls use only `decoder`,
     `padding_side` and `truncation_side`.
 
     Attributes:

@@ -33,8 +33,8 @@ class Alphabet:
             symbols with `ISOLATED`.
         ranks: uint8[n, width], the rank of each symbol in canonical ordering. A symbol of rank 0 never moves, and no symbol moves past it.
         passes: bool[n], whether a run of marks continues through the code point: it is a mark, or has no symbols.
-        hidden: uint8[n]. The rank of a mark without a symbol with which the code point begins, or 0. Such a mark shifts the offsets of the
-            marks after it.
+        hidden: uint8[n]. If the code point begins with a mark that has no symbol, the rank of this mark; otherwise 0. The mark shifts the
+            offsets of the marks after it.
         specials: the id of each special token. Special tokens are cut out of the raw text first: the leftmost token, and of several tokens
             that begin there the longest.
         composition: rewrites each stretch between special tokens that contains suspects, before the map applies; None if nothing composes.

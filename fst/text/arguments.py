@@ -361,7 +361,8 @@ def _has_spaces(by: Normalizer) -> bool:
 def _copies(by: Normalizer, added: AddedTokens) -> bool:
     """Whether a text without tokens is copied, see `COPIES` of `NormalizerArguments`, provided that each character of the text stays.
 
-    Other rules could change prepended text, or find a token in it. So if an edit prepends text, there must be no other rules.
+    Other rules could change prepended text, or find a token in it. So if an edit prepends text, a text is copied only if there are no other
+    rules.
     """
     edits = len(by.edits) > 1 and not (by.edits[-1].kind == SPACES and not any(map(_puts_before, by.edits[:-1])))
     maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.whitespace.prefix != NEVER
@@ -434,8 +435,8 @@ def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.
 def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:
     """`mapped` of a `NormalizerArguments`: the result for each byte.
 
-    The last map alone decides about an ASCII character, with three exceptions: the character or its image is whitespace, changes for
-    another reason, or is in one of `strings`.
+    The last map alone determines the result for an ASCII character, with three exceptions: the character or its image is whitespace, may
+    change for a different reason, or is in one of `strings`.
 
     Args:
         ascii_, kinds: as in `NormalizerArguments`, but `kinds` excludes the last map.

@@ -105,8 +105,8 @@ class Edit:
         """Change spaces like sentencepiece. Return the new text, and its spans: each span ends where the next span begins.
 
         The space added before the text follows all spaces at the beginning of the raw text. The span of this space ends where the first
-        character begins, so it covers the text that was removed before this character. The space added at the end has an empty span.
-        Neither space is added if `right` is set and the raw text contains only spaces.
+        character begins, so it covers the text that was removed before this character. The space added at the end has an empty span. No
+        space is added if `right` is set and the raw text contains only spaces.
         """
         at = begun = 0
         while self.right and at < len(text) and text[at] == SPACE and places[at][0] == begun:

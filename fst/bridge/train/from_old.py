@@ -57,8 +57,8 @@ def like(
     Raises:
         VocabularyError: as in the trainer; or the post-processor contains a token that is not special; or `special_tokens_map` contains a
             name that is not a special token.
-        UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express it; or a splitter or a
-            normalizer is given.
+        UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express the old tokenizer; or a
+            splitter or a normalizer is given.
         TypeError: `old` is not a tokenizer.
         TextError, ReadingError, OSError: as in `words`.
 

@@ -119,8 +119,9 @@ def wordpiece(
     Args:
         source: documents, files or counted words, as in `words`.
         vocab_size: the number of tokens at which training stops.
-        criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the highest score, its
-            count divided by the product of the counts of its parts, as in the course of Hugging Face; texts then have more tokens per word.
+        criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the highest score, as in
+            the course of Hugging Face; the score is the count of the pair divided by the product of the counts of its parts. Texts then
+            have more tokens per word.
         min_frequency: pairs rarer than this are not merged. By score, a value below 10 gives poor vocabularies and a UserWarning.
         special_tokens: the tokens with the first ids; `unk_token` should be one of them.
         initial_alphabet: characters that get ids even if no word contains them.
@@ -267,7 +268,7 @@ def _trained_in_rounds(
     deadline: float | None,
     **arguments: Any,
 ) -> Trained:
-    """The result of a trainer of the compiler that works in rounds; further arguments are as in `_trained`."""
+    """Call a trainer of the compiler that works in rounds. The other arguments are as in `_trained`."""
     from fst.compile.train.control import Control
 
     return _trained(train, control=Control(progress, deadline, checkpoint), **arguments)
@@ -286,6 +287,6 @@ def _trained(
     errors: str,
     **options: Any,
 ) -> Trained:
-    """Call a trainer of the compiler. `options` are the arguments that only this trainer has; all others are as in its public function."""
+    """Call a trainer of the compiler. `options` are the arguments that only this trainer has. All other arguments are as in `bpe`."""
     found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
     return train(found, pipeline=pipeline, **options)

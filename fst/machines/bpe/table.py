@@ -2,7 +2,7 @@
 
 `fst.pretokens.table` describes how a text is cut into pre-tokens. The automaton of the merges, ``entries``, turns each pre-token that is
 not one token into tokens, see `fst.machines.bpe.automaton`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges``
-themselves, see `fst.machines.bpe.merge_list`. With dropout, kernels always run the merges, so every table has them.
+themselves, see `fst.machines.bpe.merge_list`. With dropout, kernels always run the merges, so every table contains ``merges``.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class BpeTable(PretokenTable):
 
     @property
     def lost(self) -> str:
-        """The effect on characters without tokens, for a message, if their positions are lost; "" if ids have exact positions."""
+        """For a message: the effect on characters without tokens, if positions of ids are not exact; "" if they are exact."""
         model = self.metadata.model
         if model.letters.are_bytes or not model.missing_bytes or (model.unk_id is not None and not model.fallbacks):
             return ""
@@ -348,7 +348,7 @@ class BpeTable(PretokenTable):
         need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
 
     def _prove_unknown(self) -> None:
-        """Prove that the unknown token has its name, and that it exists only if bytes are missing."""
+        """Prove that ``unk_id`` and ``unk_token`` belong together, and that there is an unknown token only if bytes are missing."""
         model = self.metadata.model
         if model.unk_id is not None:
             need(model.missing_bytes > 0, f"unk_id is {model.unk_id}, and no bytes are missing")

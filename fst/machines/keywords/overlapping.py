@@ -59,7 +59,7 @@ class OverlappingTable(KeywordTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """Return an estimate. A text with more matches than bytes exceeds it."""
+        """Return an estimate: one match per byte. A text can have more matches."""
         return 1
 
     def _search(self, data: bytes) -> Iterator[Match]:

@@ -72,7 +72,7 @@ class Strings(NamedTuple):
     """The strings of states.
 
     Attributes:
-        parents: int32[states], the state above each state; the root is its own parent.
+        parents: int32[states], the state above each state; for the root, the root itself.
         last: int16[states], the last byte of each string.
         are_known: bool[states], whether a search can reach the state.
     """
@@ -132,14 +132,16 @@ def _are_known(parents: Numbers, last: Array) -> NDArray[np.bool_]:
 
 
 def _are_suffixes(found: Strings, states: States, suffixes: Numbers, above: Numbers, bytes_read: Array) -> NDArray[np.bool_]:
-    """Whether the strings of `suffixes` are proper suffixes of the strings of `above`, each with a byte appended."""
+    """For each i: whether the string of state ``suffixes[i]`` is a proper suffix of the string of state ``above[i]`` followed by
+    ``bytes_read[i]``.
+    """
     are_right: NDArray[np.bool_] = found.are_known[suffixes] & (found.last[suffixes] == bytes_read) & (above != ROOT)
     are_right &= _are_on_chains(states, found.parents[suffixes], states.links[above])
     return are_right
 
 
 def _are_on_chains(states: States, wanted: Numbers, begins: Numbers) -> NDArray[np.bool_]:
-    """Whether the states `wanted` are on the chains of links that begin with `begins`."""
+    """For each i: whether state ``wanted[i]`` is on the chain of links that begins with state ``begins[i]``."""
     depths, far = states.depths, np.flatnonzero((begins != wanted) & (wanted != ROOT))
     jumps, at, goals = [states.links], begins[far], wanted[far]
     while len(far) and (longer := jumps[-1][jumps[-1]]).any():

@@ -11,7 +11,8 @@ A table has one of three modes:
 - "default": the words of the best path. Adjacent one-character words are joined if they are ASCII letters or digits. With a model, adjacent
   one-character words are instead replaced by the words that the model finds, see `fst.machines.segmentation.jieba_model`. Outside of
   blocks, each character is a token, and CR LF is one token.
-- "search": like "default", but before each word come the dictionary's words inside it: first words of two characters, then words of three.
+- "search": like "default", but before each word come the dictionary's words inside it: first the words of two characters, then the words of
+  three characters.
 - "all": all words of two or more characters at each position, and the single characters that are in none of these words. Outside of blocks,
   each whitespace character and each text between two of them is a token, even if this text is empty.
 

@@ -121,7 +121,7 @@ class Work(NamedTuple):
         clock: uint64[1], the number of positions with nodes so far. A stamp is the value of the clock at which an element was written.
         right_stamps, right_slots: for each right id, its stamp and its slot.
         slot_keys, slot_rights: for each slot, the key of a node, and the node's right id.
-        left_stamps, left_keys: for each left id, its stamp and the least key at this stamp.
+        left_stamps, left_keys: for each left id, its stamp, and the least key at the time of this stamp.
     """
 
     state: Array
@@ -196,7 +196,7 @@ class MecabTable(UnitTrieTable):
     Attributes:
         lists: uint64[n], the lists of words, concatenated: one for each string of the dictionary, and one for each category. The words of a
             list are in the reverse order of the dictionary.
-        numbers: int32[n], the ids of these words.
+        numbers: int32[n], the id of each word in `lists`.
         kinds: uint32[n], kinds of characters.
         unknowns: int32[categories], the index of each category's first word in `lists`.
         matrix: int16[left ids, right ids], the connection costs.

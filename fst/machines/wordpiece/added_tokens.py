@@ -70,8 +70,8 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     params[FILLER] = whitespace_class(a)
     if inside:
         params[SHORTEST] = min(lengths)
-    # Of equal patterns, the first counts, so they are sorted by kind: first tokens that make a text a suspect, then tokens that count
-    # anywhere.
+    # If patterns are equal, the trie contains the value of the first, so tokens are sorted by kind: first tokens that make a text a
+    # suspect, then tokens that count anywhere.
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.params.copy()

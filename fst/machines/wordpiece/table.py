@@ -12,13 +12,13 @@ A text is read as symbols, see `fst.text.reading`. Three arrays map a state and 
     id.
 
 The first slot of each row is its *finish entry*. The label of a finish entry is `FINISH`, which no class has. The output of the finish
-entry is the segmentation of the word so far. Instead of a next state, it contains the state's *depth*, the number of symbols read and not
-yet covered by an output; see `fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so far,
-then continue in the class's state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+entry is the segmentation of the word so far. Instead of a next state, the entry contains the state's *depth*, the number of symbols read
+and not yet covered by an output; see `fst.machines.wordpiece.proof`. A transition that is not in a row is the *default*: finish the word so
+far, then continue in the class's state, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
-Classes with label 0 always take the default, with a single look-up of the finish entry. If their kind is NONE or ONE, they end the word,
-and their ``A.next`` is the root. Rows share slots, and only the root's row has every label. A label that does not match is a miss, and the
-finish entry is the second look-up.
+Classes with label 0 always take the default, with a single look-up of the finish entry. Classes of the kinds NONE and ONE without a label
+end the word, and their ``A.next`` is the root. Rows share slots, and only the root's row has every label. A label that does not match is a
+miss, and the finish entry is the second look-up.
 
 A linked table is compact, but rows have only the edges of the trie. If a state would inherit transitions, its row contains a failure link:
 an entry with the label `LINK`, which emits the tokens that are certain on this link. A miss follows the link; without a link, a miss is the
