@@ -75,7 +75,7 @@ class Decoded(NamedTuple):
 
 
 class ByteDecoder:
-    """A decoder from ids to the bytes of their tokens. It skips numbers that are not ids.
+    """A decoder from ids to the bytes of their tokens, which skips numbers that are not ids.
 
     Args:
         contents: uint8[n], the bytes of all tokens, followed by `STEP` bytes of padding.

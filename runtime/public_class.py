@@ -1,6 +1,7 @@
 """The public class of a table: ``table.public_class`` contains its dotted name.
 
-`fst.load` returns an object of this class. So does ``fst.Tokenizer(table)``, if the class is a subclass of ``fst.Tokenizer``.
+`fst.load` returns an object of this class. ``fst.Tokenizer(table)`` returns the same object if the class is a subclass of
+``fst.Tokenizer``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Randomness: settings for a random choice of ids. Its two kinds are `fst.Dropout` and `fst.Sampling`."""
+"""Randomness: settings for a random choice of ids, of which there are two kinds, `fst.Dropout` and `fst.Sampling`."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ class SafeCuts:
 class AfterSpaces(SafeCuts):
     """A finder of safe cuts for WordPiece: after each character that the table treats as a space and that occurs in no special token.
 
-    - Special tokens are found in the raw text. They do not contain the space, so no special token, and no prefix of a special token,
-      crosses the cut.
+    - Special tokens are found in the raw text, and do not contain the space. So no special token, and no prefix of a special token, crosses
+      the cut.
     - The table maps the space to one symbol, and each character in a run of marks to a list of symbols. So a run of marks ends before the
       space.
     - The symbol of the space ends the word before it and begins no word. The symbol is not a fence, so no pair of fences that cancel each

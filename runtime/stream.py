@@ -1,12 +1,12 @@
-"""A stream encodes one text that arrives in parts of any size, cut at any position. It returns each id as soon as no later text can change
-it.
+"""A stream encodes one text that arrives in parts of any size, cut at any position. Each id is returned as soon as no later text can change
+the id.
 
-Kernels can read a text in parts. They store the symbols of an unfinished word for the next call, and stop before characters that may begin
+Kernels can read a text in parts: they store the symbols of an unfinished word for the next call, and stop before characters that may begin
 a special token, or before a run of marks that may continue. A stream collects small parts until a call is worth its time, stores the first
 bytes of a character that is cut in two, and passes unread characters to the kernel again, together with the next characters.
 
 Pending text is text that a kernel has to read again from its beginning in each call, such as an unfinished pre-token of a million letters.
-A stream therefore first examines only the new text. It calls no kernel if the pending text continues to the end of the new text, see
+A stream therefore first examines only the new text, and calls no kernel if the pending text continues to the end of the new text, see
 `fst.runtime.front_end`. So a read takes time linear in the text that arrived since the last read.
 
 Memory does not grow with the stream. Of a long word, a kernel stores only enough symbols to detect that the word is too long to look up. A
@@ -66,8 +66,8 @@ class Stream:
         pending: recognises long unfinished text; None if the machine has no long unfinished text.
         special_ids: the ids of the special tokens before and after the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        trim: removes the spaces at the ends of tokens from the offsets, in place. Its last argument is an array with the index of the
-            text's first id; empty if this id is in an earlier part.
+        trim: removes the spaces at the ends of tokens from the offsets, in place. The last argument of `trim` is an array with the index of
+            the text's first id; empty if this id is in an earlier part.
     """
 
     def __init__(self, runner: Runner, pending: Pending | None, special_ids: SpecialIds, errors: str, trim: Trim) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Tokenizer(PublicClass, Encoder):
-    """A tokenizer encodes texts and decodes ids. It is immutable, so threads can share it without a lock.
+    """A tokenizer encodes texts and decodes ids. A tokenizer is immutable, so that threads can share it without a lock.
 
     ``fst.Tokenizer(table)`` returns an object of the subclass for the table's kind. Some methods belong to one subclass, such as ``nbest``.
     For type checkers, name this subclass: ``fst.UnigramTokenizer(table)`` or ``fst.BpeTokenizer.load(path)``.
@@ -187,8 +187,9 @@ class Tokenizer(PublicClass, Encoder):
             threads: as in `encode_batch`.
 
         Returns:
-            A dictionary with "input_ids" and the members above. Its methods convert positions of tokens to positions of characters and
-            words, and back. For type checkers, the type of ``["input_ids"]`` depends on `return_tensors` and the type of `text`.
+            A dictionary with "input_ids" and the members above. The methods of the dictionary convert positions of tokens to positions of
+            characters and words, and back. For type checkers, the type of ``["input_ids"]`` depends on `return_tensors` and the type of
+            `text`.
 
         Raises:
             TextError: an item is not text; the message contains the row's number.
@@ -256,7 +257,7 @@ class Tokenizer(PublicClass, Encoder):
             skip_special_tokens: skip special tokens, such as [CLS] and [SEP].
 
         Returns:
-            The text. It is a normalized text, and contains the unknown token in place of each unknown word.
+            The text, which is normalized, and contains the unknown token in place of each unknown word.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
@@ -298,7 +299,7 @@ class Tokenizer(PublicClass, Encoder):
             skip_special_tokens: as in `decode`.
 
         Returns:
-            A stream with the methods `write` and `close`. It returns each character as soon as its bytes are complete.
+            A stream with the methods `write` and `close`, which returns each character as soon as its bytes are complete.
 
         Raises:
             UnsupportedError: the decoded text of a token depends on the tokens next to it, as in WordPiece.

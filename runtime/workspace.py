@@ -91,7 +91,7 @@ class Workspace:
 
 
 class Workspaces:
-    """A pool of unused workspaces. It needs no lock, because ``list.pop`` and ``list.append`` are atomic.
+    """A pool of unused workspaces, without a lock, because ``list.pop`` and ``list.append`` are atomic.
 
     Args:
         make: a function that makes a new workspace.

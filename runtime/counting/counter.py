@@ -1,8 +1,8 @@
 """Count the words of documents, with any number of threads and bounded memory.
 
 Each thread takes blocks of documents, and counts their words in its own table. A table that exceeds its share of the memory is written to a
-temporary folder as a *run*, a sorted list of words. At the end, all tables and runs are merged in the order of words. So the result does
-not depend on the number of threads, the size of blocks or the memory.
+temporary folder as a *run*, a sorted list of words. At the end, all tables and runs are merged in the order of words, so that the result
+does not depend on the number of threads, the size of blocks or the memory.
 """
 
 from __future__ import annotations

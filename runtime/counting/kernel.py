@@ -217,8 +217,8 @@ def add_words(old, new):
 
     Args:
         old: the table to add.
-        new: the other table. Its pool must be large enough, and after the call, at most the fraction `MOST_FILLED` of its slots may be
-            used.
+        new: the other table, with a pool for all words, and with so many slots that at most the fraction `MOST_FILLED` is used after the
+            call.
     """
     shift, last = shift_of(new.slots), np.uint64(len(new.slots)) - U1
     for number in range(np.uint64(len(old.slots)) >> U2):

@@ -3,8 +3,8 @@
 The Unicode Standard 17, table 3-7, defines well-formed byte sequences.
 
 `gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and no other thread may change
-the list while a kernel runs: so `fst.runtime.rows.texts` passes a new list. Both kernels read the lengths of all rows first. So they never
-write past the end of the array, and find rows of another type before they write.
+the list while a kernel runs: so `fst.runtime.rows.texts` passes a new list. Both kernels read the lengths of all rows first, so that they
+never write past the end of the array, and find rows of another type before they write.
 """
 
 from __future__ import annotations

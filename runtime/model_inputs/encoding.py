@@ -122,7 +122,7 @@ class Encoding:
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """Copies of the rows that truncation has cut off from this row. Their property `overflowing` is empty."""
+        """Copies of the rows that truncation has cut off from this row. The property `overflowing` of a copy is empty."""
         return [row._copy() for row in self._overflowing]
 
     @Lazy

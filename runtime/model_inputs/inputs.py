@@ -112,7 +112,7 @@ def is_text(given: Any, words: bool) -> bool:
 
 
 def not_text(inputs: Inputs) -> TextError | None:
-    """Make the error for the first malformed text. Its message contains the row of the text's sample, not the index in `inputs.texts`."""
+    """Make the error for the first malformed text. The message contains the row of the text's sample, not the index in `inputs.texts`."""
     for row, (first, first_end, second, second_end, _) in enumerate(inputs.samples.tolist()):
         for text in (*inputs.texts[first:first_end], *inputs.texts[second:second_end]):
             place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)

@@ -1,7 +1,7 @@
 """Arrow columns as arguments and results. Texts are read from the buffers of a column, and arrays of results become the buffers of a new
 column, without a copy. Tokens that are parts of texts share the buffers of the texts.
 
-This module imports pyarrow. So only methods with columns as arguments import this module.
+Only methods with columns as arguments import this module, because this module imports pyarrow.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
         encode: a function that encodes the rows of a column.
         filling: the padding of rows; None: no padding.
         with_spans: whether the result includes the span of each id.
-        by_row: whether each row must be encoded, because equal texts may have different ids. Otherwise, a text in a dictionary is encoded
-            once.
+        by_row: whether each row must be encoded, because equal texts may have different ids. If it is false, a text in a dictionary is
+            encoded once.
 
     Raises:
         TextError: `column` is not a column of texts, or `encode` raises this error.
@@ -336,7 +336,7 @@ def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> A
     """Convert rows of UTF-8 to an array, without a copy.
 
     Raises:
-        TextError: the rows have more bytes than offsets of 32 bits can count. Then, `make` is not called.
+        TextError: the rows have more bytes than offsets of 32 bits can count; `make` is not called.
     """
     size = OFFSETS[present.kind]
     if size is np.int32 and starts[-1] > MAX_VALUES:
@@ -360,7 +360,7 @@ def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
 
 
 def _tokens(rows: Column, batch: Batch) -> Any:
-    """Make an array of the tokens' strings. It shares the memory of the texts unless tokens overlap.
+    """Make an array of the tokens' strings, which shares the memory of the texts unless tokens overlap.
 
     Raises:
         TextError: the number of bytes exceeds `MAX_VALUES`.

@@ -1,7 +1,7 @@
 """Encode batches, which are rows of texts, with any number of threads.
 
 Each worker runs in one thread and encodes chunks of rows. The first worker takes chunks from the front of the batch; all other workers take
-chunks from the back. At the end, the ids of the other workers are copied after the ids of the first worker. So all workers end at nearly
+chunks from the back. At the end, the ids of the other workers are copied after the ids of the first worker. Thus all workers end at nearly
 the same time, and the ids of the first worker are not copied. A row that is too long for a chunk is cut into parts, see
 `fst.runtime.safe_cuts`.
 """

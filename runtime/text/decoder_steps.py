@@ -38,7 +38,7 @@ from fst.tables.decoder_steps import (
 
 
 class StepDecoder:
-    """A decoder from ids to texts. It skips numbers that are not ids.
+    """A decoder from ids to texts, which skips numbers that are not ids.
 
     Args:
         names: a mapping from id to token.

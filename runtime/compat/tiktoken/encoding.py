@@ -401,7 +401,9 @@ class Encoding:
 
     @Lazy
     def _ordinary(self) -> BpeTokenizer:
-        """The tokenizer that finds no special tokens. Its table shares the arrays of the original table, which have passed their proof."""
+        """The tokenizer that finds no special tokens. This tokenizer's table shares the arrays of the original table, which have passed
+        their proof.
+        """
         metadata = self._table.metadata
         header = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={}, normalized=())).to_json()
         return BpeTokenizer(replace(self._table, header=header))

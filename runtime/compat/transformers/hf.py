@@ -28,12 +28,12 @@ KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "paddin
 def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTokenizerFast:
     """Make a drop-in replacement for a fast tokenizer of ``transformers``, version 5 or later.
 
-    The result is a ``transformers.PreTrainedTokenizerBase``. It replaces, for example, a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in
-    pipelines, data collators, trainers, sentence-transformers and chat templates. A call accepts the same arguments, and returns a
-    ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that
-    `fst.compile.tokenizer` compiles to an equal table. For tables from tiktoken, ``save_pretrained`` raises an error, since transformers
-    reads the patterns of tiktoken differently. ``add_tokens`` and ``add_special_tokens`` make a new table, and do not change the argument
-    `tokenizer`.
+    The result is a ``transformers.PreTrainedTokenizerBase``. The result replaces, for example, a ``BertTokenizerFast`` or
+    ``GPT2TokenizerFast`` in pipelines, data collators, trainers, sentence-transformers and chat templates. A call accepts the same
+    arguments, and returns a ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a folder that
+    ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from tiktoken, ``save_pretrained``
+    raises an error, since transformers reads the patterns of tiktoken differently. ``add_tokens`` and ``add_special_tokens`` make a new
+    table, and do not change the argument `tokenizer`.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a tokenizer object of transformers or tokenizers, which is compiled first. The result has the

@@ -213,8 +213,8 @@ class DroppingRunners:
 
 
 def _powers(probability: float) -> NDArray[np.float64]:
-    """Compute a probability to the powers 1, 2, 4, 8 …. Each is the square of the power before it, so that rounding is the same on every
-    computer.
+    """Compute a probability to the powers 1, 2, 4, 8 …. Each power is the square of the power before it, so that rounding is the same on
+    every computer.
     """
     powers = [probability]
     for _ in range(POWERS - 1):

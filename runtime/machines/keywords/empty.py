@@ -2,8 +2,8 @@
 
 An empty keyword matches before each character of the raw text, and at its end. Overlapping matches include all of these positions; an empty
 match comes after all other matches with the same end. Without overlap, an empty keyword matches only at positions where no other match
-begins, continues or ends. A kernel may read a normalized text, and cannot find positions in the raw text. So this module adds the empty
-matches.
+begins, continues or ends. This module adds the empty matches, because a kernel may read a normalized text, and cannot find positions in the
+raw text.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class Matches:
 
 
 class Searcher(PublicClass):
-    """A searcher finds keywords in texts. It is immutable, so threads can share it without a lock.
+    """A searcher finds keywords in texts. A searcher is immutable, so that threads can share it without a lock.
 
     Args:
         table: a result of `fst.compile.keywords`. For a table file, use `load`.
@@ -151,8 +151,8 @@ class Searcher(PublicClass):
         """Iterate over the matches in one text. Spans count the characters of a str, or the bytes of a bytes object. The arguments are as
         in `find_batch`.
 
-        A long str is searched piece by piece, as the iterator advances. So the error for a lone surrogate is raised when the iterator
-        reaches its piece.
+        A long str is searched piece by piece, as the iterator advances. The error for a lone surrogate is raised when the iterator reaches
+        the piece that contains it.
         """
         if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
             found = self._matcher._spans_runner.find_in_text(text)
@@ -279,8 +279,8 @@ class Searcher(PublicClass):
             errors: as in `find_batch`.
 
         Returns:
-            A stream with the methods `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except
-            for unread matches.
+            A stream with the methods `write`, `read` and `close`, for one thread at a time. The memory of the stream does not grow with the
+            text, except for unread matches.
 
         Raises:
             ValueError: `errors` has an unknown value.

@@ -71,7 +71,7 @@ class Segments:
 
 
 class Segmenter(PublicClass):
-    """A segmenter cuts texts into words with a dictionary. It is immutable, so threads can share it without a lock.
+    """A segmenter cuts texts into words with a dictionary. A segmenter is immutable, so that threads can share it without a lock.
 
     Args:
         table: a result of `fst.compile.maxmatch` or of a function of `fst.compile.lattice`. For a table file, use `load`.
@@ -169,8 +169,8 @@ class Segmenter(PublicClass):
             errors: as in `segment`.
 
         Returns:
-            A stream with the methods `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except
-            for unread tokens.
+            A stream with the methods `write`, `read` and `close`, for one thread at a time. The memory of the stream does not grow with the
+            text, except for unread tokens.
 
         Raises:
             UnsupportedError: the dictionary was compiled for segmentation from the end of a text.

@@ -1,9 +1,9 @@
 """Split text into pre-tokens (`pieces`), the first stage of byte-level BPE and Unigram. `fst.text.splitter.Splitter` specifies the result.
 
 A *window* is a few consecutive characters, and a table contains the decision for each window: whether a pre-token begins inside it, or
-whether this is undecided. Nearly all windows are decided. They are independent of each other, so that the processor works on many windows
-at the same time. For an undecided window, the splitter searches from the begin of the last decided pre-token. The begin of a pre-token does
-not depend on text after its window, so a chunk of text ends where its last pre-token begins.
+whether this is undecided. Nearly all windows are decided. Windows are independent of each other, so that the processor works on many
+windows at the same time. For an undecided window, the splitter searches from the begin of the last decided pre-token. The begin of a
+pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
 
 An item of `work.pieces` is the begin of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the next
 item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks pre-tokens that are a token

@@ -24,7 +24,7 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart)
     """Sort the segments of pending pre-tokens by length, the longest first, into `active`.
 
     A pre-token of at most `widest` bytes is one segment. A longer pre-token is divided into segments of at most `widest` bytes, which begin
-    `stride` bytes apart. It is omitted if `stride` is 0, or if it is longer than a round.
+    `stride` bytes apart. A pre-token is omitted if it is longer than a round, or longer than `widest` and `stride` is 0.
 
     An active segment has two items: its state, and ``begin in text | begin in tokens << 32``. In ``tokens``, the slice of a pre-token has
     as many elements as the pre-token has bytes, plus `apart`. Before the call, `longer` must contain zeros; after it, `longer` contains for

@@ -365,7 +365,7 @@ def border_between(text, begin, stop, covered, stays, limit, normalizer, memo):
     """
     kinds, nodes, longest, has_edits = normalizer.kinds, normalizer.every.nodes, normalizer.params[LONGEST], normalizer.params[EDITS] > U0
     reset(begin, memo)
-    border = waiting = at = same = begin  # `same`: from here on, no character changes
+    border = waiting = at = same = begin  # `same`: the end of the last character that changes
     noted, covered_there, stays_there = begin, covered, stays
     is_open, is_after_letter = False, False
     while at < stop and not is_open:

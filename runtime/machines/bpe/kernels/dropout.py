@@ -3,14 +3,14 @@
 The pre-tokens of a round are found as in `fst.runtime.machines.bpe.kernels.encode`. No pre-token is looked up in the table of words, since
 dropout may split any pre-token.
 
-The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ …, with only multiplications and comparisons. So the number is the
-same on every computer. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
+The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ …, with only multiplications and comparisons. So the number of
+skips is the same on every computer. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
 
 The queue of `fst.runtime.machines.bpe.kernels.merge_queue` contains the candidates: the adjacent pairs that can merge. To merge a
 candidate, the kernel removes the skipped candidates before it from the queue, and adds them again. So a pre-token of n bytes takes O(n log
 n / (1 - p)) steps.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.bpe.kernels.merge_queue`.
+Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.merge_queue`.
 """
 
 from __future__ import annotations

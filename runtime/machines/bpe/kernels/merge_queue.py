@@ -6,7 +6,7 @@ pre-tokens that are one token; the tokens of other pre-tokens are merged, one pr
 merges. The queue contains the pairs of adjacent tokens that can merge, ordered by rank, and then from left to right. A merge adds at most
 two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.bpe.kernels.encode`, and in addition:
+Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.encode`, and in addition:
 
 - ``output.ids`` has `fst.machines.bpe.merge_list.SCRATCH` elements for each byte of text.
 """

@@ -1,6 +1,6 @@
 """Fold the case of texts and mark word borders for keyword search. `fst.machines.keywords.text.KeywordText.spelled` specifies the result.
 
-Kernels check nothing. They require UTF-8, `codes` from a table that has passed its proof, and output arrays with a capacity of four bytes
+Kernels check nothing, and require UTF-8, `codes` from a table that has passed its proof, and output arrays with a capacity of four bytes
 for each byte of text.
 """
 

@@ -8,14 +8,14 @@ match, and the caller passes these bytes again.
 Three algorithms read texts, and find the same matches:
 
 - *walk*: four walks take turns, each over one segment of the text, and write events, see `fst.runtime.machines.keywords.kernels.walk`;
-- *join*: the walk over a segment began at the root, but the true state at the end of the segment before it may be another state. So the
-  walk from the true state, and the walk from the root again, read the next segment until their states agree; then the events of the walk
-  from the root up to this position are dropped. The states nearly always agree after a few bytes, and always at the end of a row;
-- *follow*: a single walk skips bytes that begin no keyword, and writes matches instead of events. This algorithm reads short texts, and
-  texts in which keywords are rare. Its code has branches, because a processor that predicts a branch correctly does not wait for the
+- *join*: the walk over a segment began at the root, but the true state at the end of the segment before it may be another state. So both
+  walks, from the true state and from the root, read the segment until their states agree, and the events of the walk from the root up to
+  this position are dropped. The states nearly always agree after a few bytes, and always at the end of a row;
+- *follow*: a single walk skips bytes that begin no keyword, and writes matches instead of events. The kernel follows short texts, and texts
+  in which keywords are rare. The code of *follow* has branches, because a processor that predicts a branch correctly does not wait for the
   look-up.
 
-The kernel checks nothing. It requires a table that has passed its proof, UTF-8, and an output with a capacity of one id for each byte of
+The kernel checks nothing, and requires a table that has passed its proof, UTF-8, and an output with a capacity of one id for each byte of
 text.
 """
 

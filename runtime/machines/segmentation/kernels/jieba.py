@@ -8,7 +8,7 @@ are stored only for as many positions as the longest word has units. So a block 
 The kernel stores nothing between calls: if a text continues, the kernel stops before an unfinished block or character at the end, and the
 caller passes its units again.
 
-The kernel checks nothing. It requires a table that has passed its proof, text in UTF-16, and an output array with a capacity of
+The kernel checks nothing, and requires a table that has passed its proof, text in UTF-16, and an output array with a capacity of
 `ids_per_unit` ids for each unit.
 """
 
@@ -129,9 +129,7 @@ def put_letters(output, place, word, start, end, row, characters):
 
 @inlined
 def put_single(text, begin, stop, table, output, place, characters):
-    """Write the tokens of a block before the first character that may begin a word of two characters.
-
-    These tokens are the same in all modes.
+    """Write the tokens of a block, which are the same in all modes, before the first character that may begin a word of two characters.
 
     Returns:
         The position of this character, or the end of the block or text; the begin of the letters directly before this position, which are

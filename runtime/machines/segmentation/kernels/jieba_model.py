@@ -10,7 +10,7 @@ of the best path. Both results overwrite the run's choices in the output array, 
 The four sums at a character depend only on the four sums at the character before. So each character takes four comparisons, which run in
 parallel.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.segmentation.kernels.jieba`.
+Kernels check nothing, and have the requirements of `fst.runtime.machines.segmentation.kernels.jieba`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Functions of jieba's kernels that look up words and write tokens, see `fst.machines.segmentation.jieba`.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.segmentation.kernels.jieba`.
+Kernels check nothing, and have the requirements of `fst.runtime.machines.segmentation.kernels.jieba`.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ last node. Of two nodes, the last node begins later in the text or comes earlier
 order.
 
 Memory is bounded, but texts are not. So `settle` finds, from time to time, the last *certain* node: the node through which the paths to all
-nodes in lists lead. It writes the words up to this node, and drops the nodes that are not on these paths. If more than half of
+nodes in lists lead. `settle` writes the words up to this node, and drops the nodes that are not on these paths. If more than half of
 `fst.machines.segmentation.mecab.MOST_NODES` nodes remain, the kernel reports that it cannot segment the text.
 
 A table contains `matrix`, the connection costs by left and right id, and `lists` of words. Costs are whole numbers.
 
-Kernels check nothing. They require a table that has passed its proof, and an output array with a capacity of one id for each unit of text.
+Kernels check nothing, and require a table that has passed its proof, and an output array with a capacity of one id for each unit of text.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@ pre-token.
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, but searches for the best path instead of running the automaton. The
 table of words finds pre-tokens that are one token. For other pre-tokens, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the
 best node that ends at each byte, and the path is read from its end. A search takes linear time, and stores sums only for as many positions
-as the longest token has bytes. It stores the sizes of nodes in the output array, where ids overwrite them: one byte for each byte of text,
+as the longest token has bytes. The sizes of nodes are stored in the output array, where ids overwrite them: one byte for each byte of text,
 or two bytes if a token may have more than 255 bytes.
 
 If sums continue from one pre-token to the next (`fst.machines.unigram.viterbi`), `emit` computes the sum before each pre-token.
 
 If spans are requested, `emit` writes the span of each id in bytes, and `locate` converts the spans to characters.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.bpe.kernels.encode`, except that the arrays in ``work`` come from
+Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.encode`, except that the arrays in ``work`` come from
 `fst.machines.unigram.arguments.work`.
 """
 

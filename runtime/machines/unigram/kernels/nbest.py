@@ -1,10 +1,10 @@
 """The kernel for the n best Unigram segmentations, or for one of them at random. `fst.machines.unigram.sampling` specifies the result.
 
 Each row is read twice. First, `scan` lists the best paths through each pre-token, and extends the best segmentations of the row by these
-paths. Of each segmentation, it stores only the score and the *steps*: the pre-tokens whose path is not the best path, and the ranks of
+paths. Of each segmentation, `scan` stores only the score and the *steps*: the pre-tokens whose path is not the best path, and the ranks of
 these paths. Then, `put_row` reads the row again, and writes a segmentation from its steps.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
+Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations

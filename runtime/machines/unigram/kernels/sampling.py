@@ -6,7 +6,7 @@ since sampling may split any pre-token. `find_nodes` lists the nodes that end at
 lists from the end of the pre-token, and draws a node only at positions on the path. `draw` handles pre-tokens that are too long for
 `find_nodes`, or whose weights need exponents: it looks up nodes in the trie, and draws a node at every position.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
+Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations

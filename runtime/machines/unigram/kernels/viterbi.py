@@ -8,8 +8,8 @@ branches, which would be mispredicted.
 The sums of each pre-token begin with 0, which is nearly always the true sum before it. If the true sum is different, `find_path` computes
 the sums again from the lists.
 
-The pending pre-tokens share several arrays. Each has a *slice* of these arrays: one element for the position before its first byte, and one
-for the position after each byte.
+The pending pre-tokens share several arrays. In each array, a pre-token has a *slice*: one element for the position before its first byte,
+and one element for the position after each byte.
 """
 
 from __future__ import annotations

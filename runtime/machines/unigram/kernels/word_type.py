@@ -7,7 +7,7 @@ a pre-token, or the pre-token is unknown.
 Without fallbacks, a *run* of consecutive unknown words becomes one id, and may continue in the next round or call. If a call ends inside a
 run, the kernel removes the run's id from the output and stops before the run, which the next call reads again.
 
-Kernels check nothing. They have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
+Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
 
 from __future__ import annotations
