@@ -11,9 +11,9 @@ Three algorithms read texts, and find the same matches:
 - *join*: the walk over a segment began at the root, but the true state at the end of the segment before it may be another state. So both
   walks, from the true state and from the root, read the segment until their states agree, and the events of the walk from the root up to
   this position are dropped. The states nearly always agree after a few bytes, and always at the end of a row;
-- *follow*: a single walk skips bytes that begin no keyword, and writes matches instead of events. The kernel follows short texts, and texts
-  in which keywords are rare. The code of *follow* has branches, because a processor that predicts a branch correctly does not wait for the
-  look-up.
+- *follow*: a single walk skips bytes that begin no keyword, and writes matches instead of events. The kernel uses *follow* for short texts,
+  and for texts in which keywords are rare. The code of *follow* has branches, because a processor that predicts a branch correctly does not
+  wait for the look-up.
 
 The kernel checks nothing, and requires a table that has passed its proof, UTF-8, and an output with a capacity of one id for each byte of
 text.
