@@ -35,11 +35,11 @@ def row_of(ids: Any) -> list[int]:
     try:
         numbers = list(map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids))
     except TypeError as error:
-        what = "a row of ids is whole numbers; token_to_id gives a token's, and decode_batch takes several rows"
+        what = "a row of ids is whole numbers; token_to_id returns the id of a token, and decode_batch accepts several rows"
         raise TypeError(f"decode: {error}; {what}") from None
     if numbers and not 0 <= min(numbers) <= max(numbers) <= MAX_ID:
         wrong = next(number for number in numbers if not 0 <= number <= MAX_ID)
-        raise OverflowError(f"decode: {wrong} is no id: ids are 0 to {MAX_ID}; leave out numbers of no token, such as -100 in labels")
+        raise OverflowError(f"decode: an id is {wrong}; expected 0 to {MAX_ID}; leave out numbers that are not ids, such as -100 in labels")
     return numbers
 
 

@@ -310,7 +310,7 @@ class Tokenizer(PublicClass, Encoder):
         if self._by_steps:
             return self._by_steps[skip_special_tokens].stream()
         if self._settings.decoder is None:
-            raise UnsupportedError("decode_stream: without a decoder, the vocabulary joins tokens with blanks; decode all ids at once")
+            raise UnsupportedError("decode_stream: without a decoder, the vocabulary joins tokens with spaces; decode all ids at once")
         kind = self._table.kind
         raise UnsupportedError(f"decode_stream of {kind} tables: the text of a token depends on its neighbours; decode all ids at once")
 

@@ -201,7 +201,7 @@ def _imported(column: Any) -> Any:
         return pa.chunked_array(column)
     if hasattr(column, "__arrow_c_array__"):
         return pa.array(column)
-    raise TextError(f"{type(column).__name__} is no column; columns are those of pyarrow, polars, pandas, and others that Arrow can import")
+    raise TextError(f"the column is {type(column).__name__}; expected a column of pyarrow, polars, pandas or another library with Arrow")
 
 
 def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:

@@ -212,8 +212,8 @@ def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> Non
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
-        (lambda tok: setattr(tok, "normalizer", None), "^normalizer = NoneType: tables do not change; set it before compiling"),
-        (lambda tok: setattr(tok, "pre_tokenizer", pre_tokenizers.Whitespace()), "^pre_tokenizer = Whitespace: tables do not change"),
+        (lambda tok: setattr(tok, "normalizer", None), "^normalizer = NoneType: a table cannot change; change the tokenizer.json"),
+        (lambda tok: setattr(tok, "pre_tokenizer", pre_tokenizers.Whitespace()), "^pre_tokenizer = Whitespace: a table cannot change"),
         (lambda tok: setattr(tok, "post_processor", None), "^post_processor = "),
         (lambda tok: setattr(tok, "decoder", None), "^decoder = "),
         (lambda tok: setattr(tok, "model", models.BPE()), "^model = BPE"),

@@ -248,7 +248,7 @@ class ModelPieces(Pieces):
     def need_mendable(self) -> None:
         """Raise an error if normalization may change U+FFFD, which has replaced malformed bytes."""
         if self._changes_unknown:
-            raise UnsupportedError("bytes that are not UTF-8: the model normalises U+FFFD, which stands for them; mend the text")
+            raise UnsupportedError("the text is not UTF-8, and the model normalizes U+FFFD, which replaces malformed bytes; mend the text")
 
     @Lazy
     def _changes_unknown(self) -> bool:
@@ -348,7 +348,7 @@ class ModelPieces(Pieces):
         if self.kind == WORD:
             return at
         if len(ends) != 1:
-            raise UnsupportedError(f"pieces of {quoted(normal)}: it is not certain where an unknown one ends; ask for ids")
+            raise UnsupportedError(f"pieces of {quoted(normal)}: the end of an unknown piece is not certain; request ids")
         return ends[0]
 
     @Lazy
@@ -370,7 +370,7 @@ class ModelPieces(Pieces):
 
 
 def _lost(text: str) -> TableError:
-    return TableError(f"the pieces of {quoted(text)} are not its text, normalised; the table says something wrong of its model")
+    return TableError(f"the pieces of {quoted(text)} do not form its normalized text: the table is wrong; compile the model again")
 
 
 def _following(byte: int) -> int:

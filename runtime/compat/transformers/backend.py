@@ -25,7 +25,7 @@ from fst.runtime.tokenizer import Tokenizer
 
 Json = dict[str, Any]
 PARTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
-COMPILED = "tables do not change; set it before compiling, in the tokenizer.json or in the live tokenizer"
+COMPILED = "a table cannot change; change the tokenizer.json or the tokenizer object, and compile it again"
 
 BACKENDS = {  # the backend class for each kind of table
     "bpe": "fst.runtime.compat.transformers.bpe.BpeBackend",

@@ -270,7 +270,7 @@ class FastTokenizer:
         Raises:
             UnsupportedError: always.
         """
-        raise UnsupportedError("set_truncation_and_padding: calls leave nothing behind; pass padding=, truncation=, max_length= to each")
+        raise UnsupportedError("set_truncation_and_padding: calls have no state; pass padding=, truncation=, max_length= to each call")
 
     def train_new_from_iterator(
         self,

@@ -114,10 +114,10 @@ class BpeTokenizer(PretokenTokenizer):
         return self._dropping_runners.runner(randomness, with_spans=with_spans)
 
     def _need_spans(self) -> None:
-        """Raise an error if the vocabulary drops bytes that have no token: tokenizers then returns spans of other characters."""
+        """Raise an error if ids do not determine spans, because characters without tokens vanish or change places."""
         if self._table.lost:
             count, lost = self._table.metadata.model.missing_bytes, self._table.lost
-            raise UnsupportedError(f"offsets: {count} bytes are no tokens and {lost}; ids do not tell where they stood")
+            raise UnsupportedError(f"offsets: {count} bytes have no token and {lost}; ids do not determine their positions")
 
     @Lazy
     def _dropping_runners(self) -> DroppingRunners:

@@ -90,7 +90,7 @@ class Matches:
         if not -len(self) <= row < len(self):
             raise IndexError(f"row {row} of {len(self)}")
         if len(self.starts) < len(self.ids):
-            raise ValueError("these matches have no places: pass offsets='characters' or 'bytes'")
+            raise ValueError("these matches have no spans; pass offsets='characters' or 'bytes'")
         row %= len(self)
         part = slice(self.row_splits[row], self.row_splits[row + 1])
         return [Match(*match) for match in zip(self.ids[part].tolist(), self.starts[part].tolist(), self.ends[part].tolist(), strict=True)]

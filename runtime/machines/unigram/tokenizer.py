@@ -173,7 +173,7 @@ class SamplingRunners:
         text, starts = source.gather(0, 1, ONE_ROW, workspace.text, errors)
         capacity = most * runner.capacity(len(text), 1, special_ids)
         if len(starts) == 1 or capacity > MOST_IDS:
-            raise TextError(f"the text is too long for its {most} best segmentations: cut it, or ask for fewer")
+            raise TextError(f"the text is too long for {most} segmentations; cut it, or request fewer")
         buffers, ends = Buffers(with_spans=False), np.zeros(most, np.int64)
         buffers.reserve(capacity, 0)
         runner.encode(text, starts, NO_MORE, runner.output(special_ids, buffers, ends), workspace, buffers)

@@ -99,7 +99,7 @@ def test_small_models(model: Json, texts: list[str]) -> None:
     assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [encoding.ids for encoding in found]
     assert tokenizer.get_vocab() == model["vocab"]
     if table.lost:
-        with pytest.raises(fst.UnsupportedError, match="ids do not tell where they stood"):
+        with pytest.raises(fst.UnsupportedError, match="ids do not determine their positions"):
             tokenizer.encode_batch(texts, offsets=True)
     else:
         offsets = tokenizer.encode_batch(texts, offsets=True).offsets

@@ -148,7 +148,7 @@ def test_matches_are_columns_and_rows() -> None:
         found[3]
     alone = fst.Searcher(keywords(["a"])).find_batch(["ba", "", "aa"], offsets=None)
     assert (alone.ids.tolist(), alone.row_splits.tolist(), len(alone.starts)) == ([0, 0, 0], [0, 1, 1, 3], 0)
-    with pytest.raises(ValueError, match="these matches have no places: pass offsets='characters' or 'bytes'"):
+    with pytest.raises(ValueError, match="these matches have no spans; pass offsets='characters' or 'bytes'"):
         alone[0]
 
 

@@ -304,7 +304,7 @@ def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(fst.TextError, match="cut it"):
         tokenizer.encode("ab" * 200, randomness=Sampling(nbest_size=16))
     monkeypatch.setattr(runners, "ONE_ROW", runners.ONE_ROW._replace(longest=9))
-    with pytest.raises(fst.TextError, match=r"^the text is too long for its 2 best segmentations: cut it, or ask for fewer$"):
+    with pytest.raises(fst.TextError, match=r"^the text is too long for 2 segmentations; cut it, or request fewer$"):
         tokenizer.nbest("a" * 10, 2)
 
 

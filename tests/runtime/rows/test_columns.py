@@ -203,9 +203,9 @@ def test_rows_of_dictionaries_are_named() -> None:
         (pa.array([["a"]]), "list<"),
         (pa.chunked_array([pa.array([1.5])]), "double"),
         (pa.array([1]).dictionary_encode(), "int64"),
-        (["a"], "list is no column"),
-        ("a", "str is no column"),
-        (None, "NoneType is no column"),
+        (["a"], "the column is list; expected a column of pyarrow"),
+        ("a", "the column is str; expected a column of pyarrow"),
+        (None, "the column is NoneType; expected a column of pyarrow"),
     ],
     ids=str,
 )
