@@ -1,6 +1,6 @@
 """The public class of a table: ``table.public_class`` contains its dotted name.
 
-`fst.load` returns an object of this class. ``fst.Tokenizer(table)`` returns the same object if the class is a subclass of
+`fst.load` returns an object of this class. ``fst.Tokenizer(table)`` also returns an object of this class if the class is a subclass of
 ``fst.Tokenizer``.
 """
 

@@ -36,7 +36,7 @@ KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a characte
 def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int) -> Any:
     """Make an intrinsic: its arguments are `arrays` pairs of an array and an index into it, or one number if `arrays` is 0.
 
-    `generate` makes the code from the arguments code builder, and a pointer to the element of each pair or the number.
+    `generate` makes the code; its arguments are the code builder, and a pointer to the element of each pair or the number.
     """
     if not GENERATED:
         return _plain(name)
@@ -67,7 +67,7 @@ def _of_row(name: str, result: Callable[[], Any], generate: Callable[..., Any]) 
     """Make an intrinsic with the arguments (address of a list, row), which reads an object of the list. The caller must hold the
     interpreter's lock.
 
-    `result` returns the type of the result. `generate` makes the code from the arguments context, code builder, and a pointer to the
+    `result` returns the type of the result. `generate` makes the code; its arguments are the context, the code builder and a pointer to the
     object.
     """
     if not GENERATED:

@@ -84,8 +84,8 @@ def end_of_spaces(text, at, stop, table):
 
 @inlined
 def move(at, is_at_end, work):
-    """Skip a space: move the list of nodes that end before it to the position after it. At the end of a text, an existing list of that
-    position stays instead.
+    """Skip a space: move the list of nodes that end before it to the position after it. At the end of a text, the list is dropped if the
+    next position already has a list.
     """
     heads, nodes, mask = work.heads, work.nodes, np.uint64(len(work.heads) - 1)
     head, following = np.uint64(heads[at & mask]), np.uint64(heads[at + U1 & mask])
