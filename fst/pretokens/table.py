@@ -179,7 +179,7 @@ class PretokenTable(Table):
         columns = self.moves.shape[1]
         need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
         need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
-        need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are fewer")
+        need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}, which does not exist")
         need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
         prove_moves(self.moves)
         need(len(self.drops) == columns - 1, f"drops has {len(self.drops)} elements for {columns - 1} classes")

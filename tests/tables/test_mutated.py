@@ -390,7 +390,7 @@ def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:
 
 
 TOLD_WRONG: dict[str, tuple[str, str, Any, Any, str]] = {
-    "merges of no tokens": ("bpe", "merges", 0, (-1, 2**31 - 1, 5), "merge 0 is of [-1, 2147483647, 5]"),
+    "merges of no tokens": ("bpe", "merges", 0, (-1, 2**31 - 1, 5), "merge 0 is [-1, 2147483647, 5]"),
     "merges of too few bytes": ("bpe", "merges", (0, 2), 97, "merge 0 makes 1 bytes of 1 and 1"),
     "a class without its symbol": ("unigram", "symbols", 1, 0, "symbol 8 is that of a class, and not each one below it"),
     "a class after the end of texts": ("unigram", "symbols", 1, 9, "symbol 9 is that of a class, and not each one below it"),

@@ -130,9 +130,9 @@ def prove(merges: Array, lengths: Array, atoms: Array) -> None:
     """
     need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
     named = atoms[atoms >= 0]
-    need_none(lengths[named] != 1, lambda place: f"token {named[place]} is that of one byte, and has {lengths[named[place]]}")
+    need_none(lengths[named] != 1, lambda place: f"token {named[place]} of one byte has {lengths[named[place]]} bytes")
     wrong = np.any((merges < 0) | (merges >= len(lengths)), axis=1)
-    need_none(wrong, lambda rank: f"merge {rank} is of {merges[rank].tolist()}; there are {len(lengths)} lengths")
+    need_none(wrong, lambda rank: f"merge {rank} is {merges[rank].tolist()}; expected ids below {len(lengths)}")
     left, right, made = (lengths[merges[:, column]].astype(np.int64) for column in COLUMNS)
-    need_none(np.minimum(left, right) == 0, lambda rank: f"merge {rank} is of {merges[rank].tolist()}, and a part has no bytes")
+    need_none(np.minimum(left, right) == 0, lambda rank: f"merge {rank} is {merges[rank].tolist()}, and a part has no bytes")
     need_none(left + right != made, lambda rank: f"merge {rank} makes {made[rank]} bytes of {left[rank]} and {right[rank]}")

@@ -331,7 +331,7 @@ class BpeTable(PretokenTable):
         need(len(letters.symbol) <= 1, f"the symbol for blanks is {quoted(letters.symbol)}, not one character")
         need(not (model.fallbacks and self.affixes), "fallbacks beside a prefix or suffix")
         sizes = self.token_ends[spelled : model.model_tokens] - begins[spelled : model.model_tokens]
-        need_none(sizes != 1, lambda place: f"fallback {place} stands for {sizes[place]} bytes")
+        need_none(sizes != 1, lambda place: f"fallback {place} represents {sizes[place]} bytes; expected 1")
         if not letters.are_bytes:
             self._prove_text(0, spelled)
 

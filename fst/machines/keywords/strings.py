@@ -104,7 +104,7 @@ def strings_of(states: States) -> Strings:
     is_deeper = depths[ends] > depths[sources]
     deeper, others = np.flatnonzero(is_deeper), np.flatnonzero(~is_deeper & (ends != ROOT))
     entries = np.bincount(ends[deeper], minlength=len(slots))
-    need_none(entries > 1, lambda state: f"state {slots[state]} stands for {entries[state]} strings")
+    need_none(entries > 1, lambda state: f"state {slots[state]} represents {entries[state]} strings; expected 1")
     parents, last = np.zeros(len(slots), np.int32), np.full(len(slots), NEVER, np.int16)
     parents[ends[deeper]], last[ends[deeper]] = sources[deeper], states.bytes_read[deeper]
     found = Strings(parents, last, _are_known(parents, last))

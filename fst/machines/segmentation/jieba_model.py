@@ -94,7 +94,7 @@ def prove(emits: Array, chances: Array, forced: Array, is_taken: Array) -> None:
     need(len(chances) or not len(forced), "words are forced apart, and there is no model that would find them")
     need_none(forced[1:] <= forced[:-1], lambda at: f"word {at + 1} that is forced apart does not come after word {at}")
     is_word = (forced >= 0) & (forced < len(is_taken)) & is_taken.take(forced, mode="clip")
-    need_none(~is_word, lambda at: f"word {at} to force apart is none")
+    need_none(~is_word, lambda at: f"word {at} that is forced apart is not in the trie")
 
 
 def _prove_logarithms(values: Array, name: str) -> None:

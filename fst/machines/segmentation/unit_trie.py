@@ -162,7 +162,7 @@ class UnitTrieTable(Table):
         entries, labels, size = self.entries, ENTRY.labels_of(self.entries), len(self.entries)
         last_label = int((self.units & np.uint32(FREE)).max())
         need(last_label < FREE, f"a unit has the label {FREE}, which free slots have")
-        need(size > last_label and labels[ROOT] == FREE, f"there are {size} slots, of which the first is none's")
+        need(size > last_label and labels[ROOT] == FREE, f"there are {size} slots, and slot 0 is not free")
         taken, targets = labels != FREE, ENTRY.targets_of(self.entries)
         need_none(labels == 0, lambda slot: f"slot {slot} has the label 0, which units of no word have")
         leads = taken & (targets != LEAF)
@@ -174,7 +174,7 @@ class UnitTrieTable(Table):
         values = ENTRY.values_of(self.entries)
         need_none(taken & (values > highest), lambda slot: f"slot {slot} has the value {values[slot]}; the highest is {highest}")
         states, counts = np.unique(targets[leads], return_counts=True)
-        need_none((counts > 1) | (states == ROOT), lambda at: f"state {states[at]} is entered in {counts[at]} ways: this is no trie")
+        need_none((counts > 1) | (states == ROOT), lambda at: f"state {states[at]} has {counts[at]} incoming edges; this is not a trie")
         edges = self.edges()
         above = np.append(edges.above, len(edges))
         need_none(above == NULL, lambda edge: f"slot {edges.slots[edge]} belongs to no state")
@@ -182,7 +182,7 @@ class UnitTrieTable(Table):
             above = above[above]
         need_none(above < len(edges), lambda edge: f"slot {edges.slots[edge]} is not within {longest} units of the root")
         found = int(edges.depths.max(initial=0))
-        need(found == longest, f"a walk reads {found} units, not {longest}")
+        need(found == longest, f"the longest walk reads {found} units; expected {longest}")
         return edges
 
     def edges(self) -> Edges:

@@ -93,7 +93,7 @@ def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, e
 
     def prove_lists(some: Transitions) -> None:
         wrong = reach.take(ENTRY.values_of(some.entries), mode="clip") > some.before
-        some.need_none(wrong, lambda at: f"slot {some.first + at} of steps has a list that is none or reaches too far back")
+        some.need_none(wrong, lambda at: f"slot {some.first + at} of steps has an unknown list, or one with a too long token")
 
     known = prove_transitions(ENTRY, steps, heads, depths, "steps", each, prove_lists)
     defaults = known.take(ENTRY.targets_of(own), mode="clip")
@@ -110,9 +110,9 @@ def _prove_lists(lists: Array, sizes: Array, tokens: int) -> None:
     rows, goes_on = sizes.reshape(-1, BLOCK), (lists >= GOES_ON).reshape(-1, BLOCK)
     need(not rows[LOST].any(), "the first block of lists has items")
     need_none(rows[1:, 0] == 0, lambda block: f"block {block + 1} of lists has no items")
-    need(not goes_on[:, :-1].any() and not goes_on[-1, -1], "a list goes on before the end of its block, or behind the last block")
+    need(not goes_on[:, :-1].any() and not goes_on[-1, -1], "a list continues before the end of its block, or after the last block")
     wrong = (sizes[1:] >= sizes[:-1]) & (sizes[1:] > 0)
     wrong[BLOCK - 1 :: BLOCK] = False  # the next item is in a different block, possibly of a different list
-    need_none(wrong, lambda item: f"block {item // BLOCK} of lists has a token that is not shorter than the one before")
+    need_none(wrong, lambda item: f"block {item // BLOCK} of lists has a token that is not shorter than the token before it")
     ends = np.flatnonzero(goes_on[:, -1])
-    need_none(rows[ends + 1, 0] >= rows[ends, -1], lambda at: f"block {ends[at] + 1} of lists goes on with a token that is not shorter")
+    need_none(rows[ends + 1, 0] >= rows[ends, -1], lambda at: f"block {ends[at] + 1} of lists continues with a token that is not shorter")

@@ -131,5 +131,5 @@ def test_unknown_token_that_is_a_byte_is_no_sound_table() -> None:
     """A table whose unknown token for a run is also the token of a byte is refused, because the token's number of bytes is ambiguous."""
     table = table_of(source(b"xyz", **SETTINGS["one a run"]))
     number = int(table.byte_tokens[ord("a")])
-    with pytest.raises(fst.TableError, match=f"token {number} is that of one byte, and has 0"):
+    with pytest.raises(fst.TableError, match=f"token {number} of one byte has 0 bytes"):
         replace(table, header={**table.header, "unk_id": number, "unk_token": "a"}).prove()

@@ -161,10 +161,10 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
     "an automaton without depths": (resized("entries", lambda _: sound().entries), r"there are \d+ states, and 0 depths"),
     "depths without an automaton": (resized("depths", lambda _: sound().depths), "depths, and no automaton"),
     "a column less": (resized("merges", lambda array: array[:, :2]), "merges has 2 columns, not 3"),
-    "a part below 0": (put("merges", (1, 0), -1), "merge 1 is of"),
-    "a part past all": (put("merges", (1, 1), 9999), "merge 1 is of .*9999.*; there are"),
-    "a result past all": (put("merges", (1, 2), 9999), "merge 1 is of .*9999.*; there are"),
-    "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is of .*, and a part has no bytes"),
+    "a part below 0": (put("merges", (1, 0), -1), "merge 1 is "),
+    "a part past all": (put("merges", (1, 1), 9999), "merge 1 is .*9999.*; expected ids below"),
+    "a result past all": (put("merges", (1, 2), 9999), "merge 1 is .*9999.*; expected ids below"),
+    "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is .*, and a part has no bytes"),
     "a result of other length": (put("merges", (0, 2), ord("a")), r"merge 0 makes 1 bytes of \d and \d"),
     "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "missing_bytes is 0; 1 of the bytes"),
     "bytes that are all tokens": (stating(missing_bytes=1), "missing_bytes is 1; 0 of the bytes"),
@@ -174,7 +174,7 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
     "missing bytes beside ignore_merges": (stating(missing_bytes=1, ignore_merges=True), "more than one of affixes, ignore_merges"),
     "a suffix that no token has": (stating(end_of_word_suffix="</w>"), "missing_bytes is 0; 243 of the bytes"),
     "a suffix beside ignore_merges": (stating(end_of_word_suffix="x", ignore_merges=True), "more than one of affixes, ignore_merges"),
-    "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 is that of one byte, and has"),
+    "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 of one byte has"),
 }
 
 

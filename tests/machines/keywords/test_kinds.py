@@ -268,7 +268,7 @@ HARM: dict[str, tuple[str, Any, Any, str]] = {
     "an empty output": ("entries", 1 + C, ENTRY.pack(C, 0, 6), "has the output 6, of an empty keyword"),
     "an output of a state": ("entries", 0, ENTRY.pack(OWN, 0, 1), "slot 0 has an output, and is no transition"),
     "an empty keyword with a length": ("keyword_lengths", 5, 1, "keyword 5 has 0 bytes, and the length 1"),
-    "a state of two strings": ("entries", 3 + D, ENTRY.pack(D, 8), "state 8 stands for 2 strings"),
+    "a state of two strings": ("entries", 3 + D, ENTRY.pack(D, 8), "state 8 represents 2 strings; expected 1"),
     "a link to another string": ("entries", 8, ENTRY.pack(OWN, 4), "the link of state 8 does not lead to the end of its string"),
     "a byte to another string": ("entries", 104, ENTRY.pack(D, 4, 5), "leads from state [0-9]+ to another string"),
     "a match of more than was read": ("keyword_lengths", 3, 2, "slot 100 has a match of 2 characters, and 1 were read"),

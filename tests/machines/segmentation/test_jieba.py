@@ -177,10 +177,10 @@ HARM_JIEBA: dict[str, tuple[str, Any, Any, str]] = {
     "a half character in blocks": ("units", 0xD842, CHINESE << 17, "unit 55362 is half a character, and of kind 3, not 0"),
     "a half character that is white": ("units", 0xDFB7, SPACE << 17, "unit 57271 is half a character, and of kind 1, not 0"),
     "a line break in blocks": ("units", ord("\n"), LETTER << 17, "unit 10 is a space or a line break, and inside of blocks"),
-    "an entry at the root": ("entries", 0, ENTRY.pack(1, 0), "of which the first is none's"),
+    "an entry at the root": ("entries", 0, ENTRY.pack(1, 0), "and slot 0 is not free"),
     "an entry without a label": ("entries", 1, 0, "has the label 0"),
     "a state past the last": ("entries", 1, ENTRY.pack(1, 1 << 20), "leads past the last slot"),
-    "a state of two parents": ("entries", 1, ENTRY.pack(1, 0), "this is no trie"),
+    "a state of two parents": ("entries", 1, ENTRY.pack(1, 0), "this is not a trie"),
     "a value past the last": ("entries", 1, ENTRY.pack(1, LEAF, 999), "has the value 999"),
     "a score that is none": ("scores", 1, np.nan, "score 1 is nan"),
     "a number past the last": ("numbers", 0, 5, "slot 0 has the word 5"),
@@ -191,7 +191,7 @@ HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
     "an emission that is none": ("emits", (1, 2), np.nan, "element 6 of emits is nan"),
     "an emission that is too probable": ("emits", (0, 0), 1.0, "element 0 of emits is 1.0"),
     "a chance that is too small": ("chances", 3, -1e200, "element 3 of chances is -1e\\+200"),
-    "a word of no slot": ("forced", -1, 9999, "word 1 to force apart is none"),
+    "a word of no slot": ("forced", -1, 9999, "word 1 that is forced apart is not in the trie"),
     "words in no order": ("forced", 1, 0, "word 1 that is forced apart does not come after word 0"),
 }
 

@@ -408,7 +408,7 @@ HARM: dict[str, tuple[dict[str, Any], str]] = {
     "another direction": ({"direction": "up"}, "direction is 'up'"),
     "another kind of table": ({"kind": "keywords"}, "kind is 'keywords'"),
     "another number of words": ({"words": 5}, "there are 7 words; expected 5"),
-    "another length": ({"longest": 7}, "a walk reads 6 units, not 7"),
+    "another length": ({"longest": 7}, "the longest walk reads 6 units; expected 7"),
     "too little length": ({"longest": 3}, "is not within 3 units of the root"),
 }
 
@@ -439,12 +439,12 @@ HARMED: dict[str, tuple[str, Any, int, str]] = {
     "a jump to no state": ("jumps", (1, 1), 999_999, "jumps to 999999, which is no state"),
     "a jump over too little": ("jumps", (1, 1), 0, "units too many"),
     "a jump to another token": ("jumps", (1, 3), 9, "jumps to a token that is not that of state"),
-    "a first jump": ("jumps", (0, 2), 1, "jump 0 is none"),
+    "a first jump": ("jumps", (0, 2), 1, "row 0 of jumps is not empty"),
     "a token past the last word": ("lists", (1, 0), 99, "token 1 has the value 99; there are 7 words"),
     "a token without an end": ("lists", (1, 1), 0, "token 1 does not end after token 0"),
     "a token with another number": ("lists", (1, 2), 7, "token 1 has the number 7"),
     "a token after itself": ("lists", (1, 3), 1, "token 1 does not come after token 1"),
-    "a first token": ("lists", (0, 0), 1, "token 0 is none"),
+    "a first token": ("lists", (0, 0), 1, "row 0 of lists is not empty"),
     "a rule past the last token": ("rules", 0, 999, "rule 0 has the token 999"),
     "a rule of another size": ("rules", 0, 2, "ends a rule of"),
 }

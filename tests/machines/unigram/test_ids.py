@@ -271,7 +271,7 @@ HARMS = {
     "character in a list": (changed("lists", lambda _: BLOCK, lambda _: -5), "item 4 of lists is -5"),
     "empty list": (changed("lists", lambda _: BLOCK, lambda _: NONE), "block 1 of lists has no items"),
     "order in a list": (changed("lists", lambda _: BLOCK + 1, lambda _: 8), "block 1 of lists has a token that is not shorter"),
-    "list that goes on": (changed("lists", lambda _: BLOCK, lambda item: item | GOES_ON), "a list goes on before"),
+    "list that goes on": (changed("lists", lambda _: BLOCK, lambda item: item | GOES_ON), "a list continues before"),
     "states": (stating(states=1), "states is 1"),
     "scores": (cut("scores"), "scores for"),
     "score": (changed("scores", lambda _: 1, lambda _: np.nan), "token 1 has the score nan"),
