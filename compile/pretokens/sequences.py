@@ -52,7 +52,7 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
         >>> words = {"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Removed", "invert": True}
         >>> text = "in 1984 B4"
-        >>> [text[begin:end] for begin, end in in_sequence([digits, words]).pieces(text)]
+        >>> [text[begin:end] for begin, end in in_sequence([digits, words]).pretokens(text)]
         ['in', '1', '9', '8', '4', 'B', '4']
     """
     budget = Budget()

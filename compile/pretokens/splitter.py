@@ -46,7 +46,7 @@ def splitter(
 
     Examples:
         >>> words = splitter(r" ?\w+|\s+")
-        >>> [("see you, Ann"[start:end]) for start, end in words.pieces("see you, Ann")]
+        >>> [("see you, Ann"[start:end]) for start, end in words.pretokens("see you, Ann")]
         ['see', ' you', ',', ' Ann']
     """
     if behavior not in BEHAVIORS:

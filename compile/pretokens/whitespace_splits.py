@@ -209,9 +209,9 @@ def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) ->
 
 def _alone(parts: Sequence[Component], string: str) -> list[Span]:
     """The pre-tokens that the later splits make of a string, which is a pre-token of the first split."""
-    return in_sequence(parts).pieces(string)
+    return in_sequence(parts).pretokens(string)
 
 
 def _followed(split: Splitter, string: str) -> list[Span]:
     """The pre-tokens of a string that a space follows."""
-    return split.pieces(string + SPACE)
+    return split.pretokens(string + SPACE)

@@ -25,7 +25,7 @@ NOT_PLAIN = 0xFF  # in `ascii_symbols`: the symbol does not only depend on this 
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # the number of 64-bit numbers in a key
 LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in a group with other pre-tokens
-PIECES = 2 * CHUNK + MARGIN  # capacity for the pre-tokens and bytes of a round, which ends at `CHUNK` pre-tokens or `CHUNK` bytes
+PRETOKENS = 2 * CHUNK + MARGIN  # capacity for the pre-tokens and bytes of a round, which ends at `CHUNK` pre-tokens or `CHUNK` bytes
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -56,7 +56,7 @@ class Arguments(NamedTuple):
         key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. In the 32 bytes from the start of a word, these
             masks clear the bytes after the word.
         specials: the special tokens in UTF-8; the value of each token is its id.
-        long_pieces: the pre-tokens that are one token and too long for the table of words; the value of a pre-token is its id.
+        long_pretokens: the pre-tokens that are one token and too long for the table of words; the value of a pre-token is its id.
     """
 
     params: Array
@@ -77,7 +77,7 @@ class Arguments(NamedTuple):
     displacements: Array
     key_masks: Array
     specials: Matcher
-    long_pieces: Matcher
+    long_pretokens: Matcher
 
 
 class Work(NamedTuple):
@@ -90,7 +90,7 @@ class Work(NamedTuple):
             previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a word.
         symbols: empty; the kernels keep no symbols between calls.
         begins: uint32[capacity], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.find`.
-        pieces: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
+        pretokens: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
             `fst.runtime.pretokens.kernels.find`.
         slots, pending: uint64[capacity]; scratch: int32[capacity], ids with gaps; special_ids: int32[capacity].
         active, tokens: uint64[2 * capacity]; longer: uint64[LONGEST + 2], zeros between rounds.
@@ -104,7 +104,7 @@ class Work(NamedTuple):
     state: Array
     symbols: Array
     begins: Array
-    pieces: Array
+    pretokens: Array
     slots: Array
     pending: Array
     scratch: Array
@@ -155,7 +155,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         displacements=borrowable(table.displacements, np.uint16),
         key_masks=KEY_MASKS,
         specials=trie(specials.items()),
-        long_pieces=trie(table.long_pieces.items()),
+        long_pretokens=trie(table.long_pretokens.items()),
     )
 
 
@@ -163,13 +163,13 @@ def work() -> Work:
     """Allocate the working arrays."""
 
     def array(dtype: type[np.generic], times: int = 1) -> NDArray[Any]:
-        return np.empty(times * PIECES, dtype)
+        return np.empty(times * PRETOKENS, dtype)
 
     return Work(
         state=np.zeros(11, np.uint64),
         symbols=np.empty(0, np.uint8),
         begins=array(np.uint32),
-        pieces=array(np.uint32),
+        pretokens=array(np.uint32),
         slots=array(np.uint64),
         pending=array(np.uint64),
         scratch=array(np.int32),

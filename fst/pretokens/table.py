@@ -108,7 +108,7 @@ class PretokenTable(Table):
         """The ids of the fallback tokens for bytes; bytes without a fallback token are left out."""
 
     @abstractmethod
-    def run_piece(self, piece: bytes) -> Sequence[int]:
+    def run_pretoken(self, pretoken: bytes) -> Sequence[int]:
         """Return the token ids of a pre-token, by the slow walk."""
 
     @abstractmethod
@@ -148,7 +148,7 @@ class PretokenTable(Table):
         """Return the token ids of a text without a template: the slow walk, which specifies the kernels."""
         ids: list[int] = []
         for part, special in self.parts(text):
-            ids += self.run_piece(part.encode()) if special is None else [special]
+            ids += self.run_pretoken(part.encode()) if special is None else [special]
         return ids
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
@@ -162,7 +162,7 @@ class PretokenTable(Table):
 
     def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
         """The pre-tokens of a stretch, except dropped ones."""
-        return ((stretch[begin:end], None) for begin, end in self.splitter.pieces(stretch))
+        return ((stretch[begin:end], None) for begin, end in self.splitter.pretokens(stretch))
 
     def arguments(self) -> Any:
         """The arguments of the table's kernel, for texts that were not rewritten."""

@@ -222,9 +222,9 @@ class Normalizer:
 
     def _in_pieces(self, text: str, places: Sequence[Place], splitter: Splitter) -> Stretch:
         """Cut a part with a splitter, and write the spaces of each pre-token."""
-        written = [self.whitespace.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
+        written = [self.whitespace.written(text[begin:end], places[begin:end]) for begin, end in splitter.pretokens(text)]
         own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
-        return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
+        return Stretch(EDGE.join(pretoken for pretoken, _ in written), own[1:], None)
 
 
 NOTHING = Normalizer(None, Images([]), NO_WHITESPACE)

@@ -80,7 +80,7 @@ class Splitter:
         prove_moves(found)
         return cls(np.repeat(np.array(numbers, np.uint8), np.diff(starts, append=CODE_POINTS)), found, dropped=frozenset(dropped))
 
-    def pieces(self, text: str) -> list[Span]:
+    def pretokens(self, text: str) -> list[Span]:
         """The spans of the pre-tokens of a text, in characters."""
         spans = kept(self.segments(text), self.behavior)
         return [(start, end) for start, end in spans if start < end and int(self.classes[ord(text[start])]) not in self.dropped]
@@ -157,15 +157,15 @@ def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span
     if behavior == "merged_with_next":
         mirrored = [((-end, -start), matched) for (start, end), matched in reversed(segments)]
         return [(-end, -start) for start, end in reversed(kept(mirrored, "merged_with_previous"))]
-    pieces: list[Span] = []
+    pretokens: list[Span] = []
     before = False  # whether the previous segment is a match
     for (start, end), matched in segments:
-        if pieces and _joins(behavior, before, matched):
-            pieces[-1] = (pieces[-1][0], end)
+        if pretokens and _joins(behavior, before, matched):
+            pretokens[-1] = (pretokens[-1][0], end)
         elif not (matched and behavior == "removed"):
-            pieces.append((start, end))
+            pretokens.append((start, end))
         before = matched
-    return pieces
+    return pretokens
 
 
 def _joins(behavior: Behavior, before: bool, matched: bool) -> bool:

@@ -2,10 +2,10 @@
 
 The pre-tokens of a round are counted in several loops, so that the processor loads the slots of many pre-tokens at the same time::
 
-    find_pieces    text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
-    mark_dropped   pre-tokens → marks on dropped pre-tokens, if the table drops any
-    find_slots     pre-tokens → their first slots, which are prefetched
-    count_pieces   pre-tokens → counts; a new word is put into a free slot
+    find_pretokens  text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
+    mark_dropped    pre-tokens → marks on dropped pre-tokens, if the table drops any
+    find_slots      pre-tokens → their first slots, which are prefetched
+    count_pretokens pre-tokens → counts; a new word is put into a free slot
 
 Kernels check nothing. They require:
 
@@ -23,7 +23,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.counting import arguments
 from fst.runtime.kernels.constants import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
-from fst.runtime.pretokens.kernels.find import KIND, PLACE, ROW_END, SPECIAL, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.find import KIND, PLACE, ROW_END, SPECIAL, find_pretokens, mark_dropped
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = (np.uint64(reason) for reason in range(4))
 INLINE, LONG, TAG = np.uint64(arguments.INLINE), np.uint64(arguments.LONG), np.uint64(arguments.TAG_SHIFT)
@@ -49,12 +49,12 @@ def hash_of_long(text, begin, length, masks):
 
 
 @part
-def find_slots(text, pieces, count, counts, shift, hashes):
+def find_slots(text, pretokens, count, counts, shift, hashes):
     """Hash the pre-tokens of a round, and prefetch their slots."""
     slots, masks = counts.slots, counts.masks
     for index in range(count):
-        item = np.uint64(pieces[index])
-        length = (np.uint64(pieces[index + 1]) & PLACE) - (item & PLACE)
+        item = np.uint64(pretokens[index])
+        length = (np.uint64(pretokens[index + 1]) & PLACE) - (item & PLACE)
         hashed = mixed(hash_of(text, item & PLACE, masks, min(length, INLINE) << U2))
         if length > INLINE and item >> KIND == U0:
             hashed = hash_of_long(text, item, length, masks)
@@ -103,13 +103,13 @@ def is_word(text, begin, length, hashed, slot, counts):
 
 
 @part
-def count_pieces(text, pieces, count, counts, shift, hashes):
+def count_pretokens(text, pretokens, count, counts, shift, hashes):
     """Count the pre-tokens of a round. At an added token, stop and return False; otherwise return True."""
     slots, state, last = counts.slots, counts.state, np.uint64(len(counts.slots)) - U1
     for index in range(count):
-        item = np.uint64(pieces[index])
+        item = np.uint64(pretokens[index])
         if item >> KIND == U0:
-            length, hashed = (np.uint64(pieces[index + 1]) & PLACE) - item, hashes[index]
+            length, hashed = (np.uint64(pretokens[index + 1]) & PLACE) - item, hashes[index]
             slot, tag = hashed >> shift << U2, min(length, LONG)
             value = slots[slot + U3]
             while value and not (value >> TAG == tag and is_word(text, item, length, hashed, slot, counts)):
@@ -153,20 +153,20 @@ def count_words(text, starts, table, work, counts):
         `DONE`; `NO_SLOTS` or `NO_POOL`: the caller must enlarge the table and call again; or `HAS_ADDED`: the document
         ``counts.state[DOCUMENT]`` contains an added token.
     """
-    state, pieces, hashes, shift = counts.state, work.pieces, work.slots, shift_of(counts.slots)
+    state, pretokens, hashes, shift = counts.state, work.pretokens, work.slots, shift_of(counts.slots)
     rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
     most = (np.uint64(len(counts.slots)) >> U2) * MOST_FILLED // OF
     while row < rows:
-        next_row, following, count, _ = find_pieces(text, starts, row, at, U0, table, work)
+        next_row, following, count, _ = find_pretokens(text, starts, row, at, U0, table, work)
         state[NEEDED] = following - at + INLINE
         if state[WORDS] + count > most:
             return NO_SLOTS
         if state[POOL] + state[NEEDED] > np.uint64(len(counts.pool)):
             return NO_POOL
         if len(table.drops):
-            mark_dropped(text, pieces, count, table)
-        find_slots(text, pieces, count, counts, shift, hashes)
-        if not count_pieces(text, pieces, count, counts, shift, hashes):
+            mark_dropped(text, pretokens, count, table)
+        find_slots(text, pretokens, count, counts, shift, hashes)
+        if not count_pretokens(text, pretokens, count, counts, shift, hashes):
             return HAS_ADDED
         row, at = next_row, following
         state[ROW], state[AT] = row, at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fst.runtime.front_end import TextBuffers
-from fst.runtime.pretokens.pending import OpenPiece
+from fst.runtime.pretokens.pending import OpenPretoken
 from fst.runtime.rows.texts import Units
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.header import AddedTokens
@@ -22,7 +22,7 @@ class PretokenNormalizer(TextNormalizer):
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:
         """Whether the first pre-token of a normalized text continues to the end of the text."""
         if buffers.unfinished is None:
-            buffers.unfinished = OpenPiece(self._shared)
+            buffers.unfinished = OpenPretoken(self._shared)
         if buffers.unfinished.goes_on_in(text):
             return True
         buffers.unfinished = None

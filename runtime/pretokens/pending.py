@@ -15,7 +15,7 @@ read_on = Deferred("fst.runtime.pretokens.kernels.pending", "read_on")
 UTF_8 = UNIT_TYPES["utf-8"]
 
 
-class OpenPiece:
+class OpenPretoken:
     """A reader of an unfinished pre-token, which reads each byte once.
 
     Args:
@@ -41,7 +41,7 @@ class OpenPiece:
         return size
 
 
-class PendingPiece:
+class PendingPretoken:
     """A test for pending text of byte-level BPE and Unigram: an unfinished pre-token.
 
     Args:
@@ -49,7 +49,7 @@ class PendingPiece:
     """
 
     def __init__(self, machine: Arguments) -> None:
-        self._piece, self._rest = OpenPiece(machine), ""
+        self._piece, self._rest = OpenPretoken(machine), ""
 
     def begins(self, text: str) -> bool:
         """Whether the text is an unfinished pre-token."""

@@ -39,7 +39,7 @@ Flags = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
 
 
-class PieceBegins(SafeCuts):
+class PretokenBegins(SafeCuts):
     """A finder of safe cuts by the decisions of windows.
 
     Args:

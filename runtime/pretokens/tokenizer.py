@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.runtime.front_end import Pending
 from fst.runtime.pretokens.normalizer import PretokenNormalizer
-from fst.runtime.pretokens.pending import PendingPiece
-from fst.runtime.pretokens.safe_cuts import PieceBegins, leave_ascii
+from fst.runtime.pretokens.pending import PendingPretoken
+from fst.runtime.pretokens.safe_cuts import PretokenBegins, leave_ascii
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source
 from fst.runtime.run import Runner
@@ -32,7 +32,7 @@ class PretokenTokenizer(Tokenizer):
         text = self._table.metadata.text
         leaves_spaces = text.normalizer is None or not text.normalizer.whitespace.symbol
         is_safe = leaves_spaces and leave_ascii(part["type"] for part in text.normalizers or ())
-        return PieceBegins(self._table, self._ids_runner.arguments.shared) if is_safe else None
+        return PretokenBegins(self._table, self._ids_runner.arguments.shared) if is_safe else None
 
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
         batch = super()._encode(source, with_spans=with_spans, **options)
@@ -69,7 +69,7 @@ class PretokenTokenizer(Tokenizer):
         return PretokenNormalizer(self._table.marked_arguments(), text.normalizer, self._metadata.added_tokens, text.trimming)
 
     def _pending(self, with_spans: bool) -> Pending:
-        return super()._pending(with_spans) or PendingPiece(self._ids_runner.arguments.shared)
+        return super()._pending(with_spans) or PendingPretoken(self._ids_runner.arguments.shared)
 
     @Lazy
     def _ids_runner(self) -> Runner:

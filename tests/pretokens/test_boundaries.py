@@ -66,7 +66,7 @@ def decisions(found: Windows, text: Sequence[int]) -> Iterator[int]:
 def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
     """The characters of a text for which a window decides otherwise than the splitter."""
     split, found = compiled(pattern)
-    begins = {begin for begin, _ in split.pieces("".join(map(chr, text)))} - {0}
+    begins = {begin for begin, _ in split.pretokens("".join(map(chr, text)))} - {0}
     decided = enumerate(decisions(found, text))
     return [place for place, decision in decided if decision != UNDECIDED and decision != (place in begins)]
 
@@ -108,7 +108,7 @@ def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.Monke
     draw = random.Random(7)
     for _ in range(300):
         text = draw.choices(range(classes_of(CL100K)), k=9)
-        begins = {begin for begin, _ in split.pieces("".join(map(chr, text)))} - {0}
+        begins = {begin for begin, _ in split.pretokens("".join(map(chr, text)))} - {0}
         assert all(decision in (UNDECIDED, place in begins) for place, decision in enumerate(decisions(found, text)))
 
 
@@ -116,8 +116,8 @@ def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.Monke
 def patterns(draw: some.DrawFn) -> str:
     """Draw patterns over three letters that match any text."""
     atom = some.sampled_from(["a", "b", "c", "[ab]", "[^a]", "[bc]", "(?:ab)", "(?:ba|c)"])
-    piece = some.builds(str.__add__, atom, some.sampled_from(["", "", "+", "*", "?", "{1,2}", "{2}"]))
-    word = some.builds("".join, some.lists(piece, min_size=1, max_size=3))
+    pretoken = some.builds(str.__add__, atom, some.sampled_from(["", "", "+", "*", "?", "{1,2}", "{2}"]))
+    word = some.builds("".join, some.lists(pretoken, min_size=1, max_size=3))
     ahead = some.sampled_from(["", "", "(?=a)", "(?!b)", "(?![ab])"])
     parts = draw(some.lists(some.builds("{}{}{}".format, atom, word, ahead), min_size=1, max_size=3))
     return "|".join(parts) + ANY

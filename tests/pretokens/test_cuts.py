@@ -23,7 +23,7 @@ from support.tiers import examples, sample
 import fst
 from fst.compile.pretokens.splits import GPT2
 from fst.machines.bpe.table import BpeTable
-from fst.runtime.pretokens.safe_cuts import STRETCHES, PieceBegins, _codes, leave_ascii
+from fst.runtime.pretokens.safe_cuts import STRETCHES, PretokenBegins, _codes, leave_ascii
 from fst.runtime.rows import batch as batches
 from fst.runtime.rows.texts import Text, rows_of
 from fst.runtime.safe_cuts import SafeCuts
@@ -48,21 +48,21 @@ def tokenizer(pattern: str, special: tuple[str, ...] = SPECIAL) -> Any:
     return fst.Tokenizer(small(pattern, MERGES, special=special).table)
 
 
-def text_of(seed: int | str, pieces: int) -> str:
+def text_of(seed: int | str, pretokens: int) -> str:
     """A text of all strings that are difficult next to a cut."""
-    return "".join(random.Random(seed).choices(PIECES, k=pieces))
+    return "".join(random.Random(seed).choices(PIECES, k=pretokens))
 
 
 def cuts_of(tok: Any, text: Text) -> list[int]:
     """All safe cuts of a text."""
-    cuts: PieceBegins = tok._safe_cuts
+    cuts: PretokenBegins = tok._safe_cuts
     return [int(cut) for cut in cuts._cuts(_codes(text))]
 
 
 class Given(SafeCuts):
     """Safe cuts that a test gives."""
 
-    ahead = PieceBegins.ahead
+    ahead = PretokenBegins.ahead
 
     def __init__(self, cuts: Sequence[int]) -> None:
         self._cuts = cuts
@@ -110,7 +110,7 @@ def test_all_short_texts(pattern: str) -> None:
     tok = tokenizer(pattern, ("ba",))
     for letters in sample([*product("ab ", repeat=8)], 150, pattern):
         text = "".join(letters)
-        begins = {begin for begin, _ in tok._table.splitter.pieces(text)}
+        begins = {begin for begin, _ in tok._table.splitter.pretokens(text)}
         for cut in cuts_of(tok, text):
             assert cut in begins or "ba" in text
             hold(tok, text, [cut])
@@ -137,7 +137,7 @@ def test_what_is_not_text_is_replaced() -> None:
     """Invalid bytes and lone surrogates are replaced in a divided text as in one part, and errors contain their position in the text."""
     tok, draw = tokenizer(GPT2), random.Random(8)
     wrong = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xe4\xb8 \xad", b"\xc2\n")
-    data = [b"".join(draw.choice([*wrong, *(piece.encode() for piece in PIECES)]) for _ in range(150)) for _ in range(3)]
+    data = [b"".join(draw.choice([*wrong, *(pretoken.encode() for pretoken in PIECES)]) for _ in range(150)) for _ in range(3)]
     check_threads(tok, data, errors="replace", offsets=True)
     surrogates = ("\ud83d", chr(0xDE00), "\ud83d \ude00", *PIECES)
     check_threads(tok, ["".join(draw.choices(surrogates, k=150)) for _ in range(3)], errors="replace", offsets=True)
@@ -149,7 +149,7 @@ def test_added_tokens_are_kept_away_from() -> None:
     """A position is no safe cut if an added token could be in the characters that decide about it, or could overlap them."""
     text = "the abc def ghi jkl " * 4
     free, cut = cuts_of(tokenizer(GPT2, ()), text), text.index(" ghi")
-    first = cut + PieceBegins.ahead - tokenizer(GPT2, ())._safe_cuts._width
+    first = cut + PretokenBegins.ahead - tokenizer(GPT2, ())._safe_cuts._width
     assert cut in free
     assert free == cuts_of(tokenizer(GPT2, ("<s>",)), text)
     for special in (text[cut:], text[cut + 2], text[first], f"x{text[first - 1]}", f"x{text[first - 1 : first + 1]}x"):
@@ -166,7 +166,7 @@ def test_contextual_tokens_have_room() -> None:
     added = replace(table.metadata.added_tokens, contextual={"<m>": token})
     contextual = replace(table, header={**table.header})
     vars(contextual)["metadata"] = replace(table.metadata, added_tokens=added)
-    cuts, width = PieceBegins(contextual, tok._ids_runner.arguments.shared), tok._safe_cuts._width
+    cuts, width = PretokenBegins(contextual, tok._ids_runner.arguments.shared), tok._safe_cuts._width
     text = text_of("contextual", 300)
     found = cuts._cuts(_codes(text)).tolist()
     assert found

@@ -99,21 +99,21 @@ class Stage:
         self.by, self.splitter = by or NOTHING, self.line.splitter()
         self._document = {"version": "1.0", "added_tokens": tokens, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pretokens(self, text: str) -> list[Piece]:
         """The pre-tokens of a text with their spans, by the walks."""
         found = []
         for stretch in self.by.stretches(text, self.added):
             if stretch.token is not None:
                 found.append((self.names[stretch.token], (stretch.places[0][0], stretch.places[0][1])))
                 continue
-            for begin, end in self.splitter.pieces(stretch.text):
+            for begin, end in self.splitter.pretokens(stretch.text):
                 span = stretch.places[begin][0], stretch.places[end - 1][1]
                 found.append((stretch.text[begin:end].replace(" ", self.line.whitespace.symbol or " "), span))
         return found
 
-    def expected(self, text: str, pieces: Sequence[Piece]) -> list[Piece]:
-        """The pre-tokens of a text with their spans, by tokenizers, to which a word that is not in `pieces` is unknown."""
-        known = {"<unk>": 0, **{piece: place for place, (piece, _) in enumerate(pieces, 1000)}}
+    def expected(self, text: str, pretokens: Sequence[Piece]) -> list[Piece]:
+        """The pre-tokens of a text with their spans, by tokenizers, to which a word that is not in `pretokens` is unknown."""
+        known = {"<unk>": 0, **{pretoken: place for place, (pretoken, _) in enumerate(pretokens, 1000)}}
         model = {"type": "WordLevel", "unk_token": "<unk>", "vocab": known}
         reference = Tokenizer.from_str(json.dumps({**self._document, "model": model}))
         found = reference.encode(text)
@@ -143,8 +143,8 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
     """Pre-tokens and spans match tokenizers."""
     found = stage(case)
     for text in sample(TEXTS, 4):
-        pieces = found.pieces(text)
-        assert pieces == found.expected(text, pieces), text
+        pretokens = found.pretokens(text)
+        assert pretokens == found.expected(text, pretokens), text
 
 
 def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[Any]]:
@@ -205,8 +205,8 @@ def test_any_text(data: Any) -> None:
     """The pre-tokens of any text match tokenizers."""
     found = stage(data.draw(some.sampled_from(CASES)))
     text = data.draw(some.text(some.one_of(some.sampled_from(CHARS), some.characters(codec="utf-8"))))
-    pieces = found.pieces(text)
-    assert pieces == found.expected(text, pieces)
+    pretokens = found.pretokens(text)
+    assert pretokens == found.expected(text, pretokens)
 
 
 @pytest.mark.parametrize("part", [{"add_prefix_space": True}, {"add_prefix_space": False, "prepend_scheme": "never"}, {"str_rep": "x"}])

@@ -81,7 +81,7 @@ def cut(splits: Sequence[Splitter], text: str) -> list[Span]:
     """The parts of a text, which each splitter cuts further."""
     spans = [(0, len(text))]
     for each in splits:
-        spans = [(begin + first, begin + last) for begin, end in spans for first, last in each.pieces(text[begin:end])]
+        spans = [(begin + first, begin + last) for begin, end in spans for first, last in each.pretokens(text[begin:end])]
     return [(begin, end) for begin, end in spans if begin < end]
 
 
@@ -100,7 +100,7 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
     except UnsupportedError:
         reject()
     assert not leaves_gaps(ours)
-    assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
+    assert [ours.pretokens(text) for text in texts] == [found.pretokens(text) for text in texts]
 
 
 def has_total(found: Splitter) -> bool:
@@ -121,7 +121,7 @@ def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts
     except UnsupportedError:
         reject()
     assert not leaves_gaps(ours)
-    assert [ours.pieces(text) for text in texts] == [cut(found, text) for text in texts]
+    assert [ours.pretokens(text) for text in texts] == [cut(found, text) for text in texts]
 
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)
@@ -135,7 +135,7 @@ def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> N
             total(found)
     else:
         texts, ours = [*texts_over("abc", 800)], total(found)
-        assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
+        assert [ours.pretokens(text) for text in texts] == [found.pretokens(text) for text in texts]
 
 
 @pytest.mark.parametrize("invert", [False, True])
@@ -147,7 +147,7 @@ def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert:
     draw = random.Random(string)
     parts = (string, string, string[:-1], string[-1], "x")
     for text in ("", *("".join(draw.choices(parts, k=draw.randint(1, 9))) for _ in range(80))):
-        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+        assert ours.pretokens(text) == [span for _, span in reference.pre_tokenize_str(text)], text
 
 
 @pytest.mark.parametrize("pattern", ["ab|acc", "a+b", "b|ab", "ab(?!c)"])
@@ -160,7 +160,7 @@ def test_gaps_with_behaviors_need_one_character(pattern: str) -> None:
 
 def test_gaps_between_matches_of_several_characters() -> None:
     """A split compiles unless a match may begin inside a search that fails."""
-    assert total(splitter("ab|b")).pieces("aabcab") == [(0, 1), (1, 3), (3, 4), (4, 6)]
+    assert total(splitter("ab|b")).pretokens("aabcab") == [(0, 1), (1, 3), (3, 4), (4, 6)]
     with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
         total(splitter("aab"))
 
@@ -191,7 +191,7 @@ def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps to compile all splits and all atomic groups add up to the limit of the compiler."""
     monkeypatch.setattr(budget, "MAX_STEPS", 20_000)
     pattern = "(?>[ab]{1,99})x"
-    assert in_sequence([split(pattern + "|[a-c]"), split("[d-f]{1,9}")]).pieces("abxc") == [(0, 3), (3, 4)]
+    assert in_sequence([split(pattern + "|[a-c]"), split("[d-f]{1,9}")]).pretokens("abxc") == [(0, 3), (3, 4)]
     for splits in ([split(f"{pattern}|[ab]|{letter}") for letter in "defghijkl"], [split("|".join([pattern] * 40))]):
         with pytest.raises(UnsupportedError, match="take more than 20,000 steps to compile"):
             in_sequence(splits)
@@ -199,20 +199,20 @@ def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_splits() -> None:
     """Without a split, a text is one pre-token."""
-    assert in_sequence([]).pieces("a b\n c") == whole().pieces("a b\n c") == [(0, 6)]
-    assert in_sequence([]).pieces("") == []
+    assert in_sequence([]).pretokens("a b\n c") == whole().pretokens("a b\n c") == [(0, 6)]
+    assert in_sequence([]).pretokens("") == []
 
 
 def test_dropped_by_the_first() -> None:
     """Text that the first split drops does not reach the second, which may drop text, too."""
     whitespace, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
-    assert in_sequence([whitespace, digits]).pieces("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
-    assert in_sequence([whitespace, split(r"\s+|\S+")]).pieces("a1  b ") == [(0, 2), (4, 5)]
+    assert in_sequence([whitespace, digits]).pretokens("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
+    assert in_sequence([whitespace, split(r"\s+|\S+")]).pretokens("a1  b ") == [(0, 2), (4, 5)]
 
 
 def test_absent_strings() -> None:
     """Alternatives for strings that no text contains are left out, without which CLIP's splits would be refused."""
-    assert in_sequence([split(r"<\|x\|>|x+|[^x]+"), split("<|x+|[^<x]+")], absent=["x|"]).pieces("<|x") == [(0, 1), (1, 2), (2, 3)]
+    assert in_sequence([split(r"<\|x\|>|x+|[^x]+"), split("<|x+|[^<x]+")], absent=["x|"]).pretokens("<|x") == [(0, 1), (1, 2), (2, 3)]
     with pytest.raises(UnsupportedError, match="splits in sequence"):
         in_sequence(splits_of("clip"))
     with pytest.raises(UnsupportedError, match="splits in sequence"):
@@ -306,7 +306,7 @@ def test_pieces_are_those_of_the_reference(name: str) -> None:
     ours, reference = compiled(name), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)})).pre_tokenizer
     characters = "".join(sorted({*representatives(ours), *"a "}))
     for text in sample([*texts_over(characters, 20_000)], 60):
-        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+        assert ours.pretokens(text) == [span for _, span in reference.pre_tokenize_str(text)], text
 
 
 def hold(name: str, texts: Sequence[str]) -> None:

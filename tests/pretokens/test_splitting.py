@@ -119,7 +119,7 @@ def test_matches_over_classes_are_those_of_oniguruma(name: str) -> None:
     """In all short texts over one character of each class, a splitter finds the matches of tokenizers."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
     for text in texts_over(representatives(ours), 200_000 if LONG else 3_000):
-        assert cut(text, ours.pieces(text)) == reference(text), text
+        assert cut(text, ours.pretokens(text)) == reference(text), text
 
 
 @pytest.mark.sampled
@@ -132,7 +132,7 @@ def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
     texts = [*texts_over(characters, 200_000 if LONG else 3_000)]
     reference = fancy_regex(PATTERNS[name], characters, len(texts[-1]))
     for text in texts:
-        assert cut(text, ours.pieces(text)) == reference(text), text
+        assert cut(text, ours.pretokens(text)) == reference(text), text
 
 
 @pytest.mark.sampled
@@ -147,7 +147,7 @@ def test_members_of_a_class_are_alike(name: str) -> None:
         for other in draw.choice(members, 30 if LONG else 5):
             for text in (f"{char}", f" {char}{char}", f"a{char}1", f"'{char} {char}\n", f"A{char}! {char}a"):
                 changed = text.replace(char, chr(other)) if char not in " aA1'!\n" else text
-                assert [*map(len, reference(changed))] == [*map(len, cut(text, ours.pieces(text)))], (text, changed)
+                assert [*map(len, reference(changed))] == [*map(len, cut(text, ours.pretokens(text)))], (text, changed)
 
 
 # Random patterns, over few characters so that they often match
@@ -191,7 +191,7 @@ def test_matches_of_random_patterns_are_those_of_oniguruma(pattern: str, texts: 
     ours = compiled_or_not(pattern, "oniguruma")
     reference = oniguruma(pattern)
     for text in texts:
-        assert cut(text, ours.pieces(text)) == reference(text), text
+        assert cut(text, ours.pretokens(text)) == reference(text), text
 
 
 @examples(1_000, deadline=None)
@@ -202,7 +202,7 @@ def test_matches_of_random_patterns_are_those_of_fancy_regex(pattern: str, texts
     ours = compiled_or_not(pattern, "fancy-regex")
     reference = fancy_regex(pattern, CHARACTERS, 4)
     for text in texts:
-        assert cut(text, ours.pieces(text)) == reference(text), text
+        assert cut(text, ours.pretokens(text)) == reference(text), text
 
 
 BRACKETED = [*"ab-]^&ſé", "a-c", r"\s", r"\W", r"\p{Lu}", r"\P{L}", r"\]", r"\-", "[ab]", "[^ab]", "[:alpha:]", "[:^punct:]", "&&"]
@@ -224,7 +224,7 @@ def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, igno
             expected = engine_of(dialect).matched(pattern, text)
         except Exception:  # the engine refuses the pattern, so no tokenizer has it
             continue
-        assert set("".join(cut(text, ours.pieces(text)))) == expected
+        assert set("".join(cut(text, ours.pretokens(text)))) == expected
 
 
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
@@ -237,7 +237,7 @@ def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
             if isinstance(ours, str):
                 assert char.isalnum() or char in "<>", pattern
             else:
-                assert {*"".join(cut(text, ours.pieces(text)))} == engine.matched(pattern, text), pattern
+                assert {*"".join(cut(text, ours.pretokens(text)))} == engine.matched(pattern, text), pattern
 
 
 @pytest.mark.parametrize(("pattern", "text", "onig", "fancy"), DIALECTS)
@@ -250,7 +250,7 @@ def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy:
                 compiled(pattern, dialect)
         else:
             reference = oniguruma(pattern) if dialect == "oniguruma" else fancy_regex(pattern, "".join(sorted(set(text))), len(text))
-            assert cut(text, compiled(pattern, dialect).pieces(text)) == expected == reference(text)
+            assert cut(text, compiled(pattern, dialect).pretokens(text)) == expected == reference(text)
 
 
 @pytest.mark.parametrize(("pattern", "named"), REFUSED.items(), ids=lambda value: value[:20])
@@ -271,7 +271,7 @@ def test_patterns_of_the_hub() -> None:
         if isinstance(ours, str):
             refused[ours] += 1
         else:
-            assert cut(row["input"], ours.pieces(row["input"])) == row["expected"], row["case_id"]
+            assert cut(row["input"], ours.pretokens(row["input"])) == row["expected"], row["case_id"]
     assert refused == REFUSED_ROWS
 
 
@@ -302,7 +302,7 @@ def test_behaviors_are_those_of_the_reference(pattern: str, behavior: Any, inver
 
     ours, reference = splitter(pattern, behavior, invert), pre_tokenizers.Split(Regex(pattern), behavior, invert)
     for text in ["", *texts_over("ab c", 256)]:
-        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+        assert ours.pretokens(text) == [span for _, span in reference.pre_tokenize_str(text)], text
 
 
 @pytest.mark.parametrize("pattern", [" ", "a.b", "(", "aa", "\n", "[é]"])
@@ -312,7 +312,7 @@ def test_plain_strings_match_themselves(pattern: str) -> None:
 
     ours, reference = splitter(pattern, literal=True), pre_tokenizers.Split(pattern, "isolated")
     for text in (pattern, f"a{pattern}{pattern}b", "axb aaaa", "é[é]", "(a.b)\n"):
-        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+        assert ours.pretokens(text) == [span for _, span in reference.pre_tokenize_str(text)], text
 
 
 def test_long_strings_are_refused() -> None:
@@ -383,7 +383,7 @@ def test_a_pattern_without_matches_has_a_first_state() -> None:
     """A pattern that never matches compiles, and gives each text as one pre-token."""
     ours = splitter(r"[^\s\S]")
     assert ours.moves.tolist() == [[0, 0], [0, 0]]
-    assert ours.pieces("a b") == [(0, 3)]
+    assert ours.pretokens("a b") == [(0, 3)]
 
 
 def test_compiling_is_deterministic() -> None:

@@ -30,9 +30,9 @@ CLIP = byte_level_last(split(CLIP_PATTERN, "Removed", True), use_regex=True)
 TOKENS = [token("<|endoftext|>"), token("<|startoftext|>"), token("<|pad|>")]  # the literal strings in the pattern
 
 
-def pieces(split: Splitter, text: str) -> list[str]:
+def pretokens(split: Splitter, text: str) -> list[str]:
     """The pre-tokens of a text."""
-    return [text[begin:end] for begin, end in split.pieces(text)]
+    return [text[begin:end] for begin, end in split.pretokens(text)]
 
 
 @given(splitters, some.sets(some.sampled_from("abcd"), min_size=1), small_texts)
@@ -47,7 +47,7 @@ def test_runs_of_separators_are_all_alike(pattern: Splitter, chars: set[str], te
         for text in texts:
             runs = [(is_run, [*run]) for is_run, run in groupby(text, chars.__contains__)]
             for other in (max(chars), min(chars) * 2):
-                assert pieces(whole, "".join(other if is_run else "".join(run) for is_run, run in runs)) == pieces(whole, text)
+                assert pretokens(whole, "".join(other if is_run else "".join(run) for is_run, run in runs)) == pretokens(whole, text)
 
 
 @pytest.mark.parametrize(("pre_tokenizer", "are"), [(CLIP, True), (WORDS, True), (byte_level_last(use_regex=True), False)])

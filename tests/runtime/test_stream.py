@@ -30,7 +30,7 @@ from fst.compile import keywords, lattice
 from fst.core.jit import Deferred
 from fst.runtime import stream as streams
 from fst.runtime.machines.segmentation.pending import PendingBlock
-from fst.runtime.pretokens.pending import PendingPiece
+from fst.runtime.pretokens.pending import PendingPretoken
 from fst.runtime.run import kernel_of
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.runtime.text.pending import PendingBorder
@@ -406,7 +406,7 @@ def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.Monk
         return found
 
     seen = [counts(random.Random(seed)) for seed in range(10)]
-    for owner, method in ((PendingPiece, "go_on"), (PendingBorder, "go_on"), (PendingBlock, "go_on"), (TextNormalizer, "goes_on")):
+    for owner, method in ((PendingPretoken, "go_on"), (PendingBorder, "go_on"), (PendingBlock, "go_on"), (TextNormalizer, "goes_on")):
         monkeypatch.setattr(owner, method, lambda *_: False)
     assert seen == [counts(random.Random(seed)) for seed in range(10)]
 

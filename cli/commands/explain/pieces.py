@@ -21,7 +21,7 @@ def explained_bytes(tables: BpeTable | UnigramTable, text: str) -> Iterator[str]
         if special is None:
             piece = part.encode()
             yield from _piece(tables, piece, names) if isinstance(tables, BpeTable) else _paths(tables, piece, names)
-            yield "  tokens " + " ".join(f"{names[number]} {number}" for number in tables.run_piece(piece))
+            yield "  tokens " + " ".join(f"{names[number]} {number}" for number in tables.run_pretoken(piece))
         else:
             yield f"{part}: a special token, id {special}"
 

@@ -291,12 +291,12 @@ def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[
         byte_fallback=model.byte_fallback,
         continuing_subword_prefix=model.letters.spelled(model.affixes.prefix),
         end_of_word_suffix=model.letters.spelled(model.affixes.suffix),
-        long_pieces=_long_pieces(model, tokens, words),
+        long_pretokens=_long_pretokens(model, tokens, words),
         sentencepiece=source.sentencepiece,
     )
 
 
-def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
+def _long_pretokens(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
     """With `ignore_merges`, the ids of tokens that no merges make and that the table of words does not contain.
 
     The table lacks a token that is too long, or whose hash equals that of another token.

@@ -90,10 +90,10 @@ class Affixes(NamedTuple):
 NO_AFFIXES = Affixes()
 
 
-def codes_of(piece: bytes) -> list[int]:
+def codes_of(pretoken: bytes) -> list[int]:
     """The codes of the bytes of a pre-token."""
-    last = len(piece) - 1
-    return [byte | (place > 0) * CONTINUES | (place == last) * ENDS for place, byte in enumerate(piece)]
+    last = len(pretoken) - 1
+    return [byte | (place > 0) * CONTINUES | (place == last) * ENDS for place, byte in enumerate(pretoken)]
 
 
 def codes_of_parts(

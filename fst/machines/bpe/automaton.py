@@ -41,20 +41,20 @@ def step(entries: Array, state: int, byte: int) -> int:
     return entry.target
 
 
-def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
+def walk(entries: Array, lengths: Array, pretoken: bytes) -> list[int]:
     """Return the token ids of a pre-token: the slow walk.
 
     Args:
         entries: uint32[slots].
         lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
-        piece: the bytes of the pre-token, all below 0xF8.
+        pretoken: the bytes of the pre-token, all below 0xF8.
     """
     state, last = ROOT, []
-    for byte in piece:
+    for byte in pretoken:
         state = step(entries, state, byte)
         last.append(ENTRY.unpack(entries[state]).target)
     ids: list[int] = []
-    end = len(piece)
+    end = len(pretoken)
     while end:
         ids.append(last[end - 1])
         end -= int(lengths[ids[-1]])

@@ -40,8 +40,8 @@ class BpeModel:
         dropout: the source's probability of skipping a merge, only for information; 0 if the source has no dropout.
         ignore_merges: whether a whole pre-token that equals a token becomes this token, regardless of merges.
         continuing_subword_prefix, end_of_word_suffix: see `fst.machines.bpe.affixes`; empty if the source has none.
-        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words, mostly because they
-            are too long.
+        long_pretokens: with `ignore_merges`, the ids of tokens that no merges make and that are not in the table of words, mostly because
+            they are too long.
         letters: the spelling of the model's tokens; it also determines whether symbols are bytes or characters.
         fallbacks: the number of tokens such as ``<0x0A>``, for the bytes of characters without tokens; they are the last of the model's
             tokens.
@@ -69,7 +69,7 @@ class BpeModel:
     byte_fallback: bool = stored_as(FLAG)
     continuing_subword_prefix: str = stored_as(TEXT)
     end_of_word_suffix: str = stored_as(TEXT)
-    long_pieces: Sequence[int] = stored_as(IDS)
+    long_pretokens: Sequence[int] = stored_as(IDS, "long_pieces")
     sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)
 
 

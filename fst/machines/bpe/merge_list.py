@@ -76,18 +76,18 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
     return [token for place, token in enumerate(found) if not (place and token == found[place - 1] == fused)]
 
 
-def atoms_of_characters(piece: str, characters: Mapping[tuple[int, bytes], int], rules: Array, atoms: Array) -> list[int]:
+def atoms_of_characters(pretoken: str, characters: Mapping[tuple[int, bytes], int], rules: Array, atoms: Array) -> list[int]:
     """The tokens with which BPE over characters begins on a pre-token, as in the reference: part of the slow walk.
 
     Args:
-        piece: the text of the pre-token.
+        pretoken: the text of the pre-token.
         characters, rules: as in `fst.pretokens.characters.alphabet`.
         atoms: int32[CODES], the fallback of each byte, or `ABSENT`.
     """
     places, unknown, fuses, falls_back = rules.tolist()
     found, waits = list[int](), False
-    for index, char in enumerate(piece):
-        place, body = ((index > 0) | (index == len(piece) - 1) << 1) & places, char.encode()
+    for index, char in enumerate(pretoken):
+        place, body = ((index > 0) | (index == len(pretoken) - 1) << 1) & places, char.encode()
         fallbacks = atoms[list(body)].tolist()
         if (place, body) in characters:
             found += [unknown] * waits + [characters[place, body]]

@@ -197,12 +197,12 @@ class BpeTable(PretokenTable):
         alone = range(model.model_tokens - model.fallbacks, model.model_tokens)
         return [int(self.token_ids[token]) for token in alone if self.content(token)[0] in wanted]
 
-    def atoms_of(self, piece: bytes) -> list[int]:
+    def atoms_of(self, pretoken: bytes) -> list[int]:
         """The tokens with which BPE begins on a pre-token."""
         if not self.metadata.model.letters.are_bytes:
             rules = np.array(self.alphabet_rules)
-            return merge_list.atoms_of_characters(piece.decode(), self.characters, rules, self.byte_tokens)
-        return merge_list.atoms_of(codes_of(piece), self.atoms, self.fused)
+            return merge_list.atoms_of_characters(pretoken.decode(), self.characters, rules, self.byte_tokens)
+        return merge_list.atoms_of(codes_of(pretoken), self.atoms, self.fused)
 
     def _prove_list(self) -> None:
         """Prove that the merges are safe: with dropout, kernels use the merges even if there is an automaton."""
@@ -228,7 +228,7 @@ class BpeTable(PretokenTable):
         return merge_list.ranks_of(self.merges)
 
     @Lazy
-    def whole_pieces(self) -> Mapping[bytes, int]:
+    def whole_pretokens(self) -> Mapping[bytes, int]:
         """With `ignore_merges`, the id of each token: a whole pre-token that equals a token becomes this token, regardless of merges."""
         model = self.metadata.model
         if not model.ignore_merges:
@@ -246,28 +246,28 @@ class BpeTable(PretokenTable):
         return {name.encode(): number for name, number in named if byte_of(name) is not None}
 
     @Lazy
-    def long_pieces(self) -> Mapping[bytes, int]:
-        """The `whole_pieces` that no merges make, and that are not in ``words``, mostly because they are too long."""
+    def long_pretokens(self) -> Mapping[bytes, int]:
+        """The `whole_pretokens` that no merges make, and that are not in ``words``, mostly because they are too long."""
         model = self.metadata.model
-        found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
+        found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pretokens)).tolist()
         return {**{self.content(token): int(self.token_ids[token]) for token in found}, **self.spelled_fallbacks}
 
     def run_dropping(self, text: str, by: Dropout, row: int = 0) -> list[int]:
         """The token ids of a text with dropout, by the slow walk; `row` is the index of the text in the call."""
         ids, place = list[int](), 0
         for part, special in self.parts(text):
-            piece = part.encode()
-            ids += dropout.merged(self.ranks, self.merges, self.atoms_of(piece), by, row, place) if special is None else [special]
-            place += 0 if special is not None else len(piece)
+            pretoken = part.encode()
+            ids += dropout.merged(self.ranks, self.merges, self.atoms_of(pretoken), by, row, place) if special is None else [special]
+            place += 0 if special is not None else len(pretoken)
         return ids
 
-    def run_piece(self, piece: bytes) -> Sequence[int]:
+    def run_pretoken(self, pretoken: bytes) -> Sequence[int]:
         """The token ids of a pre-token."""
-        if piece in self.whole_pieces:
-            return [self.whole_pieces[piece]]
+        if pretoken in self.whole_pretokens:
+            return [self.whole_pretokens[pretoken]]
         if self.has_automaton:
-            return automaton.walk(self.entries, self.lengths, piece)
-        return merge_list.merged(self.ranks, self.merges, self.atoms_of(piece))
+            return automaton.walk(self.entries, self.lengths, pretoken)
+        return merge_list.merged(self.ranks, self.merges, self.atoms_of(pretoken))
 
     @property
     def joins_words(self) -> bool:
@@ -290,7 +290,7 @@ class BpeTable(PretokenTable):
         self._prove_windows()
         self._prove_merges(each)
         self._prove_words()
-        self._prove_long_pieces()
+        self._prove_long_pretokens()
 
     def _prove_tokens(self) -> None:
         """Prove that tokens lie within ``token_bytes``, that ids are in range, and that each added token has its own id."""
@@ -369,12 +369,12 @@ class BpeTable(PretokenTable):
             need(sum(map(bool, apart)) < 2, "more than one of affixes, ignore_merges and missing bytes")
         self._prove_list()
 
-    def _prove_long_pieces(self) -> None:
+    def _prove_long_pretokens(self) -> None:
         """Prove that each long pre-token and its token have the same number of bytes."""
-        need(not self.long_pieces or self.metadata.model.ignore_merges, "there are long pieces without ignore_merges")
-        for piece, number in self.long_pieces.items() - self.spelled_fallbacks.items():
+        need(not self.long_pretokens or self.metadata.model.ignore_merges, "there are long pieces without ignore_merges")
+        for pretoken, number in self.long_pretokens.items() - self.spelled_fallbacks.items():
             size = self.lengths[number]
-            need(len(piece) == size, f"a long piece has {len(piece)} bytes, and its token {number} has {size}")
+            need(len(pretoken) == size, f"a long piece has {len(pretoken)} bytes, and its token {number} has {size}")
 
 
 def _is_character(body: bytes) -> bool:

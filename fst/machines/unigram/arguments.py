@@ -78,7 +78,7 @@ class UnigramWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
+        state, symbols, begins, pretokens, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
             `fst.pretokens.arguments.Work`.
         tokens: the array of the same class; here, the list at each position of the pending pre-tokens, see
             `fst.runtime.machines.unigram.kernels.viterbi`.
@@ -92,7 +92,7 @@ class UnigramWork(NamedTuple):
     state: Array
     symbols: Array
     begins: Array
-    pieces: Array
+    pretokens: Array
     slots: Array
     pending: Array
     scratch: Array
@@ -155,13 +155,13 @@ def work(longest: int, dtype: str) -> UnigramWork:
     """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` the dtype of sums."""
     own = pretokens.work()._asdict()
     # ``2 * PIECES`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
-    # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
+    # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PRETOKENS`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
     shared = {name: own[name] for name in UnigramWork._fields if name in own}
     return UnigramWork(
         **shared,
         best=np.empty_like(own["tokens"]),
         best_sums=np.zeros(len(own["tokens"]), dtype),
-        counts=np.empty(len(own["pieces"]), np.uint32),
+        counts=np.empty(len(own["pretokens"]), np.uint32),
         sums=np.zeros(1 << longest.bit_length(), dtype),
         total=np.zeros(1, dtype),
     )
@@ -195,7 +195,7 @@ class SamplingWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pieces, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
+        state, symbols, begins, pretokens, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
             `fst.machines.unigram.arguments.UnigramWork`.
         best_sums: float64[2 * capacity], the weight of all paths to each position of the listed pre-tokens. `best` is never written, but
             `find_nodes` has this field as an argument.
@@ -207,7 +207,7 @@ class SamplingWork(NamedTuple):
     state: Array
     symbols: Array
     begins: Array
-    pieces: Array
+    pretokens: Array
     pending: Array
     special_ids: Array
     active: Array
@@ -278,7 +278,7 @@ class NBestWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pieces, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram.arguments.UnigramWork`.
+        state, symbols, begins, pretokens, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram.arguments.UnigramWork`.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
         bounds: int64[2], the start and the end of the row.
         places: uint32[PATHS], the number of paths to each position of a pre-token.
@@ -295,7 +295,7 @@ class NBestWork(NamedTuple):
     state: Array
     symbols: Array
     begins: Array
-    pieces: Array
+    pretokens: Array
     pending: Array
     special_ids: Array
     memo: Array

@@ -51,7 +51,7 @@ class UnigramTable(PretokenTable):
     public_class: ClassVar[str] = "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer"
     fused: ClassVar[int] = NOT_FUSED
     alphabet_of_unknown: ClassVar[Alphabet] = NO_ALPHABET
-    long_pieces: ClassVar[Mapping[bytes, int]] = {}
+    long_pretokens: ClassVar[Mapping[bytes, int]] = {}
     entries: ClassVar[Array] = np.empty(0, np.uint32)
 
     trie: Array = member("<u8")
@@ -217,7 +217,7 @@ class UnigramTable(PretokenTable):
         """The greatest absolute value of a score."""
         return max(float(np.abs(self.path_scores).max()), abs(float(self.unknown)))
 
-    def run_piece(self, piece: bytes) -> Sequence[int]:
+    def run_pretoken(self, piece: bytes) -> Sequence[int]:
         """The token ids of a pre-token at the beginning of a text."""
         if self.is_word_type:
             number = self.token_of(piece)

@@ -1,13 +1,14 @@
-"""Split text into pre-tokens (`pieces`), the first stage of byte-level BPE and Unigram. `fst.text.splitter.Splitter` specifies the result.
+"""Split text into pre-tokens (`pretokens`), the first stage of byte-level BPE and Unigram. `fst.text.splitter.Splitter` specifies the
+result.
 
 A *window* is a few consecutive characters, and a table contains the decision for each window: whether a pre-token begins inside it, or
 whether this is undecided. Nearly all windows are decided. Windows are independent of each other, so that the processor works on many
 windows at the same time. For an undecided window, the splitter searches from the begin of the last decided pre-token. The begin of a
 pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
 
-An item of `work.pieces` is the begin of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the next
-item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks pre-tokens that are a token
-of `long_pieces`.
+An item of `work.pretokens` is the begin of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the
+next item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks pre-tokens that are a
+token of `long_pretokens`.
 """
 
 from __future__ import annotations
@@ -172,8 +173,8 @@ def find_begins(text, at, limit, stop, more, table, work):
 
 
 @part
-def resolve(text, begins, count, reached, at_end, table, memo, pieces, filled):
-    """Append the pre-tokens that windows have found to `pieces`; where windows between two pre-tokens are undecided, search for more
+def resolve(text, begins, count, reached, at_end, table, memo, pretokens, filled):
+    """Append the pre-tokens that windows have found to `pretokens`; where windows between two pre-tokens are undecided, search for more
     pre-tokens.
 
     Returns:
@@ -187,9 +188,9 @@ def resolve(text, begins, count, reached, at_end, table, memo, pieces, filled):
         if begin & DOUBT:
             while np.uint64(begins[index]) & DOUBT:
                 index += U1
-            filled = search_between(text, np.uint64(begins[index]), reached, at_end, table, memo, pieces, filled)
+            filled = search_between(text, np.uint64(begins[index]), reached, at_end, table, memo, pretokens, filled)
         else:
-            pieces[filled] = begin
+            pretokens[filled] = begin
             filled += U1
     return filled
 
@@ -211,14 +212,14 @@ def search_inside(text, begin, following, reached, at_end, table, memo):
 
 
 @part
-def search_between(text, following, reached, at_end, table, memo, pieces, filled):
+def search_between(text, following, reached, at_end, table, memo, pretokens, filled):
     """Append the pre-tokens after the last pre-token and before `following`, which is the begin of the next decided pre-token, or
     `reached`.
     """
-    begin = np.uint64(pieces[filled - U1])
+    begin = np.uint64(pretokens[filled - U1])
     end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
     while begin < end < following and not is_open:
-        pieces[filled] = begin = end
+        pretokens[filled] = begin = end
         filled += U1
         end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
     return filled
@@ -256,7 +257,7 @@ def search_far(text, begin, reached, stop, more, table, memo):
 
 
 @inlined
-def find_pieces(text, starts, row, at, more, table, work):
+def find_pretokens(text, starts, row, at, more, table, work):
     """Find the pre-tokens of the next round: about `CHUNK` pre-tokens or bytes, or up to the end of the texts.
 
     Args:
@@ -266,7 +267,7 @@ def find_pieces(text, starts, row, at, more, table, work):
     Returns:
         The row and the position where the round stops; the number of pre-tokens; and whether the next round needs more text.
     """
-    begins, pieces, special_ids, memo = work.begins, work.pieces, work.special_ids, work.memo
+    begins, pretokens, special_ids, memo = work.begins, work.pretokens, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, table.specials.nodes
     begin, filled, specials, is_stuck = at, U0, U0, False
     if row == U0 and at == np.uint64(starts[U0]):  # a new call
@@ -278,42 +279,42 @@ def find_pieces(text, starts, row, at, more, table, work):
             limit = min(stop, at + CHUNK)
             found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, table, work)
             ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
-            filled = resolve(text, begins, found, reached, ends, table, memo, pieces, filled)
+            filled = resolve(text, begins, found, reached, ends, table, memo, pretokens, filled)
             if ends:
                 at = reached
             elif filled > first + U1:
                 filled -= U1  # the last pre-token may continue
-                at = np.uint64(pieces[filled])
+                at = np.uint64(pretokens[filled])
             else:
                 filled = first
                 is_stuck = is_open or reached >= stop
                 end = at if is_stuck else search_far(text, at, reached, stop, goes_on, table, memo)
                 is_stuck = end == at
-                pieces[filled] = at
+                pretokens[filled] = at
                 filled += np.uint64(not is_stuck)
                 at = end
             if ends and node:
-                pieces[filled] = at | SPECIAL
+                pretokens[filled] = at | SPECIAL
                 special_ids[specials] = nodes[node, VALUE]
                 filled += U1
                 specials += U1
                 at += np.uint64(nodes[node, LENGTH])
         if at >= stop and not goes_on:
-            pieces[filled] = at | ROW_END
+            pretokens[filled] = at | ROW_END
             filled += U1
             row += U1
         elif at >= stop:
             is_stuck = True
-    pieces[filled] = at
+    pretokens[filled] = at
     return row, at, filled, is_stuck
 
 
 @part
-def mark_dropped(text, pieces, count, table):
+def mark_dropped(text, pretokens, count, table):
     """Mark the pre-tokens that the splitter drops, such as whitespace."""
     drops = table.drops
     for index in range(count):
-        item = np.uint64(pieces[index])
+        item = np.uint64(pretokens[index])
         if item >> KIND == U0:
             number, _ = class_at(text, item, table)
-            pieces[index] = item | (DROPPED if drops[number] else U0)
+            pretokens[index] = item | (DROPPED if drops[number] else U0)

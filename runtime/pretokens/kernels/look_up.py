@@ -1,4 +1,4 @@
-"""Look up the ids of pre-tokens (`pieces`) in the table of words, a hash table.
+"""Look up the ids of pre-tokens (`pretokens`) in the table of words, a hash table.
 
 The loops of `find_words`::
 
@@ -33,22 +33,22 @@ def mask_for(length):
 
 
 @inlined
-def bounds_of(pieces, index):
+def bounds_of(pretokens, index):
     """Return the begin, the end and the length of a pre-token, in bytes. For an item of another kind than 0, the length is greater than
     `LONGEST`.
     """
-    item, end = np.uint64(pieces[index]), np.uint64(pieces[index + U1]) & PLACE
+    item, end = np.uint64(pretokens[index]), np.uint64(pretokens[index + U1]) & PLACE
     return item & PLACE, end, end - item
 
 
 @part
-def find_slots(text, pieces, count, table, slots):
+def find_slots(text, pretokens, count, table, slots):
     """Compute the slot of each pre-token in the table of words, and prefetch it."""
     words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
     for index in range(count):
-        begin, _, length = bounds_of(pieces, np.uint64(index))
+        begin, _, length = bounds_of(pretokens, np.uint64(index))
         hashed = hash_of(text, begin, key_masks, mask_for(length))
         slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
         prefetch(words, slot)
@@ -56,7 +56,7 @@ def find_slots(text, pieces, count, table, slots):
 
 
 @part
-def look_up(text, pieces, slots, count, table, scratch, pending):
+def look_up(text, pretokens, slots, count, table, scratch, pending):
     """Look up pre-tokens.
 
     Returns:
@@ -66,7 +66,7 @@ def look_up(text, pieces, slots, count, table, scratch, pending):
     words, key_masks = table.words, table.key_masks
     place = waiting = U0
     for index in range(count):
-        begin, _, length = bounds_of(pieces, np.uint64(index))
+        begin, _, length = bounds_of(pretokens, np.uint64(index))
         slot = slots[index]
         value = words[slot + U3]
         found = (value >> HALF == length) & is_key(text, begin, key_masks, mask_for(length), words, slot)
@@ -78,46 +78,46 @@ def look_up(text, pieces, slots, count, table, scratch, pending):
 
 
 @part
-def without_dropped(pieces, pending, waiting):
+def without_dropped(pretokens, pending, waiting):
     """Remove dropped pre-tokens from `pending`; return the new number of items."""
     left = U0
     for item in range(waiting):
         pending[left] = pending[item]
-        left += np.uint64(np.uint64(pieces[pending[item] >> HALF]) >> KIND << KIND != DROPPED)
+        left += np.uint64(np.uint64(pretokens[pending[item] >> HALF]) >> KIND << KIND != DROPPED)
     return left
 
 
 @part
-def long_piece(text, begin, end, pieces):
-    """Look up a pre-token in `long_pieces`; return its token, or `NO_TOKEN`."""
-    node, at = child_of(ROOT, np.uint64(text[begin]), pieces.edges), begin + U1
+def long_pretoken(text, begin, end, pretokens):
+    """Look up a pre-token in `long_pretokens`; return its token, or `NO_TOKEN`."""
+    node, at = child_of(ROOT, np.uint64(text[begin]), pretokens.edges), begin + U1
     while at < end and node > ROOT:
-        node = child_of(node, np.uint64(text[at]), pieces.edges)
+        node = child_of(node, np.uint64(text[at]), pretokens.edges)
         at += U1
-    return pieces.nodes[node, ENDING]
+    return pretokens.nodes[node, ENDING]
 
 
 @part
-def mark_long(text, pieces, pending, waiting, long_pieces):
-    """Mark the pending pre-tokens that `long_pieces` contains."""
+def mark_long(text, pretokens, pending, waiting, long_pretokens):
+    """Mark the pending pre-tokens that `long_pretokens` contains."""
     for item in range(waiting):
         index = pending[item] >> HALF
-        first, last, _ = bounds_of(pieces, index)
-        kind = np.uint64(pieces[index]) >> KIND << KIND
-        if kind == U0 and long_piece(text, first, last, long_pieces) != NO_TOKEN:
-            pieces[index] = first | LONG
+        first, last, _ = bounds_of(pretokens, index)
+        kind = np.uint64(pretokens[index]) >> KIND << KIND
+        if kind == U0 and long_pretoken(text, first, last, long_pretokens) != NO_TOKEN:
+            pretokens[index] = first | LONG
 
 
 @inlined
 def find_words(text, count, table, work):
     """Look up the pre-tokens of a round, remove dropped pre-tokens from `pending`, and mark long tokens; return the result of `look_up`."""
-    pieces, slots, pending = work.pieces, work.slots, work.pending
+    pretokens, slots, pending = work.pretokens, work.slots, work.pending
     if len(table.drops):
-        mark_dropped(text, pieces, count, table)
-    find_slots(text, pieces, count, table, slots)
-    written, waiting = look_up(text, pieces, slots, count, table, work.scratch, pending)
+        mark_dropped(text, pretokens, count, table)
+    find_slots(text, pretokens, count, table, slots)
+    written, waiting = look_up(text, pretokens, slots, count, table, work.scratch, pending)
     if len(table.drops):
-        waiting = without_dropped(pieces, pending, waiting)
-    if len(table.long_pieces.nodes) > 1:
-        mark_long(text, pieces, pending, waiting, table.long_pieces)
+        waiting = without_dropped(pretokens, pending, waiting)
+    if len(table.long_pretokens.nodes) > 1:
+        mark_long(text, pretokens, pending, waiting, table.long_pretokens)
     return written, waiting

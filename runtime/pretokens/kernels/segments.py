@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import LONGEST as LONGEST_PIECE
-from fst.pretokens.arguments import PIECES
+from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
+from fst.pretokens.arguments import PRETOKENS
 from fst.runtime.kernels.constants import HALF, ROOT, U0, U1
 from fst.runtime.pretokens.kernels.look_up import bounds_of
 
-LONGEST, MOST = np.uint64(LONGEST_PIECE), np.uint64(PIECES)
+LONGEST, MOST = np.uint64(LONGEST_PRETOKEN), np.uint64(PRETOKENS)
 
 
 @inlined
@@ -20,7 +20,7 @@ def read_together(length, widest, stride):
 
 
 @part
-def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart):
+def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride, apart):
     """Sort the segments of pending pre-tokens by length, the longest first, into `active`.
 
     A pre-token of at most `widest` bytes is one segment. A longer pre-token is divided into segments of at most `widest` bytes, which begin
@@ -35,7 +35,7 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart)
     """
     most = U0
     for item in range(waiting):
-        _, _, length = bounds_of(pieces, pending[item] >> HALF)
+        _, _, length = bounds_of(pretokens, pending[item] >> HALF)
         left = read_together(length, widest, stride)
         while left:
             size = min(left, widest)
@@ -50,7 +50,7 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart)
         before += own
     base = U0
     for item in range(waiting):
-        begin, _, length = bounds_of(pieces, pending[item] >> HALF)
+        begin, _, length = bounds_of(pretokens, pending[item] >> HALF)
         length = read_together(length, widest, stride)
         left = length
         while left:

@@ -121,11 +121,11 @@ def locate_known(text, begin, end, table, characters, word, output, place):
 
 
 @part
-def locate(text, pieces, count, table, output, place, row, state):
+def locate(text, pretokens, count, table, output, place, row, state):
     """Write the spans of the ids of pre-tokens.
 
     Args:
-        text, pieces, count: the pre-tokens, see `fst.runtime.pretokens.kernels.find`.
+        text, pretokens, count: the pre-tokens, see `fst.runtime.pretokens.kernels.find`.
         table: `fst.pretokens.arguments.Arguments`.
         output: `fst.tables.kernel_call.SpansOutput`, which contains all ids and the spans of special ids, and receives all other spans.
         place: the output index of the first id of the pre-tokens.
@@ -135,9 +135,9 @@ def locate(text, pieces, count, table, output, place, row, state):
     """
     characters, word, in_word, joins = state[BEFORE], state[WORD], state[IN_WORD], table.params[JOINS_WORDS]
     missing, kinds, drops = table.missing, table.byte_kinds, table.params[DROPS_BYTES] > U0
-    block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
+    block, bits, behind = count_from(text, np.uint64(pretokens[0]) & PLACE, characters)
     for index in range(count):
-        item, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
+        item, end = np.uint64(pretokens[index]), np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
         at = begin = item & PLACE
         kind = item >> KIND << KIND
         if kind == ROW_END:

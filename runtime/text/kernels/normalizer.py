@@ -139,7 +139,7 @@ def next_cut(text, begin, stop, normalizer, memo):
 
 
 @part
-def put_pieces(text, own, begin, stop, index, normalizer, memo, into, filled, places, written):
+def put_pretokens(text, own, begin, stop, index, normalizer, memo, into, filled, places, written):
     """Split a part of a normalized stretch into pre-tokens by ``normalizer.splitter``, and write them. Arguments: see `put_part`."""
     splitter, is_first = normalizer.splitter, True
     forget(memo)
@@ -174,7 +174,7 @@ def put_part(text, own, begin, stop, index, goes_on, normalizer, memo, into, fil
     if normalizer.params[SYMBOL] != NO_SYMBOL:
         return put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, places, written)
     if len(normalizer.splitter.moves):
-        return put_pieces(text, own, begin, stop, index, normalizer, memo, into, filled, places, written)
+        return put_pretokens(text, own, begin, stop, index, normalizer, memo, into, filled, places, written)
     if not goes_on and text[begin] != SPACE_BYTE and takes_prefix(index, own, normalizer):
         filled, written = put_byte(SPACE_BYTE, own, index, into, filled, places, written)
     reset(begin, memo)

@@ -120,7 +120,7 @@ def test_short_pieces_without_a_slot() -> None:
     more = ["".join(text).encode() for text in product("abc", repeat=5)]
     found = small(r"[^ ]+| ", merges, more, ignore_merges=True)
     texts = [token.decode() for token in found.table.contents[256:]]
-    assert any(len(piece) <= WORD_BYTES for piece in found.table.long_pieces)
+    assert any(len(piece) <= WORD_BYTES for piece in found.table.long_pretokens)
     assert ids_of(fst.Tokenizer(found.table).encode_batch(texts)) == [found.define(text) for text in texts]
 
 
@@ -428,7 +428,7 @@ def test_definition_of_gpt2() -> None:
     table, draw = known("gpt2").table, random.Random(2)
     ids = dict(zip(table.contents, table.token_ids.tolist(), strict=True))
     for text in [mixed(draw, 10).replace("<|endoftext|>", "") for _ in range(40)]:
-        pieces = [text[begin:end].encode() for begin, end in table.splitter.pieces(text)]
+        pieces = [text[begin:end].encode() for begin, end in table.splitter.pretokens(text)]
         tokens = [token for piece in pieces for token in naive.merged(piece, lambda left, right: ranks.get((left, right)))]
         assert known("gpt2").tokenizer.encode(text).tolist() == [ids[token] for token in tokens]
 

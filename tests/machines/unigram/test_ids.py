@@ -31,7 +31,7 @@ from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.unigram.aho_corasick import BLOCK, GOES_ON, NONE
 from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import ENTRY
-from fst.pretokens.arguments import PIECES
+from fst.pretokens.arguments import PRETOKENS
 from fst.runtime.compat.transformers.backend import backend_of
 
 CASES = [*product(PIPELINES, ADDED, (False, True))]
@@ -94,7 +94,7 @@ def test_pieces_of_segments(longest: int) -> None:
     """
     draw = random.Random(longest)
     table, tokenizer, _ = built(document([*VOCABULARY, ("ab" * (longest // 2) + "b" * (longest % 2), 5.0)]))
-    for size in (255, 256, 257, 256 + longest, 1023, 1024, 1025, PIECES - 1, PIECES, PIECES + 1):
+    for size in (255, 256, 257, 256 + longest, 1023, 1024, 1025, PRETOKENS - 1, PRETOKENS, PRETOKENS + 1):
         text = "".join(draw.choices(["a", "b", "ab" * longest], [9, 9, 1], k=size))[:size]
         assert tokenizer.encode(text).tolist() == table.run(text)
 

@@ -71,7 +71,7 @@ class Small(NamedTuple):
     def define(self, text: str) -> list[int]:
         """The ids of a text without special tokens, by the definition of BPE."""
         ids = dict(zip(self.table.contents, self.table.token_ids.tolist(), strict=True))
-        pieces = [text[begin:end].encode() for begin, end in self.table.splitter.pieces(text)]
+        pieces = [text[begin:end].encode() for begin, end in self.table.splitter.pretokens(text)]
         whole = [piece for piece in pieces if piece in ids] if self.ignore_merges else []
         return [ids[token] for piece in pieces for token in ([piece] if piece in whole else naive.bpe(piece, self.merges))]
 

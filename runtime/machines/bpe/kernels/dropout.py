@@ -22,7 +22,7 @@ from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect, item_at, link, offer, pop, push, put_item
-from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
@@ -131,15 +131,15 @@ def merge(text, begin, end, table, stream, numbers, at):
 
 
 @part
-def emit(text, pieces, count, row, table, output, work):
+def emit(text, pretokens, count, row, table, output, work):
     """Write the ids of all pre-tokens to the output, with the special ids and the ends of texts; return the row after the last complete
     row.
     """
     state, special_ids, ids, seed = work.state, work.special_ids, output.ids, table.seed[0]
     at, place, special, key = state[COUNT], state[PLACE_IN_ROW], U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
-        kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last = np.uint64(pieces[index]) & PLACE, np.uint64(pieces[np.uint64(index) + U1]) & PLACE
+        kind = np.uint64(pretokens[index]) >> KIND << KIND
+        first, last = np.uint64(pretokens[index]) & PLACE, np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
         if kind == U0:
             at = merge(text, first, last, table, key + place * GAMMA, ids, at)
             place += last - first
@@ -156,15 +156,15 @@ def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.bpe.arguments.DropoutArguments`; and ``work.state`` contains the number of the first row.
     """
-    state, pieces, shared = work.state, work.pieces, table.merging.shared
+    state, pretokens, shared = work.state, work.pretokens, table.merging.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         if len(shared.drops):
-            mark_dropped(text, pieces, count, shared)
+            mark_dropped(text, pretokens, count, shared)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, count, ended, table, output, work)
+        ended = emit(text, pretokens, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, shared, output, place, first, state)
+            locate(text, pretokens, count, shared, output, place, first, state)
     return at

@@ -3,7 +3,7 @@
 The kernel reads text in rounds of a few thousand pre-tokens, and runs a few loops over each round. Each loop does one step for all
 pre-tokens, with almost no branches that depend on the text. So the processor works on many pre-tokens at the same time::
 
-    find_pieces    text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
+    find_pretokens text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
     find_words     pre-tokens → ids, see `fst.runtime.pretokens.kernels.look_up`; a pre-token that is not found is pending
     transduce      pending pre-tokens → the last token at each byte: one byte of each pre-token in turn
     emit           ids → output: inserts the ids of pending pre-tokens, from the last token to the first, and the special ids of each text
@@ -28,10 +28,10 @@ from fst.machines.bpe.automaton import ENTRY
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.output import copy
-from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pieces
-from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_piece
+from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
+from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
-from fst.runtime.pretokens.kernels.segments import LONGEST, sort_pieces
+from fst.runtime.pretokens.kernels.segments import LONGEST, sort_pretokens
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
 
@@ -54,10 +54,10 @@ def step(entries, state, byte):
 
 
 @part
-def transduce(text, pieces, pending, waiting, table, active, longer, tokens):
+def transduce(text, pretokens, pending, waiting, table, active, longer, tokens):
     """Find the last token at each byte of the pending pre-tokens: read one byte of each in turn, so that memory accesses overlap."""
     entries, lengths, last = table.entries, table.shared.lengths, np.uint64(len(text)) - U1
-    most = sort_pieces(pieces, pending, waiting, active, longer, LONGEST, U0, U0)
+    most = sort_pretokens(pretokens, pending, waiting, active, longer, LONGEST, U0, U0)
     for index in range(most):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):
@@ -109,14 +109,14 @@ def encode_long(text, begin, end, table, ids, at):
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
+def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     tokens, special_ids, ids, at = work.tokens, work.special_ids, output.ids, work.state[COUNT]
     begin = base = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
-        kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, length = bounds_of(pieces, index)
+        kind = np.uint64(pretokens[index]) >> KIND << KIND
+        first, last, length = bounds_of(pretokens, index)
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
         if length <= LONGEST:
@@ -125,7 +125,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, table, output, w
         elif kind == U0:
             at = encode_long(text, first, last, table, ids, at)
         elif kind == LONG:
-            ids[at] = long_piece(text, first, last, table.shared.long_pieces)
+            ids[at] = long_pretoken(text, first, last, table.shared.long_pretokens)
             at += U1
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -148,15 +148,15 @@ def encode_rows(text, starts, more, table, output, work):
     Returns:
         The position where reading stopped: the end of `text`; with `more`, the start of the first pre-token that later text may change.
     """
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
+    state, pretokens, scratch, pending, shared = work.state, work.pretokens, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
-        transduce(text, pieces, pending, waiting, table, work.active, work.longer, work.tokens)
+        transduce(text, pretokens, pending, waiting, table, work.active, work.longer, work.tokens)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, scratch, written, pending, waiting, ended, table, output, work)
+        ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, shared, output, place, first, state)
+            locate(text, pretokens, count, shared, output, place, first, state)
     return at

@@ -22,8 +22,8 @@ from fst.pretokens.characters import FUSES, UNKNOWN
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.pretokens.kernels.characters import ABSENT, falls_back, next_character
-from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pieces
-from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_piece
+from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
+from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
@@ -209,20 +209,20 @@ def merge(text, begin, end, table, numbers, at):
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
+def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
     begin = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
-        kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, _ = bounds_of(pieces, index)
+        kind = np.uint64(pretokens[index]) >> KIND << KIND
+        first, last, _ = bounds_of(pretokens, index)
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
         if kind == U0:
             at = merge(text, first, last, table, ids, at)
         elif kind == LONG:
-            ids[at] = long_piece(text, first, last, table.shared.long_pieces)
+            ids[at] = long_pretoken(text, first, last, table.shared.long_pretokens)
             at += U1
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -235,14 +235,14 @@ def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
     `fst.machines.bpe.arguments.MergeArguments`.
     """
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
+    state, pretokens, scratch, pending, shared = work.state, work.pretokens, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, scratch, written, pending, waiting, ended, table, output, work)
+        ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, shared, output, place, first, state)
+            locate(text, pretokens, count, shared, output, place, first, state)
     return at

@@ -30,7 +30,7 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path
 from fst.runtime.machines.unigram.kernels.viterbi import line_up as line_up_listed
-from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.segments import read_together
@@ -95,27 +95,27 @@ def is_near(total, length, table):
 
 
 @part
-def add_words(text, pieces, index, begin, end, table, work, ids, at):
+def add_words(text, pretokens, index, begin, end, table, work, ids, at):
     """Add the scores of words to the sum ``work.total``. `ids` from `at` on is used for temporary values.
 
     If a word may move the sum beyond the limit, its path is searched, since the sum may be reset at any of its characters.
 
     Args:
         text, table, work: as in `encode`.
-        pieces, index: the pre-tokens, and the index of the first word.
+        pretokens, index: the pre-tokens, and the index of the first word.
         begin, end: the index in `work.scratch` of the first word's id, and one past the last word's id.
     """
     scores, first = table.scores, end
-    while first > begin and not is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, table):
+    while first > begin and not is_anew(text, np.uint64(pretokens[index + (first - begin)]) & PLACE, table):
         first -= U1
-    if is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, table):
+    if is_anew(text, np.uint64(pretokens[index + (first - begin)]) & PLACE, table):
         work.total[0] = 0
     total = work.total[0]
     for word in range(first, end):
         if is_near(total, WORD_BYTES, table):
             total += scores[np.uint64(work.scratch[np.uint64(word)])]
         else:
-            place, after, _ = bounds_of(pieces, index + (np.uint64(word) - begin))
+            place, after, _ = bounds_of(pretokens, index + (np.uint64(word) - begin))
             work.total[0] = total
             search(text, place, after, table, work, ids, at)
             total = work.total[0]
@@ -196,17 +196,17 @@ def encode_listed(text, begin, end, table, work, output, at, base):
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, table, output, work):
+def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
     special_ids, ids, ends, at = work.special_ids, output.ids, table.ends, work.state[COUNT]
     begin = base = special = following = U0  # `following`: the index after the last pending pre-token
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
-        kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, length = bounds_of(pieces, index)
+        kind = np.uint64(pretokens[index]) >> KIND << KIND
+        first, last, length = bounds_of(pretokens, index)
         at = copy(scratch, begin, gap, ids, at)
         if kind == U0:
-            add_words(text, pieces, following, begin, gap, table, work, ids, at)
+            add_words(text, pretokens, following, begin, gap, table, work, ids, at)
         begin, following = gap, index + U1
         if kind == U0:
             before = at
@@ -221,19 +221,19 @@ def emit(text, pieces, scratch, written, pending, waiting, row, table, output, w
             work.total[0] = 0
     work.state[COUNT] = at = copy(scratch, begin, written, ids, at)
     if begin < written and table.rules[RESTART] != AT_PIECE:
-        add_words(text, pieces, following, begin, written, table, work, ids, at)
+        add_words(text, pretokens, following, begin, written, table, work, ids, at)
     return row
 
 
 @part
-def locate(text, pieces, count, waiting, table, output, place, row, work):
+def locate(text, pretokens, count, waiting, table, output, place, row, work):
     """Convert the spans of a round's ids to characters. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
     state, pending, offsets = work.state, work.pending, output.offsets
     characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], table.shared.params[JOINS_WORDS], U0
-    block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
+    block, bits, behind = count_from(text, np.uint64(pretokens[0]) & PLACE, characters)
     for index in range(count):
-        piece, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
-        kind = piece >> KIND << KIND
+        pretoken, end = np.uint64(pretokens[index]), np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
+        kind = pretoken >> KIND << KIND
         is_pending = item < waiting and pending[item] >> HALF == np.uint64(index)
         ids = np.uint64(work.counts[item]) if is_pending and kind == U0 else np.uint64(kind != DROPPED)
         item += np.uint64(is_pending)
@@ -243,9 +243,9 @@ def locate(text, pieces, count, waiting, table, output, place, row, work):
             characters = word = in_word = U0
             block, bits, behind = count_from(text, end, U0)
             continue
-        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, piece, table)) else U0
+        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, pretoken, table)) else U0
         in_word = joins if kind == U0 else U0
-        reached = piece & PLACE
+        reached = pretoken & PLACE
         begun = characters
         for _ in range(ids):
             after = np.uint64(offsets[place << U1 | U1]) if is_pending and kind == U0 else end
@@ -267,19 +267,19 @@ def encode(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table` and `work`,
     which are `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
     """
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
+    state, pretokens, scratch, pending, shared = work.state, work.pretokens, work.scratch, work.pending, table.shared
     if not state[OPEN]:
         work.total[0] = 0
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
-        find_nodes(text, pieces, pending, waiting, table.ends, table.rules[RESTART] != AT_STRETCH, work)
+        find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != AT_STRETCH, work)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, scratch, written, pending, waiting, ended, table, output, work)
+        ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, waiting, table, output, place, first, work)
+            locate(text, pretokens, count, waiting, table, output, place, first, work)
     return at
 
 

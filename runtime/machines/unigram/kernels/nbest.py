@@ -20,7 +20,7 @@ from fst.runtime.kernels.constants import HALF, U0, U1, U16
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.viterbi import nodes_from
-from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
 
@@ -157,22 +157,22 @@ def next_pieces(text, row, at, shared, work):
     """Find the next pre-tokens of the row between ``work.bounds``; return 1 if the row ends after them, otherwise 0; their end; and their
     number.
     """
-    row, at, count, _ = find_pieces(text, work.bounds, row, at, U0, shared, work)
+    row, at, count, _ = find_pretokens(text, work.bounds, row, at, U0, shared, work)
     if len(shared.drops):
-        mark_dropped(text, work.pieces, count, shared)
+        mark_dropped(text, work.pretokens, count, shared)
     return row, at, count
 
 
 @part
 def scan(text, table, work):
     """Find the best segmentations of a row; return their number, or 0 if a pre-token has too many paths for the arrays of `work`."""
-    most, pieces, own = table.most[0], work.pieces, table.own
+    most, pretokens, own = table.most[0], work.pretokens, table.own
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0
     while row == U0:
         row, at, count = next_pieces(text, row, at, own.shared, work)
-        for piece in range(count):
-            first, last = np.uint64(pieces[piece]), np.uint64(pieces[np.uint64(piece) + U1]) & PLACE
+        for pretoken in range(count):
+            first, last = np.uint64(pretokens[pretoken]), np.uint64(pretokens[np.uint64(pretoken) + U1]) & PLACE
             if first >> KIND == U0:
                 if (last - first + U1) * most > PATHS:
                     return U0
@@ -202,16 +202,16 @@ def draw(texts, table, work, row):
 @part
 def put_row(text, chosen, ended, table, output, work):
     """Write the segmentation `chosen` of a row, with special ids, to the output; return the next row."""
-    state, pieces, own, ids, steps = work.state, work.pieces, table.own, output.ids, work.steps
+    state, pretokens, own, ids, steps = work.state, work.pretokens, table.own, output.ids, work.steps
     step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
     row, begin, index = U0, np.uint64(work.bounds[0]), U0
     while row == U0:
         row, begin, count = next_pieces(text, row, begin, own.shared, work)
         at, special, place, first_row = state[COUNT], U0, state[COUNT], ended
-        for piece in range(count):
-            kind = np.uint64(pieces[piece]) >> KIND << KIND
-            first, last = np.uint64(pieces[piece]) & PLACE, np.uint64(pieces[np.uint64(piece) + U1]) & PLACE
-            work.pending[piece] = np.uint64(piece) << HALF
+        for pretoken in range(count):
+            kind = np.uint64(pretokens[pretoken]) >> KIND << KIND
+            first, last = np.uint64(pretokens[pretoken]) & PLACE, np.uint64(pretokens[np.uint64(pretoken) + U1]) & PLACE
+            work.pending[pretoken] = np.uint64(pretoken) << HALF
             if kind == U0:
                 rank, before = U0, at
                 if step <= last_step and steps[step] >> U16 == index:
@@ -220,13 +220,13 @@ def put_row(text, chosen, ended, table, output, work):
                 list_paths(text, first, last, own, rank + U1, work)
                 nodes = line_up(last - first, rank, rank + U1, own.shared.lengths, work, ids, at)
                 at = put_nodes(text, first, last, nodes, own, output, at)
-                work.counts[piece] = at - before
+                work.counts[pretoken] = at - before
                 index += U1
             elif kind != DROPPED:
                 at, ended, special = put_other(kind, work.special_ids, special, ended, output, at)
         state[COUNT] = at
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, count, own, output, place, first_row, work)
+            locate(text, pretokens, count, count, own, output, place, first_row, work)
     return ended
 
 

@@ -20,7 +20,7 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, NODE, SIZE, find_nodes, nodes_from
-from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.look_up import bounds_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.segments import read_together
@@ -212,15 +212,15 @@ def line_up(nodes, at, size, lengths):
 
 
 @part
-def emit(text, pieces, count, row, table, output, work):
+def emit(text, pretokens, count, row, table, output, work):
     """Write the ids of all pre-tokens to the output, with the special ids and the ends of texts; return the row after the last complete
     row.
     """
     state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, table.own, table.seed[0]
     at, place, special, base, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
-        kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, length = bounds_of(pieces, np.uint64(index))
+        kind = np.uint64(pretokens[index]) >> KIND << KIND
+        first, last, length = bounds_of(pretokens, np.uint64(index))
         if kind == U0:
             before, stream = at, key + place * GAMMA
             listed = read_together(length, own.ends.widest[0], own.ends.stride[0])
@@ -246,18 +246,18 @@ def encode_rows(text, starts, more, table, output, work):
     which are `fst.machines.unigram.arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` contains the number of the first
     row.
     """
-    state, pieces, pending, shared = work.state, work.pieces, work.pending, table.own.shared
+    state, pretokens, pending, shared = work.state, work.pretokens, work.pending, table.own.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         if len(shared.drops):
-            mark_dropped(text, pieces, count, shared)
+            mark_dropped(text, pretokens, count, shared)
         for index in range(count):  # sampling may split any pre-token, so all pre-tokens are pending
             pending[index] = np.uint64(index) << HALF
-        find_nodes(text, pieces, pending, count, table.own.ends, False, work)
+        find_nodes(text, pretokens, pending, count, table.own.ends, False, work)
         place, first = state[COUNT], ended
-        ended = emit(text, pieces, count, ended, table, output, work)
+        ended = emit(text, pretokens, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, count, table.own, output, place, first, work)
+            locate(text, pretokens, count, count, table.own, output, place, first, work)
     return at

@@ -22,7 +22,7 @@ from fst.machines.unigram.arguments import GOES_ON
 from fst.machines.unigram.viterbi_kernels import LABEL_SHIFT, LEAF, ROOT, TARGET, VALUE, VALUE_SHIFT, character_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.pretokens.kernels.segments import sort_pieces
+from fst.runtime.pretokens.kernels.segments import sort_pretokens
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
@@ -39,7 +39,7 @@ def step(steps, state, byte):
 
 
 @part
-def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
+def find_nodes(text, pretokens, pending, waiting, ends, with_sums, work):
     """Write the list of nodes that end at each position of the pending pre-tokens; with `with_sums`, also the best of these nodes, and its
     sum.
 
@@ -48,13 +48,13 @@ def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
     several segments are not used.
 
     Args:
-        text, pieces, pending, waiting, work: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
+        text, pretokens, pending, waiting, work: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
         ends: `fst.machines.unigram.arguments.Ends`.
         with_sums: whether best nodes and sums may be needed.
     """
     steps, gains, nodes, active, longer, lists = ends.steps, ends.gains, ends.nodes, work.active, work.longer, work.tokens
     last = np.uint64(len(text)) - U1
-    most = sort_pieces(pieces, pending, waiting, active, longer, ends.widest[0], ends.stride[0], U1)
+    most = sort_pretokens(pretokens, pending, waiting, active, longer, ends.widest[0], ends.stride[0], U1)
     for index in range(most):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):

@@ -20,7 +20,7 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.utf_8 import count_characters
 from fst.runtime.machines.unigram.kernels.encode import locate, put_id
-from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pieces
+from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
@@ -50,7 +50,7 @@ def put_bytes(text, begin, end, table, output, at):
 
 
 @part
-def emit(text, pieces, scratch, written, pending, waiting, row, run, table, output, work):
+def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts.
 
     Args:
@@ -65,8 +65,8 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, table, outp
     begin = special = reached = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
-        kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, _ = bounds_of(pieces, index)
+        kind = np.uint64(pretokens[index]) >> KIND << KIND
+        first, last, _ = bounds_of(pretokens, index)
         run = NO_RUN if begin < gap else run
         at = copy(scratch, begin, gap, ids, at)
         begin, before = gap, at
@@ -81,7 +81,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, table, outp
         elif run == NO_RUN:
             at, run = put_id(table.unk_id[0], first, last, output, at), first
         elif at == start:
-            pieces[index], reached = first | DROPPED, last
+            pretokens[index], reached = first | DROPPED, last
         else:
             put_end(last, output, at)
         work.counts[item] = at - before
@@ -105,16 +105,16 @@ def take_back(at, run, output, state):
 @kernel
 def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.unigram.kernels.encode.encode`."""
-    state, pieces, scratch, pending, shared = work.state, work.pieces, work.scratch, work.pending, table.shared
+    state, pretokens, scratch, pending, shared = work.state, work.pretokens, work.scratch, work.pending, table.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck, run = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False, NO_RUN
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
         place, first = state[COUNT], ended
-        ended, run, reached = emit(text, pieces, scratch, written, pending, waiting, ended, run, table, output, work)
+        ended, run, reached = emit(text, pretokens, scratch, written, pending, waiting, ended, run, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, waiting, table, output, place, first, work)
+            locate(text, pretokens, count, waiting, table, output, place, first, work)
             if reached:
-                output.offsets[(place << U1) - U1] += count_characters(text, np.uint64(pieces[0]) & PLACE, reached)
+                output.offsets[(place << U1) - U1] += count_characters(text, np.uint64(pretokens[0]) & PLACE, reached)
     return take_back(at, run, output, state)
