@@ -123,8 +123,8 @@ def _images(after: Normalizer, char: str) -> str | tuple[str]:
     parts, step = image, after.composition
     if step:
         parts += step.apply(char)[0] + replace(step, pairs={}).apply(char)[0]
-        beside = {code for pair in step.pairs for code in pair} | step.orders.keys()
-        if not beside.isdisjoint(map(ord, parts)):
+        known = {code for pair in step.pairs for code in pair} | step.orders.keys()
+        if not known.isdisjoint(map(ord, parts)):
             return ("",)
     return image or ("",)
 

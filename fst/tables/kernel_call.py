@@ -19,7 +19,7 @@ SLACK = 16  # number of ids that a kernel may write after the last counted id
 IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # the number of fields of `IdsOutput`, for which numba compiles no code for spans
 
 # Indices into `Work.state`.
-KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW, IN_WORD = range(11)
+KEPT, COUNT, ROW, OPEN, BEFORE, WORD, LAST_SYMBOL, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW, IN_WORD = range(11)
 # Indices into `Work.reading`.
 AT, READ_ROW, RANKS, RUN_BEGIN, RUN_STOP, RUN_AT, RUN_TURN, RUN_SPAN = range(8)
 
@@ -69,8 +69,8 @@ class Work(NamedTuple):
     Attributes:
         state: uint64[7], all zero before the first call. `KEPT`: the number of symbols kept from the last chunk. `COUNT`: the number of ids
             written so far. `ROW`: the current row of this call. `OPEN`: 1 if the last call had ``more``, so that its last text is
-            unfinished. `BEFORE`, `WORD`: with spans, the number of characters and of words read in the unfinished text. `BESIDE`: the class
-            of the symbol before the kept symbols, which ended the last word.
+            unfinished. `BEFORE`, `WORD`: with spans, the number of characters and of words read in the unfinished text. `LAST_SYMBOL`: the
+            class of the symbol before the kept symbols, which ended the last word.
         reading: uint64[8], the state from which `fst.runtime.text.kernels.reading.read` resumes. `AT`: the position in the current text.
             `READ_ROW`: the row of this text. For a run of marks: `RANKS`, a bit for each rank that has not been read yet; `RUN_BEGIN`,
             `RUN_STOP`, `RUN_AT`, the begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span

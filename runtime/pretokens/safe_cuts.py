@@ -55,7 +55,7 @@ class PretokenBegins(SafeCuts):
         self._decisions = arguments.decisions
         self._symbols = np.append(table.symbols[table.blocks[int(table.pages[0]) << 7 :][:OTHER]], 0).astype(np.int64)
         added = table.metadata.added_tokens
-        self._may_be_beside, self._may_be_in = _apart([content.encode() for content in added.ids])
+        self._may_follow, self._may_be_in = _apart([content.encode() for content in added.ids])
         self._may_be_outer = np.array([not (added.contextual and chr(code).isspace()) for code in range(OTHER + 1)])
 
     def first(self, text: Text, begin: int, end: int) -> int | None:
@@ -72,7 +72,7 @@ class PretokenBegins(SafeCuts):
         """Find all safe cuts of a text of codes, if the text contains the window and one more character on each side."""
         count = max(len(codes) - self._width - 1, 0)
         before, *window, after = (codes[place : place + count] for place in range(self._width + 2))
-        safe = self._may_be_beside[before, window[0]] & self._may_be_outer[window[0]] & self._may_be_outer[window[-1]]
+        safe = self._may_follow[before, window[0]] & self._may_be_outer[window[0]] & self._may_be_outer[window[-1]]
         for characters in (*window, after):
             safe &= self._may_be_in[characters]
         places = np.flatnonzero(safe)
@@ -109,12 +109,12 @@ def _apart(added: Iterable[bytes]) -> tuple[Flags, Flags]:
         contains this pair or ends with the character before the window. bool[129], by a character in the window or after it: whether it is
         ASCII and begins no added token.
     """
-    beside, inside = np.zeros((OTHER + 1, OTHER + 1), np.bool_), np.ones(OTHER + 1, np.bool_)
-    beside[:OTHER, :OTHER], inside[OTHER] = True, False
+    may_follow, inside = np.zeros((OTHER + 1, OTHER + 1), np.bool_), np.ones(OTHER + 1, np.bool_)
+    may_follow[:OTHER, :OTHER], inside[OTHER] = True, False
     for content in added:
         codes = [min(byte, OTHER) for byte in content]
         inside[codes[0]] = False
-        beside[codes[-1]] = False
+        may_follow[codes[-1]] = False
         for pair in pairwise(codes):
-            beside[pair] = False
-    return beside, inside
+            may_follow[pair] = False
+    return may_follow, inside

@@ -107,8 +107,8 @@ class Batch:
         chosen: Any = slice(first, first + int(splits[-1]))
         if rows.step not in (None, 1):
             chosen = np.repeat(starts - splits[:-1], lengths) + np.arange(splits[-1])
-        beside = (None if numbers is None else numbers[chosen] for numbers in (self.offsets, self.words))
-        return Batch(self.ids[chosen], splits, *beside)
+        others = (None if numbers is None else numbers[chosen] for numbers in (self.offsets, self.words))
+        return Batch(self.ids[chosen], splits, *others)
 
 
 class Chunk(NamedTuple):

@@ -75,11 +75,11 @@ def real(name: str) -> Two:
     return theirs, fst.tiktoken(fst.Tokenizer(kept.bpe(path)), name=name)
 
 
-def outcome(encoding: Any, name: str, *arguments: Any, **beside: Any) -> Any:
+def outcome(encoding: Any, name: str, *arguments: Any, **options: Any) -> Any:
     """Read a property or call a method; return the result and its type, or the error and its message."""
     try:
         member = getattr(encoding, name)
-        found = member(*arguments, **beside) if callable(member) else member
+        found = member(*arguments, **options) if callable(member) else member
     except Exception as error:
         return type(error), error.args
     if isinstance(found, np.ndarray):
@@ -87,9 +87,9 @@ def outcome(encoding: Any, name: str, *arguments: Any, **beside: Any) -> Any:
     return type(found), found
 
 
-def assert_same(two: Two, name: str, *arguments: Any, **beside: Any) -> None:
+def assert_same(two: Two, name: str, *arguments: Any, **options: Any) -> None:
     """Check that a member has the same result in both."""
-    theirs, ours = (outcome(encoding, name, *arguments, **beside) for encoding in two)
+    theirs, ours = (outcome(encoding, name, *arguments, **options) for encoding in two)
     assert ours == theirs
 
 
@@ -179,17 +179,17 @@ CALLS: Sequence[tuple[str, Sequence[Any], dict[str, Any]]] = (  # method, first 
     *(("encode_batch", (["a"],), {"num_threads": threads}) for threads in (None, 0, -1, 1)),
     ("token_byte_values", (), {}),
 )
-FLAT = [(name, argument, beside) for name, arguments, beside in CALLS for argument in arguments]
+FLAT = [(name, argument, options) for name, arguments, options in CALLS for argument in arguments]
 
 
-@pytest.mark.parametrize(("name", "argument", "beside"), FLAT, ids=[f"{name}-{place}" for place, (name, _, _) in enumerate(FLAT)])
-def test_corners(name: str, argument: Any, beside: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "argument", "options"), FLAT, ids=[f"{name}-{place}" for place, (name, _, _) in enumerate(FLAT)])
+def test_corners(name: str, argument: Any, options: dict[str, Any]) -> None:
     """Arguments of wrong types and out of range give the results of tiktoken, or the same errors."""
-    assert_same(small(), name, argument, **beside)
+    assert_same(small(), name, argument, **options)
 
 
 @pytest.mark.parametrize(
-    ("name", "argument", "beside"),
+    ("name", "argument", "options"),
     [
         *(("encode", text, {}) for text in NO_TEXTS),
         ("encode_to_numpy", 5, {}),
@@ -198,9 +198,9 @@ def test_corners(name: str, argument: Any, beside: dict[str, Any]) -> None:
         ("encode_batch", [5, END], {}),
     ],
 )
-def test_errors_of_regular_expressions(name: str, argument: Any, beside: dict[str, Any]) -> None:
+def test_errors_of_regular_expressions(name: str, argument: Any, options: dict[str, Any]) -> None:
     """If tiktoken's error comes from one of its regex engines, the stand-in raises an error of the same type."""
-    theirs, ours = (outcome(encoding, name, argument, **beside) for encoding in small())
+    theirs, ours = (outcome(encoding, name, argument, **options) for encoding in small())
     assert ours[0] is theirs[0] is TypeError
 
 
@@ -249,9 +249,9 @@ def test_members() -> None:
             assert [*signature(getattr(ours, name)).parameters] == [*signature(getattr(theirs, name)).parameters]
 
 
-def unstable(encoding: Any, text: str, **beside: Any) -> Any:
+def unstable(encoding: Any, text: str, **options: Any) -> Any:
     """The stable ids and the set of completions of a text, or the error."""
-    found = outcome(encoding, "encode_with_unstable", text, **beside)
+    found = outcome(encoding, "encode_with_unstable", text, **options)
     if found[0] is not tuple:
         return found
     (stable, completions), rows = found[1], {*map(tuple, found[1][1])}
@@ -264,8 +264,8 @@ def unstable(encoding: Any, text: str, **beside: Any) -> Any:
 def test_unstable_encoding(text: str, allowed: Any, disallowed: Any) -> None:
     """`encode_with_unstable` gives any text the stable ids and the set of completions of tiktoken, or the same error."""
     theirs, ours = small()
-    for beside in ({"allowed_special": allowed, "disallowed_special": disallowed}, {"disallowed_special": ()}):
-        assert unstable(ours, text, **beside) == unstable(theirs, text, **beside)
+    for options in ({"allowed_special": allowed, "disallowed_special": disallowed}, {"disallowed_special": ()}):
+        assert unstable(ours, text, **options) == unstable(theirs, text, **options)
 
 
 @needs_shared

@@ -203,8 +203,8 @@ def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.
     added = [AddedToken("foo", normalized=True, single_word=True), AddedToken("[MASK]", normalized=False)]
     of, tokenizer = compiled(reference(added), tmp_path)
     refuse_to_read(tokenizer, monkeypatch)
-    beside = ["", "a", "é", "_", " ", "\n", "-", "<", "你", "[MASK]", "\0"]
-    check(of, tokenizer, [f"{before}foo{after}" for before in beside for after in beside])
+    neighbours = ["", "a", "é", "_", " ", "\n", "-", "<", "你", "[MASK]", "\0"]
+    check(of, tokenizer, [f"{before}foo{after}" for before in neighbours for after in neighbours])
 
 
 def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,8 +49,8 @@ def document(**parts: Any) -> dict[str, Any]:
         for place, (content, special) in enumerate(ADDED.items())
     ]
     model = {"type": "BPE", "vocab": {token: number for number, token in enumerate(TOKENS)}, "merges": [[*pair] for pair in MERGES]}
-    beside = {"version": "1.0", "truncation": None, "padding": None, "normalizer": None, "post_processor": None}
-    return {**beside, "added_tokens": added, "pre_tokenizer": bare, "decoder": bare, "model": model, **parts}
+    others = {"version": "1.0", "truncation": None, "padding": None, "normalizer": None, "post_processor": None}
+    return {**others, "added_tokens": added, "pre_tokenizer": bare, "decoder": bare, "model": model, **parts}
 
 
 def written(**parts: Any) -> Path:

@@ -52,8 +52,8 @@ class Rows:
     pack: int | None
 
     def __post_init__(self) -> None:
-        beside = {"--tokens": self.tokens, "--offsets": self.offsets, "--keep text": self.text is not None}
-        asked = [option for option, is_asked in beside.items() if is_asked]
+        options = {"--tokens": self.tokens, "--offsets": self.offsets, "--keep text": self.text is not None}
+        asked = [option for option, is_asked in options.items() if is_asked]
         if asked and self.form not in KEEP_OTHERS:
             more = "; for tokens alone, pass --format tokens" if self.tokens else ""
             raise click.UsageError(f"{asked[0]} cannot be combined with {self.form}; expected the format json, arrow or parquet{more}")

@@ -341,8 +341,8 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
     kinds = kinds_of_bytes(parts)
     if not len(kinds):
         return model
-    beside = {"ignore_merges": model.ignore_merges, "affixes": bool(model.affixes), "missing bytes": bool(model.missing)}
-    found = [name for name, is_there in beside.items() if is_there]
+    others = {"ignore_merges": model.ignore_merges, "affixes": bool(model.affixes), "missing bytes": bool(model.missing)}
+    found = [name for name, is_there in others.items() if is_there]
     if found:
         raise UnsupportedError(f"pre_tokenizer Digits after ByteLevel, where it splits bytes, and {' and '.join(found)}")
     merges = [(left, right) for left, right in model.merges or () if not are_apart(kinds[left[-1]], kinds[right[0]])]

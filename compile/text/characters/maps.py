@@ -122,7 +122,7 @@ def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
     return reduce(np.add, are.T, np.zeros(len(are), np.int64))
 
 
-def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
+def closed_up(rows: Symbols | Ints, *more: NDArray[Any]) -> list[NDArray[Any]]:
     """Move the symbols of each row to the front, and cut rows to the length of the longest row. Parallel arrays move with them, and are
     padded with 0.
 
@@ -134,7 +134,7 @@ def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]
     row, column = np.nonzero(present)
     place = np.arange(len(row)) - (np.cumsum(sizes) - sizes)[row]
     shape = len(rows), max(int(sizes.max(initial=1)), 1)
-    closed = [np.full(shape, -1, rows.dtype), *(np.zeros(shape, array.dtype) for array in beside)]
-    for without, array in zip(closed, (rows, *beside), strict=True):
+    closed = [np.full(shape, -1, rows.dtype), *(np.zeros(shape, array.dtype) for array in more)]
+    for without, array in zip(closed, (rows, *more), strict=True):
         without[row, place] = array[row, column]
     return closed

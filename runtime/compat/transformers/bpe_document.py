@@ -25,7 +25,7 @@ def document(table: BpeTable) -> Json:
     Raises:
         UnsupportedError: the pattern is in the dialect of tiktoken, which tokenizers reads differently.
     """
-    return {**beside(table), "model": model_of(table)}
+    return {**shared_parts(table), "model": model_of(table)}
 
 
 def model_of(table: BpeTable) -> Json:
@@ -45,7 +45,7 @@ def model_of(table: BpeTable) -> Json:
     }
 
 
-def beside(table: PretokenTable) -> Json:
+def shared_parts(table: PretokenTable) -> Json:
     """Make all members of a ``tokenizer.json`` except the model.
 
     Raises:

@@ -11,7 +11,7 @@ from fst.core.json_numbers import spelled_as
 from fst.errors import UnsupportedError
 from fst.runtime.compat.transformers.backend import Backend, Json
 from fst.runtime.compat.transformers.bpe import reference_decoder
-from fst.runtime.compat.transformers.bpe_document import beside
+from fst.runtime.compat.transformers.bpe_document import shared_parts
 from fst.runtime.text.decoder import decoded
 from fst.text.whitespace import NEVER
 
@@ -57,7 +57,7 @@ class UnigramBackend(Backend):
             raise UnsupportedError("a table that sums scores as sentencepiece does has no tokenizer.json: tokenizers would give other ids")
         scores = map(spelled_as, table.scores.tolist())
         return {
-            **beside(table),
+            **shared_parts(table),
             "model": {
                 "type": "Unigram",
                 "unk_id": model.unk_id,

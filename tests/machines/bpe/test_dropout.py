@@ -23,7 +23,7 @@ from support.commands import call
 from support.core.interpreted import printed, steps
 from support.machines.bpe import LISTS, ids_of, small
 from support.machines.documents import Merges, byte_level, compiled
-from support.machines.merges import BESIDE, LATE, ONE_PIECE, lists, shuffled, strings
+from support.machines.merges import LATE, NO_COMPONENTS, ONE_PIECE, lists, shuffled, strings
 from support.naive import models as naive
 from support.tiers import examples, sample
 from tokenizers import Tokenizer
@@ -51,9 +51,9 @@ ROWS = 3000
 SIGMAS = 5
 
 
-def compiled_bpe(merges: Merges, pattern: str = ONE_PIECE, special: Sequence[str] = (), **beside: Any) -> BpeTable:
-    """Compile merges; `beside` contains other components of the tokenizer.json."""
-    return assemble(of_document({**byte_level(pattern, merges, (), special), **beside}, Path("tokenizer.json")), "auto")
+def compiled_bpe(merges: Merges, pattern: str = ONE_PIECE, special: Sequence[str] = (), **others: Any) -> BpeTable:
+    """Compile merges; `others` contains other components of the tokenizer.json."""
+    return assemble(of_document({**byte_level(pattern, merges, (), special), **others}, Path("tokenizer.json")), "auto")
 
 
 def tokenizer_of(table: BpeTable) -> BpeTokenizer:
@@ -221,7 +221,7 @@ def test_a_long_run(share: float) -> None:
 )
 def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merges: bool, share: int) -> None:
     """If no merge or every merge is skipped, ids and offsets match tokenizers, also with ignore_merges."""
-    source = {**byte_level(ONE_PIECE, merges, (b"ab", b"aba"), ignore_merges=ignore_merges, dropout=float(share)), **BESIDE}
+    source = {**byte_level(ONE_PIECE, merges, (b"ab", b"aba"), ignore_merges=ignore_merges, dropout=float(share)), **NO_COMPONENTS}
     reference = Tokenizer.from_str(json.dumps(source)).encode_batch(rows)
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
     batch = tokenizer.encode_batch(rows, offsets=True, randomness=Dropout(share, seed=4))
@@ -233,7 +233,7 @@ def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merge
 
 def with_suffix(share: float) -> dict[str, Any]:
     """A tokenizer.json whose tokens have a suffix at the end of a word."""
-    found: dict[str, Any] = {**byte_level(r"\p{L}+|[\s\S]", []), **BESIDE}
+    found: dict[str, Any] = {**byte_level(r"\p{L}+|[\s\S]", []), **NO_COMPONENTS}
     names = [*found["model"]["vocab"], *(f"{name}</w>" for name in found["model"]["vocab"]), "ab", "ab</w>", "abab</w>", "ba"]
     merges = [["a", "b"], ["a", "b</w>"], ["ab", "ab</w>"], ["b", "a"]]
     ids = {name: number for number, name in enumerate(names)}

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from support.core.interpreted import printed, steps
 from support.machines.bpe import ids_of, small
 from support.machines.documents import Merges, byte_level
-from support.machines.merges import BESIDE, LATE, ONE_PIECE, lists, strings
+from support.machines.merges import LATE, NO_COMPONENTS, ONE_PIECE, lists, strings
 from support.tiers import examples, sample
 from tokenizers import Tokenizer
 
@@ -54,7 +54,7 @@ def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
 @given(merges=lists([b"a", b"b", b"\xc3", b"\xa9"]), texts=some.lists(some.text("abé", max_size=40), max_size=6))
 def test_reference_on_any_list(merges: Merges, texts: list[str]) -> None:
     """For merges in any order, ids and offsets match tokenizers."""
-    reference = Tokenizer.from_str(json.dumps({**byte_level(ONE_PIECE, merges), **BESIDE})).encode_batch(texts)
+    reference = Tokenizer.from_str(json.dumps({**byte_level(ONE_PIECE, merges), **NO_COMPONENTS})).encode_batch(texts)
     batch = fst.Tokenizer(small(ONE_PIECE, merges).table).encode_batch(texts, offsets=True)
     assert batch.offsets is not None
     assert ids_of(batch) == [encoding.ids for encoding in reference]

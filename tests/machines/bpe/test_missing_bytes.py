@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from support.machines.bpe import ids_of
 from support.machines.documents import Merges, byte_level
-from support.machines.merges import BESIDE
+from support.machines.merges import NO_COMPONENTS
 from support.tiers import examples
 from tokenizers import Tokenizer
 
@@ -43,7 +43,7 @@ each_setting = pytest.mark.parametrize("name", SETTINGS)
 def source(lacking: bytes, merges: Merges = MERGES, **model: Any) -> dict[str, Any]:
     """A tokenizer.json without the bytes `lacking` and without their merges."""
     left = [(first, second) for first, second in merges if not {*lacking} & {*first, *second}]
-    found = {**byte_level(PATTERN, left, special=[UNKNOWN]), **BESIDE}
+    found = {**byte_level(PATTERN, left, special=[UNKNOWN]), **NO_COMPONENTS}
     vocabulary = {token: number for token, number in found["model"]["vocab"].items() if token not in map(spelled, singles(lacking))}
     (added,) = found["added_tokens"]
     vocabulary[UNKNOWN] = added["id"]

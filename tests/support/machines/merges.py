@@ -14,7 +14,7 @@ from support.machines.documents import Merges
 from fst.compile.pretokens.splits import GPT2
 
 LATE: Merges = [(b"ab", b"c"), (b"aa", b"a"), (b"a", b"b"), (b"b", b"c"), (b"a", b"a"), (b"abc", b"abc"), (b"aa", b"aa")]
-BESIDE = {"decoder": None, "normalizer": None, "post_processor": None}
+NO_COMPONENTS = {"decoder": None, "normalizer": None, "post_processor": None}
 ONE_PIECE = r"[\s\S]+"
 
 

@@ -29,7 +29,7 @@ from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.machines.wordpiece.kernels.words import FAILED
-from fst.tables.kernel_call import BESIDE, ROW
+from fst.tables.kernel_call import LAST_SYMBOL, ROW
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
 NO_WORD = LOW_HALF  # in place of the index of a pending word
@@ -90,11 +90,11 @@ def token_at(symbols, first, end, before, added, memo):
         return first, U0, False
     kind, unclear = np.uint64(nodes[node, VALUE]), nodes[node, LEAST] == 0
     if kind & U1:
-        beside = sides[before], sides[np.uint64(symbols[stop])]
-        if (beside[0] | beside[1]) & IN_WORD:
+        neighbours = sides[before], sides[np.uint64(symbols[stop])]
+        if (neighbours[0] | neighbours[1]) & IN_WORD:
             kind = U0
         else:
-            unclear |= kind == U1 or not beside[0] & beside[1] & CLEAR
+            unclear |= kind == U1 or not neighbours[0] & neighbours[1] & CLEAR
     return stop, kind >> U1, unclear
 
 
@@ -124,7 +124,7 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
                     first = four + trailing_zeros(places)
                     places &= places - U1
                     if is_known(symbols, first, end, U0, OWN_GRAMS, widths, added.grams):
-                        before = np.uint64(symbols[first - U1]) if first else state[BESIDE]
+                        before = np.uint64(symbols[first - U1]) if first else state[LAST_SYMBOL]
                         stop, number, unclear = token_at(symbols, first, end, before, added, memo)
                         if unclear:
                             suspects[row] = 1

@@ -58,7 +58,7 @@ from fst.runtime.machines.wordpiece.kernels.added_tokens import cut_words, find_
 from fst.runtime.machines.wordpiece.kernels.spans import locate
 from fst.runtime.machines.wordpiece.kernels.words import FAILED, find_slots, find_words, look_up
 from fst.runtime.text.kernels.reading import begin_reading, is_fence, read, skip_row
-from fst.tables.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
+from fst.tables.kernel_call import AT, BEFORE, COUNT, IDS_ALONE, KEPT, LAST_SYMBOL, OPEN, READ_ROW, ROW
 
 
 @inlined
@@ -244,7 +244,7 @@ def encode_symbols(filled, table, output, work):
         join_words(symbols, pending, tokens, cut, isolated_ids, scratch, results, params[UNK])
     emit(symbols, scratch, written, pending, count, results, params, output, state)
     start = np.uint64(begins[found])
-    state[BESIDE] = np.uint64(symbols[start - U1]) if found else state[BESIDE]
+    state[LAST_SYMBOL] = np.uint64(symbols[start - U1]) if found else state[LAST_SYMBOL]
     kept = min(filled - start, params[LONGEST] + U1)  # enough to detect that the word is too long
     for index in range(kept):
         symbols[index] = symbols[start + np.uint64(index)]
