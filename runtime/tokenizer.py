@@ -230,7 +230,7 @@ class Tokenizer(PublicClass, Encoder):
         return Caller(self._metadata, self._ids_by_token)
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
-        """Encode one text to tokens, without special tokens before and after it.
+        """Encode one text into tokens, without special tokens before and after it.
 
         Args:
             text, errors: as in `encode`.

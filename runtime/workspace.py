@@ -54,7 +54,7 @@ class Workspace:
         self.work, self.state = work, work.state
         self.symbols = len(work.symbols)
         self.memo = np.zeros(3, np.uint64)
-        self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # occupies only the memory that is written
+        self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
         self.special_ids: SpecialIds | None = None

@@ -133,7 +133,7 @@ class Column(Documents):
         return np.diff(self.find(searcher, threads)[0].row_splits)
 
     def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
-        """Segment the documents to an array of lists of tokens."""
+        """Segment the documents into an array of lists of tokens."""
         return segmenter.segment_arrow(self.texts, threads=threads)
 
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:

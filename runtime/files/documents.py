@@ -126,7 +126,7 @@ class Documents:
         return searcher.count(self.texts, threads=threads)
 
     def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
-        """Segment each document to a list of str."""
+        """Segment each document into a list of str."""
         return [*segmenter.segment_batch(self.texts, offsets=True, threads=threads)]
 
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:

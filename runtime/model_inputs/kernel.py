@@ -81,7 +81,7 @@ def plan_rows(splits, samples, cut, plan):
         splits: int64[texts + 1], the start of each text's ids, and the end of the last text's ids.
         samples: int64[samples, 5], see `fst.runtime.model_inputs.plan`.
         cut: int64[9], see `fst.runtime.model_inputs.plan`. The capacities and the stride must be at least 0.
-        plan: int64[rows, 7], the output. Rows past its end are counted, but not written.
+        plan: int64[rows, 7], the output. Rows past the end of this array are counted, but not written.
 
     Returns:
         The number of rows; the maximum length of the first rows of samples; the minimum and the maximum length of written rows; and the
@@ -142,8 +142,8 @@ def lay_out(values, plan, single, pair, width, from_left, out):
         values: int32[ids], a value for each id, such as the id itself or the index of its word.
         plan: int64[rows, 7], see `fst.runtime.model_inputs.plan`.
         single, pair: int64[pieces, 1 + planes], templates; each row of the array is an item. The first field of an item is 0 for the first
-            text, 1 for the second text, and -1 for a special token. The other fields are the item's values for the planes; a text's value
-            for the first plane is not used. The last item is padding.
+            text, 1 for the second text, and -1 for a special token. The other fields of an item are its values, one for each plane; the
+            kernel does not read the first value of a text. The last item is padding.
         width: the minimum length of rows, to which shorter rows are padded.
         from_left: whether padding is added on the left.
         out: int64[planes, n], the output: the rows, concatenated.

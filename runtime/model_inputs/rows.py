@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.runtime.model_inputs.encoding import Encoding, Ints
 
-MANY, SHARED = 1 << 16, 1 << 18  # minimum number of ids in a batch for `_numbers`, and number of objects in it
+MANY, SHARED = 1 << 16, 1 << 18  # minimum number of ids of a batch for which `_numbers` is used, and number of objects in `_numbers`
 IDS, TYPE_IDS, ATTENDED, SPECIAL, SEQUENCE = range(5)  # the fields of `Encoding.table` that need no spans
 
 

@@ -89,7 +89,7 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
 def windowed(
     column: Any, encode: Callable[[Column], tuple[Batch, Ints]], filling: Filling | None, *, with_spans: bool, by_row: bool
 ) -> Any:
-    """Encode a column to a list of windows per row; `encode` returns the result of `in_windows`. For other arguments, see `encoded`."""
+    """Encode a column into a list of windows per row; `encode` returns the result of `in_windows`. For other arguments, see `encoded`."""
 
     def make(rows: Column) -> Lists:
         windows, splits = encode(rows)
@@ -99,7 +99,7 @@ def windowed(
 
 
 def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
-    """Segment a column to tokens.
+    """Segment a column into tokens.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.

@@ -406,7 +406,7 @@ class Worker:
             size = piece if read else 2 * size
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
-        """Run the kernel over rows, of which the first has the number `row`; return the position where the kernel stopped."""
+        """Run the kernel over rows; return the position where the kernel stopped. `row` is the number of the first row."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
         capacity = self.count + runner.capacity_after(workspace, len(text), rows, job.special_ids)
         self.buffers.reserve(capacity, self.count, self._expected())
@@ -442,7 +442,7 @@ def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[I
 
 
 def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
-    """Join the ids of all workers to one batch, in the order of the rows; return the batch, and the rows that the fallback must encode."""
+    """Join the ids of all workers in one batch, in the order of the rows; return the batch, and the rows that the fallback must encode."""
     with_spans, front = job.runner.with_spans, workers[0].buffers
     total = sum(worker.count for worker in workers)
     front.reserve(total, workers[0].count)

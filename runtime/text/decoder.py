@@ -1,4 +1,4 @@
-"""Join tokens to a text, like the decoders of ``tokenizers``."""
+"""Join tokens into a text, like the decoders of ``tokenizers``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLEANED = (
 
 
 def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
-    """Join tokens to a text.
+    """Join tokens into a text.
 
     Args:
         tokens: the tokens.

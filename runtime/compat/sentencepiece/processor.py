@@ -119,7 +119,7 @@ class SentencePieceProcessor(Vocabulary):
         out_type: Any = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """Encode a text, or each text of a list, to ids or pieces.
+        """Encode a text, or each text of a list, into ids or pieces.
 
         Args:
             input: str or bytes, or a list of str or bytes. Each malformed byte is read as U+FFFD.
@@ -156,19 +156,19 @@ class SentencePieceProcessor(Vocabulary):
     tokenize = encode
 
     def encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """Encode a text, or each text of a list, to ids; `options` are other arguments of `encode`."""
+        """Encode a text, or each text of a list, into ids; `options` are other arguments of `encode`."""
         return self.encode(input, return_type=int, **options)
 
     def encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """Encode a text, or each text of a list, to pieces; `options` are other arguments of `encode`."""
+        """Encode a text, or each text of a list, into pieces; `options` are other arguments of `encode`."""
         return self.encode(input, return_type=str, **options)
 
     def encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """Encode a text, or each text of a list, to an array of ids; `options` are other arguments of `encode`."""
+        """Encode a text, or each text of a list, into an array of ids; `options` are other arguments of `encode`."""
         return self.encode(input, return_type="numpy", **options)
 
     def encode_as_offset_mapping(self, input: Any, **options: Any) -> Any:
-        """Encode a text, or each text of a list, to ids and pieces with offsets; `options` are other arguments of `encode`."""
+        """Encode a text, or each text of a list, into ids and pieces with offsets; `options` are other arguments of `encode`."""
         return self.encode(input, return_type="offset_mapping", **options)
 
     def sample_encode_as_ids(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
@@ -405,7 +405,7 @@ class SentencePieceProcessor(Vocabulary):
         return self._answers.formed(text, ids, form, input)
 
     def _row(self, text: str, **sampling: Any) -> list[int]:
-        """Encode a text to ids."""
+        """Encode a text into ids."""
         try:
             ids: list[int] = self.fst.encode(text, add_special_tokens=False, **sampling).tolist()
         except TextError as error:
@@ -413,7 +413,7 @@ class SentencePieceProcessor(Vocabulary):
         return ids
 
     def _rows(self, texts: list[Any], threads: int | None, sampling: dict[str, Any]) -> list[list[int]]:
-        """Encode texts to rows of ids."""
+        """Encode texts into rows of ids."""
         try:
             batch = self.fst.encode_batch(texts, add_special_tokens=False, threads=threads, **sampling)
         except TextError:

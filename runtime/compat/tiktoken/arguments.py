@@ -9,7 +9,7 @@ from fst.runtime.decoder import MAX_ID
 
 
 def number_of(token: Any) -> int:
-    """Convert an id to int. Raise a TypeError if it is not a whole number, and an OverflowError if it is out of range."""
+    """Convert an id to int. Raise a TypeError if the id is not a whole number, and an OverflowError if the number is out of range."""
     number = index(token)
     if not -1 << 63 <= number < 1 << 63:
         raise OverflowError("Python int too large to convert to C long")

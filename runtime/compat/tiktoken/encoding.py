@@ -137,7 +137,7 @@ class Encoding:
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
     ) -> NDArray[np.uint32]:
-        """Encode a text like `encode`, to a read-only array.
+        """Encode a text like `encode`, into a read-only array.
 
         Raises:
             ValueError: as in `encode`.
@@ -165,7 +165,7 @@ class Encoding:
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """Encode a text to stable ids, which later text cannot change, and completions: rows of ids that may follow the stable ids.
+        """Encode a text into stable ids, which later text cannot change, and completions: rows of ids that may follow the stable ids.
 
         Returns:
             The stable ids; and the completions, sorted. The stable ids and any completion, decoded together, begin with the text. As in

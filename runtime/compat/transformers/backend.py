@@ -333,7 +333,7 @@ class Backend:
         raise NotImplementedError
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """Join tokens to a text."""
+        """Join tokens into a text."""
         raise NotImplementedError
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:

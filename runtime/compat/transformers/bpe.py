@@ -64,7 +64,7 @@ class BpeBackend(Backend):
         return reference_decoder(self.fst._metadata.settings.decoder)
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """Join tokens to a text."""
+        """Join tokens into a text."""
         found = self.fst._metadata.settings.decoder
         if not isinstance(found, ByteLevelDecoder):
             return decoded(tokens, found)

@@ -186,7 +186,7 @@ class FastTokenizer:
         return self.fst
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
-        """Encode a text or a pair of texts to tokens."""
+        """Encode a text or a pair of texts into tokens."""
         tokens: list[str] = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **arguments).tokens()
         return tokens
 
@@ -201,7 +201,7 @@ class FastTokenizer:
         return self.clean_up_tokenization(text) if cleans else text
 
     def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
-        """Join tokens to a text."""
+        """Join tokens into a text."""
         return self._tokenizer.joined(tokens)
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:

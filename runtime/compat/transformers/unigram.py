@@ -39,7 +39,7 @@ class UnigramBackend(Backend):
         return reference_decoder(self.fst._metadata.settings.decoder)
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """Join tokens to a text."""
+        """Join tokens into a text."""
         return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:  # noqa: ARG002

@@ -41,7 +41,7 @@ class WordPieceBackend(Backend):
         return None if decoder is None else WordPiece(prefix=decoder.prefix, cleanup=decoder.cleanup)
 
     def joined(self, tokens: Sequence[str]) -> str:
-        """Join tokens to a text."""
+        """Join tokens into a text."""
         return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:

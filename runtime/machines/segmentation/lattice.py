@@ -113,7 +113,7 @@ class MecabSegmenter(Segmenter):
         return self._table.features
 
     def analyse(self, text: str | bytes, *, errors: str = "strict") -> list[Token]:
-        """Segment a text to words with features, ids and costs. The arguments are as in `segment`."""
+        """Segment a text into words with features, ids and costs. The arguments are as in `segment`."""
         found = self.segment_batch(batch_of(text), offsets=True, threads=1, errors=errors)
         assert found.starts is not None
         assert found.ends is not None

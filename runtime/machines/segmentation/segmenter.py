@@ -102,7 +102,7 @@ class Segmenter(PublicClass):
         return words
 
     def segment(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
-        """Segment one text to a list of tokens.
+        """Segment one text into a list of tokens.
 
         Args:
             text: str, or bytes in UTF-8.
@@ -132,7 +132,7 @@ class Segmenter(PublicClass):
         return _Source(self._encoder, listed(texts), errors, threads).segments(WITH_SPANS[offsets])
 
     def segment_arrow(self, column: Any, *, threads: int | None = None) -> Any:
-        """Segment a column of texts to a column of lists of tokens, without a copy of texts or tokens. This method needs pyarrow.
+        """Segment a column of texts into a column of lists of tokens, without a copy of texts or tokens. This method needs pyarrow.
 
         Args:
             column: as in `fst.Tokenizer.encode_arrow`.
@@ -162,8 +162,8 @@ class Segmenter(PublicClass):
         return self._encoder.count_tokens(texts, threads=threads, errors=errors)
 
     def stream(self, *, errors: str = "strict") -> SegmentStream:
-        """Segment one text that arrives in pieces, to the same tokens as `segment`. A token can be read as soon as no later text can change
-        it.
+        """Segment one text that arrives in pieces. The tokens equal those of `segment`; each token can be read as soon as no later text can
+        change it.
 
         Args:
             errors: as in `segment`.
@@ -287,7 +287,7 @@ class _Source:
         return replaced(text)
 
     def strings(self, row: int) -> list[str]:
-        """Segment the text of a row again, to strings."""
+        """Segment the text of a row again, into strings."""
         one: Any = [self._texts[row]]
         offsets = self._encoder.encode_batch(one, offsets=True, threads=1, errors=self._errors).offsets
         assert offsets is not None

@@ -70,8 +70,8 @@ def note_all(found, doubtful, first, begins, count):
     """Append the position ``first + i`` for each bit i of `found`, with `DOUBT` if bit i of `doubtful` is set; return the new length of
     `begins`.
 
-    Positions are written eight at a time, of which the last may be unused, because the processor cannot predict the end of a loop over
-    single positions.
+    Positions are written eight at a time, because the processor cannot predict the end of a loop over single positions. The last of these
+    eight positions may be unused.
     """
     left = found
     for index in range(U0, ones(found), U8):
@@ -153,7 +153,7 @@ def find_begins(text, at, limit, stop, more, table, work):
         lead = min(at + LEAD, limit) if at_once else limit
         while symbol != NOT_PLAIN:
             window = window << bits | symbol
-            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # the decision for the character before
+            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # the decision for the character at `before`
             before = at
             at += U1
             symbol = np.uint64(ascii_symbols[text[at]]) if at < lead else NOT_PLAIN

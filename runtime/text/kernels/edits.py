@@ -28,7 +28,7 @@ BEFORE, ALL = 0, 1  # indices into `EditArguments.counts`
 
 @inlined
 def copy(text, begin, stop, own, index, into, filled, places, written):
-    """Copy characters and their spans, of which the first is ``own[index]``; return the new number of bytes and of characters."""
+    """Copy characters, and their spans, which begin at ``own[index]``; return the new number of bytes and of characters."""
     filled = copy_run(text, begin, stop, into, filled)
     if len(own):
         for _ in range(count_characters(text, begin, stop)):

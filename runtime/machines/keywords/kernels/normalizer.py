@@ -37,7 +37,7 @@ def fold(text, starts, codes, folded):
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], the start of each text, and the end of the last text.
         codes: uint32[0x110000], for each code point the folded character.
-        folded: the output, `fst.text.arguments.Normalized`, of which `text` and `starts` are written.
+        folded: the output, `fst.text.arguments.Normalized`; the kernel writes its fields `text` and `starts`.
     """
     into, filled, at = folded.text, U0, np.uint64(starts[0])
     folded.starts[0] = 0
@@ -69,7 +69,7 @@ def cover(text, starts, origin, kept_characters, normalised):
     Args:
         text, starts, origin: as in `spell`.
         kept_characters: uint64, the number of characters of the first text that are stored from the last call; their spans do not change.
-        normalised: `fst.text.arguments.Normalized`, of which `places` is changed.
+        normalised: `fst.text.arguments.Normalized`; the kernel changes its field `places`.
     """
     places, at = normalised.places, kept_characters
     for row in range(len(starts) - 1):

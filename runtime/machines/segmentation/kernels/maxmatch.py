@@ -45,7 +45,7 @@ def put(output, place, value, size):
 
 @part
 def put_list(last, table, output, place):
-    """Write a list of tokens, of which the last token is at ``lists[last]``; return the output index after the last token."""
+    """Write the list of tokens that ends with ``lists[last]``; return the output index after the last token."""
     lists = table.lists
     after = place + np.uint64(lists[last + NUMBER])
     while last:

@@ -158,7 +158,7 @@ def put_unknown(text, begin, end, table, output, at):
 
 @part
 def put_nodes(text, begin, end, nodes, table, output, at):
-    """Write the ids of a pre-token, of which ``output.ids`` contains the nodes from the index `nodes` on; return the next output index."""
+    """Write the ids of a pre-token, whose nodes ``output.ids`` contains from the index `nodes` on; return the next output index."""
     ids, lengths, unk_id = output.ids, table.shared.lengths, table.unk_id[0]
     place = run = begin  # `run`: the start of the run of unknown nodes
     while place < end:
