@@ -37,10 +37,9 @@ from typing import Any, NamedTuple, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Kernels allocate nothing, so they need no reference counts. Reference counts would halve the speed (55 MB/s instead of 110 MB/s for
-# English). C code never calls kernels, so numba must not compile a wrapper for C, which takes 0.03 s.
+# English). C code never calls kernels, so numba skips the wrapper for C, which takes 0.03 s to compile.
 SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
-# Only kernels call these functions, so numba must not compile a wrapper for Python either, which takes longer to compile than most
-# functions.
+# Only kernels call these functions, so numba also skips the wrapper for Python, which takes longer to compile than most functions.
 PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True}
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
 

@@ -9,8 +9,8 @@
 - ``Fuse``: all tokens become one token.
 
 The decoder of sentencepiece is one step, ``SentencePiece``: ▁ becomes a space, the unknown token becomes its surface, and bytes become
-characters; each byte outside of a valid character becomes U+FFFD. An empty token or a control piece ends a run of bytes. A leading ▁ is
-removed from no token, from the first token, or from all tokens up to the first token with other text.
+characters; each byte outside of a valid character becomes U+FFFD. An empty token or a control piece ends a run of bytes. Depending on the
+field ``leading``, a leading ▁ is removed from no token, from the first token, or from all tokens up to the first token with other text.
 """
 
 from __future__ import annotations

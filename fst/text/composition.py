@@ -77,7 +77,7 @@ class Composition:
         decompositions: the full decomposition of each character that decomposes, except Hangul syllables.
         orders: the rank of each mark in canonical ordering, at least 1.
         pairs: the composite of each pair of characters that composes. Without pairs, nothing composes, not even Hangul syllables.
-        suspects: the characters by which a text may change in more than the order of its marks.
+        suspects: the characters that may change a text in other ways than the order of its marks.
     """
 
     first: Images
