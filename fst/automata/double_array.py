@@ -62,7 +62,7 @@ class Characters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DoubleArray:
-    """A proven double array.
+    """A double array that `read` has proven to be valid.
 
     Attributes:
         units: uint32[n]; n is a multiple of `BLOCK`.

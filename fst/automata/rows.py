@@ -137,12 +137,12 @@ KIND_SHIFT, OUTPUT_SHIFT = ENTRY.value_shift, ENTRY.value_shift + KIND_BITS
 
 # Kinds of an entry: its output is empty, a token id, or an index into the pool. FAIL: the word so far has no segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
-# Kinds of a class. NONE: with a label, part of a word; without a label, a *blank* between words. ONE: a word by itself; its output is the
-# word's id. OTHER: part of a word, without a label. LIST: any other sequence of symbols. OTHER and LIST are rare. A blank with an output is
-# a *fence*: a fence ends a word, but two equal fences next to each other have no effect. So if each character of one kind is between two
-# equal fences, adjacent characters of this kind form one word, and the words next to it end there.
+# Kinds of a class. NONE: with a label, part of a word; without a label, *whitespace* between words. ONE: a word by itself; its output is
+# the word's id. OTHER: part of a word, without a label. LIST: any other sequence of symbols. OTHER and LIST are rare. Whitespace with an
+# output is a *fence*: a fence ends a word, but two equal fences next to each other have no effect. So if each character of one kind is
+# between two equal fences, adjacent characters of this kind form one word, and the words next to it end there.
 OTHER, LIST = 2, 3
-WHITESPACE = np.uint64(0)  # record A of a blank, which also represents the end of a text
+WHITESPACE = np.uint64(0)  # record A of whitespace, which also represents the end of a text
 
 # Flags in the output of a LIST class.
 STARTS_SPECIAL = 1  # a special token may begin with the character

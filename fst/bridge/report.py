@@ -220,7 +220,7 @@ def _is_of_words() -> NDArray[np.bool_]:
 
 
 def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDArray[np.bool_]) -> int:
-    """The number of words that consist of one known token.
+    """The number of words that consist of exactly one token, except the unknown token.
 
     A word is one token if the first token that ends after the word's beginning covers the word, and the next token begins at or after the
     word's end.

@@ -134,7 +134,7 @@ def _publicly_jitted(function: Function, **public: Any) -> Function:
 
 @cache
 def has_private_parts() -> bool:
-    """Whether this numba has all `PRIVATE` parts. If not, a warning names the missing parts."""
+    """Whether this numba has all `PRIVATE` parts. If parts are missing, a warning names them."""
     import numba
 
     make: Any = numba.njit

@@ -206,7 +206,7 @@ class Stored:
         self.header = _header(self._array(self._header))
 
     def places(self, schema: Schema) -> list[_Place]:
-        """Find all members. Only the shapes are read; all arrays are proven to fit into the file."""
+        """Find all members. Only the shapes are read; a check proves that all arrays fit into the file."""
         places = [self._header]
         for name, member in schema.items():
             places.append(self._place(name, member.dtype, places[-1].end))

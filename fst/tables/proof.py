@@ -1,6 +1,6 @@
 """Proofs that several kinds of tables share: about tokens, ids and rows of transitions.
 
-Kernels check no bounds. Before they run, all values that they read from a table are proven to be in range, in a few passes over the arrays.
+Kernels check no bounds. Before kernels run, a proof checks that all values in a table are in range, in a few passes over the arrays.
 
 **Depths.** A table contains a *depth* for each state, a lower bound on the number of symbols on each path from the root to the state. The
 root has depth 0, and a transition leads at most one level deeper, so the bound holds by induction. A further proof compares this bound with
@@ -71,7 +71,7 @@ def prove_around(added: AddedTokens, templates: Templates, named: Array) -> None
 
 
 class Tokens:
-    """The proven tokens of a table: they consist of whole characters, are distinct, and have ids.
+    """The tokens of a table, with a proof: tokens consist of complete characters, are distinct, and have ids.
 
     Args:
         data: uint8[n], the UTF-8 bytes of all tokens, concatenated.

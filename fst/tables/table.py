@@ -135,7 +135,7 @@ class Table(ABC):
 
     @classmethod
     def loads(cls: type[Loaded], data: bytes) -> Loaded:
-        """A table of this kind from the bytes of a file, proven as in `fst.load`.
+        """Make a table of this kind from the bytes of a file, with the same proof as in `fst.load`.
 
         Raises:
             TableError: the bytes are damaged, have a different kind or version, or are not safe to run.

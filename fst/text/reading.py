@@ -237,7 +237,7 @@ def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
     `STARTS_SPECIAL`.
 
     Args:
-        table: a table whose other arrays are proven.
+        table: a table; the proofs of all its other arrays must have passed.
         specials: token → id.
     """
     need(table.specials.shape[1] == 4, f"nodes of specials have {table.specials.shape[1]} fields; expected 4")

@@ -28,8 +28,8 @@ class Whitespace:
         prefix: the words that get a leading space, unless they begin with a space or the symbol: `ALWAYS`: all words; `NEVER`: no word;
             `FIRST`: only a word at the beginning of the raw text.
         symbol: the character that means a space; "" if no character does.
-        separator: `KEEPS`: the whole part is one word. Otherwise whitespace separates words, and the separator joins them: `JOINS`, the
-            empty string, or `BREAKS`, a line break.
+        separator: `KEEPS`: the part is one word. Otherwise whitespace separates words, and the separator joins them: `JOINS`, the empty
+            string, or `BREAKS`, a line break.
         keeps_symbol: whether spaces are written as the symbol. Otherwise the symbol is written as a space.
     """
 

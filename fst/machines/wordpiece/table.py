@@ -349,7 +349,7 @@ class Walk:
             self.state = int(ENTRY.targets_of(b if len(self.word_places) == 1 else a))
 
     def _locate_word(self, whole: bool) -> None:
-        """Set the spans of a word's ids: each id has as many symbols as its token, or one id has the whole word.
+        """Set the spans of a word's ids: each id has as many symbols as its token, or one id has all symbols of the word.
 
         Even in a forged table, each id gets at least one symbol, and no symbols beyond the end of the word.
         """
