@@ -154,8 +154,8 @@ def ends(table: Any) -> Ends:
 def work(longest: int, dtype: str) -> UnigramWork:
     """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` the dtype of sums."""
     own = pretokens.work()._asdict()
-    # ``2 * PIECES`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
-    # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PRETOKENS`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
+    # ``2 * PRETOKENS`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
+    # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PRETOKENS`` bytes: 2 * (CHUNK - 1) + PRETOKENS + 1.
     shared = {name: own[name] for name in UnigramWork._fields if name in own}
     return UnigramWork(
         **shared,
