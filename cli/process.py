@@ -1,4 +1,4 @@
-"""Run an object in a separate process, in which a library has its own threads, caches and settings. Its crash does not end the command."""
+"""Run an object in a separate process. A library there has its own threads, caches and settings, and a crash does not end the command."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The commands: one module or folder each, with the options, the help and the body. In a folder, the module `command` has the command."""
+"""The commands. Each command is a module with its options, help and code, or a folder whose module `command` contains the command."""

@@ -180,4 +180,4 @@ def _padding(asked: Mapping[str, Any]) -> str:
 
 
 def _unapplied(asked: Any, described: Callable[[Any], str]) -> str:
-    return "none" if asked is None else f"{described(asked)}; asked for by the source, not applied"
+    return "none" if asked is None else f"{described(asked)}; set in the source, not applied"

@@ -54,7 +54,7 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
         from fst import registry
 
         registry.load(table)
-        show([f"{table}: whole and safe"])
+        show([f"{table}: complete and safe"])
         return
     from fst.cli.peers.references import reference
     from fst.cli.tables import load
@@ -74,7 +74,7 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
 
 @dataclass(frozen=True)
 class Difference:
-    """A document whose ids differ from the reference."""
+    """A document whose ids differ from those of the reference."""
 
     place: str
     text: str

@@ -85,7 +85,7 @@ class Writer(Generic[Result]):
         schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
         for name, _ in self._added:
             if schema.names.count(name) > 1:
-                raise TextError(f"{documents.file}: the column {name!r} has the name of an added one; rename it")
+                raise TextError(f"{documents.file}: the column {name!r} has the name of a column that is added; rename it")
         self._open(schema)
         if not schema.equals(self._schema):
             raise TextError(f"{documents.file}: its columns differ from those of earlier files; write it to another output")

@@ -92,7 +92,7 @@ def modified(name: str) -> float:
 
 
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise an error if an output is also an input, even under another name. "-" means standard output, and among inputs standard input.
+    """Raise an error if an output is also an input, even under another name. "-" means standard output, but in `inputs` standard input.
 
     Raises:
         click.UsageError: an output is an input.

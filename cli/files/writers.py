@@ -100,7 +100,7 @@ def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
         return repeat(b"")
     for number, record in zip(documents.numbers, records, strict=True):
         if taken := record.keys() & added:
-            raise TextError(f"{documents.place(number)}: the field {min(taken)!r} has the name of an added one; rename it")
+            raise TextError(f"{documents.place(number)}: the field {min(taken)!r} has the name of a field that is added; rename it")
     return [as_json(record)[1:-1] + b"," if record else b"" for record in records]
 
 

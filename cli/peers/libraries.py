@@ -178,7 +178,7 @@ class Worker:
         except FstError:
             raise
         except Exception as error:  # libraries raise exceptions of any class
-            raise VocabularyError(f"{self._path}: {self._called()} does not take it ({reason(error)})") from None
+            raise VocabularyError(f"{self._path}: {self._called()} cannot read it ({reason(error)})") from None
 
     def _called(self) -> str:
         return f"{self._name} {version(self._name)}"

@@ -112,7 +112,7 @@ class Tokenizers:
         try:
             self.tokenizer: Any = module.Tokenizer.from_str(_text(path))
         except Exception as error:  # the library raises no more specific class
-            reason = f"tokenizers {module.__version__} does not take it ({str(error)[:EXCERPT]!r})"
+            reason = f"tokenizers {module.__version__} cannot read it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
@@ -172,7 +172,7 @@ class SentencePiece:
         try:
             self.processor: Any = module.SentencePieceProcessor(model_proto=contents(path))
         except Exception as error:  # the library raises no more specific class
-            reason = f"sentencepiece {module.__version__} does not take it ({str(error)[:EXCERPT]!r})"
+            reason = f"sentencepiece {module.__version__} cannot read it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}") from None
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:

@@ -16,8 +16,8 @@ from fst.runtime.rows.texts import replaced, wrong_at
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter, Tokenizer
 
-MEND = "mend it, or pass --errors skip"
-MEND_TEXT = "mend it, or pass --errors replace or skip"
+MEND = "correct it, or pass --errors skip"
+MEND_TEXT = "correct it, or pass --errors replace or skip"
 
 
 class Fault(NamedTuple):
@@ -71,7 +71,7 @@ class Documents:
         faults = [*self.wrong, *((self.numbers[row], fault) for row, fault in self.not_text().items())]
         if faults:
             number, fault = min(faults)
-            raise TextError(f"{self.place(number)}: {fault.what}; mend it")
+            raise TextError(f"{self.place(number)}: {fault.what}; correct it")
         return self._in_utf8()
 
     def _in_utf8(self) -> Documents:

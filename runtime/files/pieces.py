@@ -130,7 +130,7 @@ class Piece(Documents):
             TextError: always.
         """
         where = self.place(self.numbers[min(rows)])
-        raise TextError(f"{where}: not UTF-8, and too long to be left out; mend it, or pass --errors replace")
+        raise TextError(f"{where}: not UTF-8, and too long to be left out; correct it, or pass --errors replace")
 
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:  # noqa: ARG002 - the caller has called `not_text`
         """Encode the piece, with U+FFFD for malformed bytes; the options are `add_special_tokens` and `max_length`."""

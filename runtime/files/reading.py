@@ -74,7 +74,7 @@ class Files:
         with self._spelled():
             for documents in replace(self._how, mends=mends).documents(self.names, lambda count: self.advance(count)):
                 for number, fault in documents.wrong:
-                    raise TextError(f"{documents.place(number)}: {fault.what}; mend it")
+                    raise TextError(f"{documents.place(number)}: {fault.what}; correct it")
                 yield documents.mended() if mends else documents
 
 

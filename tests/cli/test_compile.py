@@ -191,7 +191,7 @@ class TestKeywords:
         assert call("search", out, "--names", stdin=b"ushers\n").data == b"1\tshe\t1\t4\n1\the\t2\t4\n1\thers\t2\t6\n"
         assert call("search", out, "--color", "always", stdin=b"ushers\n").data == b"u\x1b[01;31mshe\x1b[m\x1b[01;31mrs\x1b[m\n"
         assert "--replace cannot replace overlapping matches" in call("search", out, "--replace", "x", code=2).stderr
-        assert call("verify", out).stdout == f"{out}: whole and safe\n"
+        assert call("verify", out).stdout == f"{out}: complete and safe\n"
 
     def test_errors(self, tmp_path: Path) -> None:
         """Messages contain the file, the line and the word, and no table is written."""

@@ -111,7 +111,7 @@ class TestEncode:
         """The message about bytes that are not UTF-8 contains the file, the line, the byte and a remedy."""
         file = written(tmp_path / "bad.txt", b"un\n" * 500_000 + b"hello \xff\n")
         reason = error_of(call("encode", table, file, code=1))
-        assert reason == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace or skip"
+        assert reason == f"{file}, line 500001: not UTF-8 at byte 6; correct it, or pass --errors replace or skip"
 
     def test_invalid_utf_8_of_standard_input(self, table: Path) -> None:
         """A character that a line feed cuts in two is an error in the first of the two lines."""

@@ -208,7 +208,7 @@ class TestErrors:
         source = written(tmp_path / "in", self.bad(kind))
         unit, byte = ("line", 10) if kind == "json" else ("line", 0) if kind == "lines" else ("row", 0)
         reason = call("encode", table, source, *self.options(kind), *more, code=1).stderr
-        assert reason == f"Error: {source}, {unit} 2: not UTF-8 at byte {byte}; mend it, or pass --errors replace or skip\n"
+        assert reason == f"Error: {source}, {unit} 2: not UTF-8 at byte {byte}; correct it, or pass --errors replace or skip\n"
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_replace(self, kind: str, table: Path, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ class TestErrors:
         source = written(tmp_path / "in", b'{"text": "un"}\n' + line + b'\n{"text": "!"}\n')
         reason = call("encode", table, source, "--field", "text", "--errors", errors, code=1).stderr
         assert reason.startswith(f"Error: {source}, line 2: {what}")
-        assert reason.endswith("; mend it, or pass --errors skip\n")
+        assert reason.endswith("; correct it, or pass --errors skip\n")
         done = call("encode", table, source, "--field", "text", "--errors", "skip")
         assert (done.stdout.encode(), done.stderr) == (ids_of(table, ["un", "!"]), "1 document skipped\n")
 
@@ -348,7 +348,7 @@ class TestOtherCommands:
         source = written(tmp_path / "in", data)
         more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
         reason = call(command, table, source, "--field", "text", *more, code=1).stderr
-        assert reason == f"Error: {source}, line 2: {what}; mend it\n"
+        assert reason == f"Error: {source}, line 2: {what}; correct it\n"
 
     @pytest.mark.parametrize("command", ["bench", "verify", "count"])
     def test_what_needs_a_name(self, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:

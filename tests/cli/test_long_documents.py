@@ -91,7 +91,7 @@ class TestLongDocuments:
             with pytest.raises(UnicodeDecodeError) as wrong:
                 line.decode()
             reason = call("encode", table, source, code=1).stderr
-            assert reason.startswith(f"Error: {source}, line 2: not UTF-8 at byte {wrong.value.start}; mend it")
+            assert reason.startswith(f"Error: {source}, line 2: not UTF-8 at byte {wrong.value.start}; correct it")
             done = call("encode", table, source, "--errors", "replace")
             assert done.data == ids_of(table, ["un", line.decode("utf-8", "replace"), "un"])
             assert done.stderr == "1 document repaired with U+FFFD\n"

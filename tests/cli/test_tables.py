@@ -83,9 +83,9 @@ class TestInfo:
         shown = {name: value.strip() for name, value in lines.items()}
         assert shown["model"] == "takes input_ids, token_type_ids, attention_mask, of up to 1,024 ids"
         assert shown["more special tokens"] == "<x> <y>"
-        assert shown["truncation"] == "to 7 ids, LongestFirst, stride 2, at the right; asked for by the source, not applied"
+        assert shown["truncation"] == "to 7 ids, LongestFirst, stride 2, at the right; set in the source, not applied"
         padding = "to the longest row, to a multiple of 8, with [PAD] 0, at the left"
-        assert shown["padding"] == f"{padding}; asked for by the source, not applied"
+        assert shown["padding"] == f"{padding}; set in the source, not applied"
         assert shown["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
@@ -102,8 +102,8 @@ class TestVerify:
     """`fst verify`."""
 
     def test_sound(self, table: Path) -> None:
-        """`fst verify` prints "whole and safe" for an undamaged table."""
-        assert call("verify", table).stdout == f"{table}: whole and safe\n"
+        """`fst verify` prints "complete and safe" for an undamaged table."""
+        assert call("verify", table).stdout == f"{table}: complete and safe\n"
 
     def test_flipped_byte(self, table: Path, tmp_path: Path) -> None:
         """`fst verify` refuses a table with one changed byte."""
@@ -196,7 +196,7 @@ class TestVerify:
         ("name", "data", "what"),
         [
             ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, without the rules that split text"),
-            ("vocab.json", json.dumps({f"token{number}": number for number in range(9999)}).encode(), "tokenizers 0.23.3 does not take it"),
+            ("vocab.json", json.dumps({f"token{number}": number for number in range(9999)}).encode(), "tokenizers 0.23.3 cannot read it"),
             ("table.npz", b"PK\x03\x04\xff", "no tokenizer.json"),
             ("folder/vocab.txt", b"[UNK]", "a folder without tokenizer.json"),
         ],

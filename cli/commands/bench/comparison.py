@@ -166,7 +166,7 @@ def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path],
         tables: the table.
         found: the texts.
         read: the result of `sources` for `names`.
-        names: the arguments of `sources`.
+        names: as in `sources`.
         threads: the number of threads of each tokenizer.
 
     Raises:

@@ -54,7 +54,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise TextError(f"TEXT is not UTF-8 at character {error.start}; mend it") from None
+        raise TextError(f"TEXT is not UTF-8 at character {error.start}; correct it") from None
     if isinstance(tables, BpeTable | UnigramTable):
         return explained_bytes(tables, text)
     assert isinstance(tables, WordPieceTable)

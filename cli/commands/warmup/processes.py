@@ -27,7 +27,7 @@ def warm_up() -> None:
     begun, place = monotonic(), ""
     count = min(thread_count(), MOST_PROCESSES)
     with _telling(), closing(_compiled(count)) as parts:
-        click.echo(f"compiling kernels on {count} core{'s' * (count != 1)}, unless they are kept already", err=True)
+        click.echo(f"compiling kernels on {count} core{'s' * (count != 1)}; kernels on disk are not compiled again", err=True)
         for number, (part, kept, place) in enumerate(parts, 1):
             if not kept:
                 raise click.ClickException(f"kernels are {place}")
@@ -41,7 +41,7 @@ def _telling() -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        click.echo("interrupted; finished kernels are kept, and the next run compiles the others", err=True)
+        click.echo("interrupted; finished kernels stay on disk, and the next run compiles the others", err=True)
         raise
 
 
