@@ -14,11 +14,11 @@ from fst.compile.files import contents, read_text
 from fst.compile.sources import tekken, tiktoken
 from fst.compile.sources.pretrained import sentencepiece
 from fst.compile.sources.read import is_model, single_files
-from fst.compile.sources.sentencepiece import model
+from fst.compile.sources.sentencepiece import model_file
 from fst.errors import UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import spelled
 
-DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, model.SUFFIX  # the kinds of files that references read
+DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, model_file.SUFFIX  # the kinds of files that references read
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 EXTRA = "the extra bench, in the repository pip install '.[bench]'"
 EXCERPT = 60  # maximum characters of an error message of the reference

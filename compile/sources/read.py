@@ -16,7 +16,7 @@ from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.pretrained import chat_templates, hub, sentencepiece
 from fst.compile.sources.pretrained import folder as pretrained
-from fst.compile.sources.sentencepiece import model as sentencepiece_model
+from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece import source as sentencepiece_source
 from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
@@ -32,7 +32,7 @@ TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # the other options of WordPiece belon
 OPTIONS = (*TEXT_OPTIONS, "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", *tiktoken.OPTIONS)
 
 LOOKED_AT = 1 << 14  # the number of first bytes that identify a sentencepiece model
-SINGLE = (tiktoken.SUFFIX, sentencepiece_model.SUFFIX)
+SINGLE = (tiktoken.SUFFIX, model_file.SUFFIX)
 LIVE = "the tokenizer"  # the name of a live tokenizer in messages
 
 Given = Mapping[str, Any]
@@ -118,8 +118,8 @@ def is_model(path: Path) -> bool:
         OSError: the file cannot be read.
     """
     begun = beginning(path, LOOKED_AT)
-    is_named = path.name.removesuffix(".gz").endswith(sentencepiece_model.SUFFIX)
-    return sentencepiece_model.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
+    is_named = path.name.removesuffix(".gz").endswith(model_file.SUFFIX)
+    return model_file.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
 
 
 def stated(source: Any) -> tuple[Any, Given] | None:

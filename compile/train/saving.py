@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from fst.compile.machines.bpe.canonical import Merges
 from fst.compile.machines.bpe.model import COMMENT
 from fst.compile.sources.merges_txt import MERGES, VOCABULARY
-from fst.compile.sources.sentencepiece.model import SUFFIX as MODEL
+from fst.compile.sources.sentencepiece.model_file import SUFFIX as MODEL
 from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.train.pipeline import Pipeline

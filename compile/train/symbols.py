@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.sources.sentencepiece.model import BYTES
-from fst.compile.train.merges.state import WORD_END
+from fst.compile.sources.sentencepiece.model_file import BYTES
+from fst.compile.train.merges.merging import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred
 from fst.core.json_fields import is_text

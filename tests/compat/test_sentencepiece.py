@@ -23,7 +23,7 @@ from support.tiers import examples
 
 import fst
 from fst.compile import wordpiece
-from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from fst.compile.sources.sentencepiece.source import MODELS
 from fst.compile.text.edits.double_arrays import charsmap
 

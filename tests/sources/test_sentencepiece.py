@@ -30,7 +30,7 @@ import fst.compile
 from fst import UnsupportedError
 from fst.cli.main import main
 from fst.compile.compilers import assembled
-from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS
+from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, KINDS
 from fst.compile.sources.sentencepiece.source import of_bytes
 from fst.machines.bpe.table import BpeTable
 from fst.machines.unigram.table import UnigramTable

@@ -16,7 +16,7 @@ from support.sources.sentencepiece import model_of
 import fst
 from fst.compile import tokenizer
 from fst.compile.sources.pretrained.sentencepiece import FAMILIES, MODEL_TYPES, OTHER_TYPES
-from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL
+from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL
 
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported

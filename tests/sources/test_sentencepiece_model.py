@@ -14,7 +14,7 @@ from support.sources.sentencepiece_proto import proto
 from support.tiers import examples
 
 from fst import UnsupportedError, VocabularyError
-from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, parse
+from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, KINDS, parse
 
 sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")

@@ -23,8 +23,8 @@ import fst
 from fst import train
 from fst.compile.train.bpe import bpe
 from fst.compile.train.control import Control, Round, members_of
+from fst.compile.train.merges import merging
 from fst.compile.train.merges import run as merges
-from fst.compile.train.merges import state as merge_state
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
 from fst.compile.train.wordpiece import wordpiece
@@ -204,7 +204,7 @@ def test_bpe_equals_a_recount_after_every_merge(
 @pytest.mark.parametrize("seed", range(3))
 def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """BPE learns the tokens and merges of `tokenizers` from random words, with any options."""
-    monkeypatch.setattr(merge_state, "RARE", rare)
+    monkeypatch.setattr(merging, "RARE", rare)
     random = Random(seed)
     for _ in range(25):
         letters = LETTERS[: random.randint(1, 4)]

@@ -21,8 +21,8 @@ from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES
 from fst.compile.sources.pretrained.folder import ADDED, CONFIG, ELSE, MODEL, OTHER_INPUTS, SPECIALS, Files
 from fst.compile.sources.pretrained.special_tokens import AddedToken, SpecialTokens, special_tokens
-from fst.compile.sources.sentencepiece import model as sentencepiece_model
-from fst.compile.sources.sentencepiece.model import CONTROL, USER_DEFINED, SentencePieceModel
+from fst.compile.sources.sentencepiece import model_file
+from fst.compile.sources.sentencepiece.model_file import CONTROL, USER_DEFINED, SentencePieceModel
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, cut, quoted, reason
 
@@ -125,7 +125,7 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
         pretrained.refuse_settings(files.config)
         family = _family(files)
         _refuse(files.config, family, path)
-        return _outcome(files, family, sentencepiece_model.parse(contents(path), str(path)))
+        return _outcome(files, family, model_file.parse(contents(path), str(path)))
     except UnsupportedError as error:
         remedy = f"save its tokenizer.json with transformers, or name {path} for the ids of sentencepiece"
         raise UnsupportedError(f"{folder}: {str(error).removesuffix(f'; {ELSE}')}; {remedy}") from None

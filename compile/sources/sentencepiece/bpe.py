@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.bpe.score_merges import merges_of_scores
-from fst.compile.sources.sentencepiece.model import BYTE, BYTES, NORMAL, UNUSED, USER_DEFINED, SentencePieceModel
+from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, NORMAL, UNUSED, USER_DEFINED, SentencePieceModel
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.pretokens.token_letters import Letters

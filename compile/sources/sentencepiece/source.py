@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from fst.compile.machines.unigram.compiler import UnigramModel
-from fst.compile.sources.sentencepiece import model as sentencepiece_model
+from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece.bpe import bpe_model
-from fst.compile.sources.sentencepiece.model import BYTES, CONTROL, USER_DEFINED, SentencePieceModel
+from fst.compile.sources.sentencepiece.model_file import BYTES, CONTROL, USER_DEFINED, SentencePieceModel
 from fst.compile.sources.templates import BARE
 from fst.compile.text import sentencepiece
 from fst.compile.text.source import NO_SETTINGS, SENTENCEPIECE, Model, Source, TextPipeline
@@ -46,7 +46,7 @@ def of_bytes(data: bytes, where: str) -> Source[Model]:
         VocabularyError: the file is not a sentencepiece model, or is damaged.
         UnsupportedError: the model needs an unsupported feature, or sentencepiece or protobuf is not installed.
     """
-    model = sentencepiece_model.parse(data, where)
+    model = model_file.parse(data, where)
     try:
         return _of_model(model)
     except UnsupportedError as error:

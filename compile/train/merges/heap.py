@@ -1,10 +1,10 @@
-"""Kernels of the heap of pairs in training; see `fst.compile.train.merges.state`."""
+"""Kernels of the heap of pairs in training; see `fst.compile.train.merges.merging`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.merges.state import BY_TEXT, HEAP, LONGEST, SPACE
+from fst.compile.train.merges.merging import BY_TEXT, HEAP, LONGEST, SPACE
 from fst.core.jit import inlined, part
 from fst.machines.bpe.pairs import HALF
 

@@ -1,4 +1,4 @@
-"""Kernels of byte-pair encoding in training; see `fst.compile.train.merges.state` for the state.
+"""Kernels of byte-pair encoding in training; see `fst.compile.train.merges.merging` for the state.
 
 One merge reads the positions of its pair from left to right, skips stale positions, and sums the counts of each neighbour in dense arrays.
 Each distinct neighbour then costs one probe of the hash table for its new pair and one for its old pair. A second pass writes the cells and
@@ -17,7 +17,7 @@ import numpy as np
 
 from fst.automata.rows import MULTIPLIERS
 from fst.compile.train.merges.heap import LOW, push, sink
-from fst.compile.train.merges.state import (
+from fst.compile.train.merges.merging import (
     ADJACENT,
     ASK,
     AT_SIZE,

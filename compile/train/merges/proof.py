@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.merges.state import (
+from fst.compile.train.merges.merging import (
     ASK,
     BY_TEXT,
     CAREFUL,

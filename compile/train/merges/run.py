@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from fst.compile.train import result
 from fst.compile.train.control import Control, Round
-from fst.compile.train.merges import state as merge_state
+from fst.compile.train.merges import merging
+from fst.compile.train.merges.merging import NONE, Merging, Text, merge_pairs
 from fst.compile.train.merges.proof import longest_word, prove
-from fst.compile.train.merges.state import NONE, Merging, Text, merge_pairs
 from fst.compile.train.symbols import Symbols
 from fst.errors import VocabularyError
 from fst.machines.bpe.merge_list import insert_pairs, pairs_for
@@ -20,10 +20,10 @@ from fst.machines.bpe.merge_list import insert_pairs, pairs_for
 NO_LIMIT = 1 << 62
 STEPS = 1 << 21  # positions read in a round, about 0.1 s
 REASONS = {
-    merge_state.AT_SIZE: result.SIZE,
-    merge_state.NO_PAIR_LEFT: result.NO_PAIR,
-    merge_state.TOO_RARE: result.MIN_FREQUENCY,
-    merge_state.OUT_OF_STEPS: result.DEADLINE,
+    merging.AT_SIZE: result.SIZE,
+    merging.NO_PAIR_LEFT: result.NO_PAIR,
+    merging.TOO_RARE: result.MIN_FREQUENCY,
+    merging.OUT_OF_STEPS: result.DEADLINE,
 }
 
 
@@ -93,7 +93,7 @@ class Names:
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
-        if found in self._exist and not state.numbers[merge_state.CAREFUL] and not state.numbers[merge_state.BY_TEXT]:
+        if found in self._exist and not state.numbers[merging.CAREFUL] and not state.numbers[merging.BY_TEXT]:
             raise TwoWaysError
         return found
 
@@ -148,23 +148,23 @@ def merged(
 
     def advance(state: Merging) -> Round:
         numbers = state.numbers
-        numbers[merge_state.STEPS] = STEPS
-        if not numbers[merge_state.HAS_PAIRS]:
-            state = merge_state.with_pairs(state)
+        numbers[merging.STEPS] = STEPS
+        if not numbers[merging.HAS_PAIRS]:
+            state = merging.with_pairs(state)
         while True:
             reason = merge_pairs.call(state)
-            if reason == merge_state.OUT_OF_CAPACITY:
-                state = merge_state.enlarge(state)
-            elif reason == merge_state.TO_RECOUNT:
-                state = merge_state.recounted(state)
-            elif reason == merge_state.NEW_STRING:
-                numbers[merge_state.KNOWN] = names.next_id(state)
+            if reason == merging.OUT_OF_CAPACITY:
+                state = merging.enlarge(state)
+            elif reason == merging.TO_RECOUNT:
+                state = merging.recounted(state)
+            elif reason == merging.NEW_STRING:
+                numbers[merging.KNOWN] = names.next_id(state)
             else:
-                numbers[merge_state.REASON] = reason
-                return Round(state, int(numbers[merge_state.TOKENS]) - tokens, reason != merge_state.OUT_OF_STEPS)
+                numbers[merging.REASON] = reason
+                return Round(state, int(numbers[merging.TOKENS]) - tokens, reason != merging.OUT_OF_STEPS)
 
     def begin(careful: bool) -> Merging:
-        return merge_state.begin(
+        return merging.begin(
             symbols.cells,
             symbols.words,
             symbols.counts_of_words,
@@ -178,7 +178,7 @@ def merged(
         )
 
     def prove_stored(state: Merging) -> None:
-        prove(state, begin(is_careful or bool(state.numbers[merge_state.CAREFUL :][:1].any())))
+        prove(state, begin(is_careful or bool(state.numbers[merging.CAREFUL :][:1].any())))
 
     is_careful = careful or symbols.is_careful
     state, _ = control.run(begin(is_careful), advance, total=vocab_size - tokens, digest=digest, prove=prove_stored)
@@ -210,16 +210,16 @@ def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
     """
     merges, numbers = _merges(state), state.numbers
     names.follow(merges)
-    if len(names.ids) != numbers[merge_state.TOKENS]:
+    if len(names.ids) != numbers[merging.TOKENS]:
         raise TwoWaysError
     sums = state.made[: len(names.by_id)].copy()
     sums[: len(counts)] += counts
-    return Merged(names.by_id, sums, _last(state), REASONS[int(numbers[merge_state.REASON])])
+    return Merged(names.by_id, sums, _last(state), REASONS[int(numbers[merging.REASON])])
 
 
 def _merges(state: Merging) -> NDArray[np.int32]:
     """int32[n, 3]: the left, the right and the made id of each merge."""
-    merges: NDArray[np.int32] = state.merges[: 3 * state.numbers[merge_state.MERGES]].reshape(-1, 3)
+    merges: NDArray[np.int32] = state.merges[: 3 * state.numbers[merging.MERGES]].reshape(-1, 3)
     return merges
 
 
@@ -229,7 +229,7 @@ def _last(state: Merging) -> list[list[int]]:
     In careful runs, a pair may be merged several times; it is listed once, at its last position.
     """
     merges: list[list[int]] = _merges(state)[:, :2].tolist()
-    if not state.numbers[merge_state.CAREFUL]:
+    if not state.numbers[merging.CAREFUL]:
         return merges
     last = {(left, right): place for place, (left, right) in enumerate(merges)}
     return [merges[place] for place in sorted(last.values())]

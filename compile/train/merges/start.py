@@ -1,11 +1,11 @@
-"""Kernels for the first state of byte-pair encoding in training; see `fst.compile.train.merges.state`."""
+"""Kernels for the first state of byte-pair encoding in training; see `fst.compile.train.merges.merging`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from fst.compile.train.merges.heap import LOW, may_merge, push
-from fst.compile.train.merges.state import ADJACENT, BY_TEXT, CAREFUL, HEAP, LEAST, LONGEST, NONE, POOL, RECORDS, USED, WORD_END
+from fst.compile.train.merges.merging import ADJACENT, BY_TEXT, CAREFUL, HEAP, LEAST, LONGEST, NONE, POOL, RECORDS, USED, WORD_END
 from fst.core.jit import inlined, kernel
 from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import HALF, ONE, insert, key_of, slot_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.compile.train.merges.heap import may_merge
-from fst.compile.train.merges.state import BY_TEXT, CAREFUL, INSIDE, LEAST, LONGEST, NONE, POOL, RECORDS, SYMBOLS, USED
+from fst.compile.train.merges.merging import BY_TEXT, CAREFUL, INSIDE, LEAST, LONGEST, NONE, POOL, RECORDS, SYMBOLS, USED
 from fst.core.jit import inlined, part
 from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import ONE, key_of, slot_of

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.train.control import Control, digest_of
+from fst.compile.train.merges.merging import WORD_END
 from fst.compile.train.merges.run import merged_in_either_way
-from fst.compile.train.merges.state import WORD_END
 from fst.compile.train.old.vocabulary import OldVocabulary
 from fst.compile.train.result import NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import Symbols, check_numbers

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from fst.compile.train import result
 from fst.compile.train.control import Control, digest_of
+from fst.compile.train.merges.merging import WORD_END
 from fst.compile.train.merges.run import need_size
-from fst.compile.train.merges.state import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.scores.state import Merger, State, widened

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.patterns import properties
-from fst.compile.sources.sentencepiece.model import BYTES
+from fst.compile.sources.sentencepiece.model_file import BYTES
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.compile.train.control import Control, digest_of
+from fst.compile.train.merges.merging import NONE, Text
 from fst.compile.train.merges.run import Merged, merged, need_size
-from fst.compile.train.merges.state import NONE, Text
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.sentencepiece import newer_characters

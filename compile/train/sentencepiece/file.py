@@ -1,7 +1,7 @@
 """Write a ``.model`` of SentencePiece, with the protobuf description from the package `sentencepiece`.
 
-`fst.compile.sources.sentencepiece.model` reads these files. SentencePiece merges by the scores of pieces, and does not split texts into
-words. If ▁ occurs only at the beginning of pieces, the ids are the same as for texts split into words.
+`fst.compile.sources.sentencepiece.model_file` reads these files. SentencePiece merges by the scores of pieces, and does not split texts
+into words. If ▁ occurs only at the beginning of pieces, the ids are the same as for texts split into words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fst.compile.machines.bpe.score_merges import last_merge
-from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, USER_DEFINED, description, parse
+from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, USER_DEFINED, description, parse
 from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import quoted

@@ -19,7 +19,7 @@ from support.tiers import examples, sample
 import fst
 from fst.cli.commands.explain.command import explained
 from fst.compile.machines.unigram.compiler import assemble
-from fst.compile.sources.sentencepiece.model import BYTE, BYTES, CONTROL, parse
+from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, parse
 from fst.compile.sources.templates import BARE
 from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline

@@ -25,7 +25,7 @@ from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
 from fst.compile.machines.unigram.compiler import UnigramModel, assemble
 from fst.compile.pretokens.splits import GPT2
-from fst.compile.sources.sentencepiece.model import BYTES
+from fst.compile.sources.sentencepiece.model_file import BYTES
 from fst.compile.sources.templates import BARE
 from fst.compile.text.edits.charsmaps import of_bytes
 from fst.compile.text.edits.double_arrays import charsmap

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.naive.sentencepiece import UNKNOWN, Piece
 
-from fst.compile.sources.sentencepiece.model import KINDS
+from fst.compile.sources.sentencepiece.model_file import KINDS
 from fst.compile.text.edits.double_arrays import charsmap
 
 sentencepiece = pytest.importorskip("sentencepiece")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.naive.sentencepiece import Piece
 
-from fst.compile.sources.sentencepiece.model import KINDS
+from fst.compile.sources.sentencepiece.model_file import KINDS
 
 sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
