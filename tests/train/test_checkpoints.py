@@ -14,7 +14,7 @@ import pytest
 import fst
 from fst import train
 from fst.compile.train.control import members_of
-from fst.compile.train.merges import run, state
+from fst.compile.train.merges import merging, run
 from fst.compile.train.scores import state as score_state
 from fst.counting.words import Words
 
@@ -138,8 +138,8 @@ def test_many_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("kind", "name", "place", "value"),
     [
-        ("bpe", "numbers", state.KNOWN, 1),
-        ("bpe", "numbers", state.HAS_PAIRS, 0),
+        ("bpe", "numbers", merging.KNOWN, 1),
+        ("bpe", "numbers", merging.HAS_PAIRS, 0),
         ("bpe", "pairs", slice(None), 0),
         ("bpe", "heap", slice(None), 1),
         ("bpe", "pool", slice(None), 3),
@@ -178,7 +178,7 @@ def test_tokens_are_no_longer_than_words(tmp_path: Path, monkeypatch: pytest.Mon
     words, path = Words.of_pairs({"abcabcabcabc": 3, "bcbca": 2}.items()), tmp_path / "run.npz"
     found = stored("bpe", words, 5, path)
     assert found is not None
-    arrays, made = found[1], int(found[1]["numbers"][state.MERGES])
+    arrays, made = found[1], int(found[1]["numbers"][merging.MERGES])
     arrays["merges"][3 : 3 * made] = np.repeat(np.arange(made - 1) + arrays["merges"][2], 3) + np.tile([0, 0, 1], made - 1)
     np.savez(path, allow_pickle=False, **members_of(*found))
     with pytest.raises(fst.VocabularyError, match="makes a token longer than all words"):
