@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import TextError, UnsupportedError, quoted
+from fst.runtime.compat.transformers.document import Json, decoder
 from fst.runtime.model_inputs.encoding import Encoding
 from fst.runtime.model_inputs.inputs import gathered, is_text, sample_of, singles
 from fst.runtime.model_inputs.settings import Padding, Truncation
 from fst.runtime.rows.texts import listed
+from fst.runtime.text.decoder import decoded
 from fst.runtime.tokenizer import Tokenizer
 
-Json = dict[str, Any]
 PARTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 COMPILED = "a table cannot change; change the tokenizer.json or the tokenizer object, and compile it again"
 
@@ -325,24 +326,30 @@ class Backend:
 
     @property
     def model(self) -> SimpleNamespace:  # noqa: D102
-        raise NotImplementedError
+        return SimpleNamespace(continuing_subword_prefix=None)
 
     @property
     def decoder(self) -> Any:
         """The decoder of ``tokenizers`` with the table's settings; None for a table without a decoder."""
-        raise NotImplementedError
+        from tokenizers import Tokenizer, models
+
+        stated = decoder(self.fst._metadata.settings.decoder)
+        if stated is None:
+            return None
+        empty = json.loads(Tokenizer(models.BPE()).to_str())
+        return Tokenizer.from_str(json.dumps({**empty, "decoder": stated})).decoder
 
     def joined(self, tokens: Sequence[str]) -> str:
         """Join tokens into a text."""
-        raise NotImplementedError
+        return decoded(tokens, self.fst._metadata.settings.decoder)
 
-    def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:
-        """Write the vocabulary files, whose names begin with `prefix`; return their paths.
+    def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:  # noqa: ARG002
+        """Write the vocabulary files, whose names begin with `prefix`; return their paths. By default, the ``tokenizer.json`` is enough.
 
         Raises:
             UnsupportedError: vocabulary files cannot represent the vocabulary.
         """
-        raise NotImplementedError
+        return ()
 
     def document(self) -> Json:
         """Return a ``tokenizer.json`` that compiles to the table.

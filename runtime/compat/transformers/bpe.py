@@ -5,30 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.core.lazy import Lazy
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.header import PREFIX_SPACE
-from fst.runtime.compat.transformers.backend import Backend, Json
-from fst.runtime.compat.transformers.bpe_document import decoder, document, merges, vocabulary
+from fst.runtime.compat.transformers.backend import Backend
+from fst.runtime.compat.transformers.bpe_document import document, merges, vocabulary
+from fst.runtime.compat.transformers.document import Json
 from fst.runtime.decoder import text_of
-from fst.runtime.text.decoder import decoded
-from fst.tables.header import AnyDecoder, ByteLevelDecoder
+from fst.tables.header import ByteLevelDecoder
 
 VERSION = "#version: 0.2\n"  # the first line of a merges.txt
-
-
-def reference_decoder(found: AnyDecoder | None) -> Any:
-    """Make a decoder of ``tokenizers`` with the same settings; return None for None."""
-    from tokenizers import Tokenizer, models
-
-    stated = decoder(found)
-    if stated is None:
-        return None
-    empty = json.loads(Tokenizer(models.BPE()).to_str())
-    return Tokenizer.from_str(json.dumps({**empty, "decoder": stated})).decoder
 
 
 class BpeBackend(Backend):
@@ -53,21 +41,10 @@ class BpeBackend(Backend):
         """``add_prefix_space``: whether a space is added before texts."""
         return {"add_prefix_space": PREFIX_SPACE in (self.fst._metadata.text.pre_tokenizers or ())}
 
-    @property
-    def model(self) -> SimpleNamespace:
-        """The model."""
-        return SimpleNamespace(continuing_subword_prefix=None)
-
-    @property
-    def decoder(self) -> Any:
-        """The decoder of ``tokenizers``."""
-        return reference_decoder(self.fst._metadata.settings.decoder)
-
     def joined(self, tokens: Sequence[str]) -> str:
         """Join tokens into a text."""
-        found = self.fst._metadata.settings.decoder
-        if not isinstance(found, ByteLevelDecoder):
-            return decoded(tokens, found)
+        if not isinstance(self.fst._metadata.settings.decoder, ByteLevelDecoder):
+            return super().joined(tokens)
         spellings = ((bytes_of(token), token) for token in tokens)
         return text_of(b"".join(token.encode() if content is None else content for content, token in spellings))
 

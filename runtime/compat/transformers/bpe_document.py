@@ -11,8 +11,8 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe.table import BpeTable
 from fst.pretokens.header import PREFIX_SPACE
 from fst.pretokens.table import PretokenTable
-from fst.runtime.compat.transformers.document import Json, sequence_of, template_processing
-from fst.tables.header import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
+from fst.runtime.compat.transformers.document import Json, byte_level, decoder, sequence_of, template_processing
+from fst.tables.header import SENTENCEPIECE
 
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates without special tokens
 
@@ -68,13 +68,6 @@ def shared_parts(table: PretokenTable) -> Json:
     }
 
 
-def decoder(found: AnyDecoder | None) -> Json | None:
-    """Make the decoder of a ``tokenizer.json``."""
-    if isinstance(found, StepsDecoder):
-        return {"type": "Sequence", "decoders": [dict(step) for step in found.steps]}
-    return _byte_level(add_prefix_space=True, use_regex=True) if isinstance(found, ByteLevelDecoder) else None
-
-
 def vocabulary(table: BpeTable) -> dict[str, int]:
     """Return a mapping from token to id, for all names in the model's vocabulary, without added tokens outside of it."""
     known = table.metadata.model.vocabulary_tokens
@@ -102,7 +95,7 @@ def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str,
         what = "with the pattern of tiktoken, which tokenizers reads differently"
         raise UnsupportedError(f"a tokenizer.json {what}: keep the table, or its source")
     place = parts.index(PREFIX_SPACE) if PREFIX_SPACE in parts else len(parts) - 1
-    own = _byte_level(add_prefix_space=PREFIX_SPACE in parts, use_regex=len(parts) - place > 2)
+    own = byte_level(add_prefix_space=PREFIX_SPACE in parts, use_regex=len(parts) - place > 2)
     return [*parts[:place], own, *behind]
 
 
@@ -110,11 +103,7 @@ def _post_processor(table: PretokenTable) -> Json | None:
     templates, trimming = table.metadata.templates, table.metadata.text.trimming
     processors: list[Json] = []
     if trimming is not None:
-        processors.append(_byte_level(add_prefix_space=trimming, use_regex=True))
+        processors.append(byte_level(add_prefix_space=trimming, use_regex=True))
     if (templates.single, templates.pair) != BARE:
         processors.append(template_processing(table))
     return sequence_of("processors", processors)
-
-
-def _byte_level(*, add_prefix_space: bool, use_regex: bool) -> Json:
-    return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}

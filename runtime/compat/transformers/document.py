@@ -1,6 +1,6 @@
 """Make a ``tokenizer.json`` from a WordPiece table. ``tokenizers`` can read this file, and `fst.compile` compiles it to an equal table.
 
-`template_processing` and `sequence_of` make parts of the file for tables of any machine.
+`decoder`, `template_processing` and `sequence_of` make parts of the file for tables of any machine.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from fst.machines.wordpiece.header import Normalizer
 from fst.machines.wordpiece.table import WordPieceTable
-from fst.tables.header import Piece, PreTokenizer
+from fst.tables.header import AnyDecoder, ByteLevelDecoder, Piece, PreTokenizer, StepsDecoder
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer
@@ -35,7 +35,7 @@ def document(tables: WordPieceTable) -> Json:
         "normalizer": _normalizer(metadata.normalizer),
         "pre_tokenizer": _pre_tokenizer(metadata.pre_tokenizer),
         "post_processor": template_processing(tables),
-        "decoder": None if settings.decoder is None else {"type": "WordPiece", **asdict(settings.decoder)},
+        "decoder": decoder(settings.decoder),
         "model": {
             "type": "WordPiece",
             "unk_token": model.unk_token,
@@ -58,6 +58,22 @@ def _pre_tokenizer(pre_tokenizer: PreTokenizer) -> Json | None:
     if pre_tokenizer.name == "other":
         return sequence_of("pretokenizers", pre_tokenizer.parts or ())
     return {"type": "BertPreTokenizer"} if pre_tokenizer.name == "bert" else None
+
+
+def decoder(found: AnyDecoder | None) -> Json | None:
+    """Make the decoder of a ``tokenizer.json``."""
+    if found is None:
+        return None
+    if isinstance(found, StepsDecoder):
+        return {"type": "Sequence", "decoders": [dict(step) for step in found.steps]}
+    if isinstance(found, ByteLevelDecoder):
+        return byte_level(add_prefix_space=True, use_regex=True)
+    return {"type": "WordPiece", **asdict(found)}
+
+
+def byte_level(*, add_prefix_space: bool, use_regex: bool) -> Json:
+    """Make a component ByteLevel of a ``tokenizer.json``."""
+    return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
 
 
 def sequence_of(listed: str, parts: Sequence[Mapping[str, Any]]) -> Json | None:

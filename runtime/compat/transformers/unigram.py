@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from types import SimpleNamespace
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from fst.core.json_numbers import spelled_as
 from fst.errors import UnsupportedError
-from fst.runtime.compat.transformers.backend import Backend, Json
-from fst.runtime.compat.transformers.bpe import reference_decoder
+from fst.runtime.compat.transformers.backend import Backend
 from fst.runtime.compat.transformers.bpe_document import shared_parts
-from fst.runtime.text.decoder import decoded
+from fst.runtime.compat.transformers.document import Json
 from fst.text.whitespace import NEVER
 
 
@@ -27,24 +24,6 @@ class UnigramBackend(Backend):
         """``add_prefix_space``: whether a space is added before texts."""
         by = self.fst._metadata.text.normalizer
         return {"add_prefix_space": by is not None and by.whitespace.prefix != NEVER}
-
-    @property
-    def model(self) -> SimpleNamespace:
-        """The model."""
-        return SimpleNamespace(continuing_subword_prefix=None)
-
-    @property
-    def decoder(self) -> Any:
-        """The decoder of ``tokenizers``."""
-        return reference_decoder(self.fst._metadata.settings.decoder)
-
-    def joined(self, tokens: Sequence[str]) -> str:
-        """Join tokens into a text."""
-        return decoded(tokens, self.fst._metadata.settings.decoder)
-
-    def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Write no file, since the ``tokenizer.json`` contains the vocabulary."""
-        return ()
 
     def document(self) -> Json:
         """Return a ``tokenizer.json`` that compiles to the table.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.errors import UnsupportedError
-from fst.runtime.compat.transformers.backend import Backend, Json
-from fst.runtime.compat.transformers.document import document
-from fst.runtime.text.decoder import decoded
+from fst.runtime.compat.transformers.backend import Backend
+from fst.runtime.compat.transformers.document import Json, document
 
 BERT = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
 
@@ -31,18 +30,6 @@ class WordPieceBackend(Backend):
     def model(self) -> SimpleNamespace:
         """The model."""
         return SimpleNamespace(continuing_subword_prefix=self.fst._metadata.model.continuing_subword_prefix)
-
-    @property
-    def decoder(self) -> Any:
-        """The decoder of ``tokenizers``."""
-        from tokenizers.decoders import WordPiece
-
-        decoder = self.fst._metadata.settings.decoder
-        return None if decoder is None else WordPiece(prefix=decoder.prefix, cleanup=decoder.cleanup)
-
-    def joined(self, tokens: Sequence[str]) -> str:
-        """Join tokens into a text."""
-        return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:
         """Write a ``vocab.txt``."""
