@@ -42,7 +42,7 @@ class Workspace:
         short: the maximum number of ids of a short text.
 
     Attributes:
-        work: the kernels' argument; `state` is one of its arrays.
+        work: the kernels' argument; `state` is one of its arrays, or of the arrays in its first field.
         symbols: the maximum number of symbols that are stored from one call to the next.
         memo: uint64[3], temporary values of the kernels that examine a text before it is encoded.
         text: uint16[n] or uint8[n], a buffer for texts; its size is in `fst.runtime.rows.texts.CAPACITY`.
@@ -51,8 +51,10 @@ class Workspace:
     """
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
-        self.work, self.state = work, work.state
-        self.symbols = len(work.symbols)
+        self.work, shared = work, work
+        while isinstance(shared[0], tuple):  # the arrays that machines share come before a machine's own arrays
+            shared = shared[0]
+        self.state, self.symbols = shared.state, len(shared.symbols)
         self.memo = np.zeros(3, np.uint64)
         self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
         self.short_ids = np.empty(short, np.int32)

@@ -12,7 +12,7 @@ from fst.machines.unigram import aho_corasick
 from fst.machines.unigram.sampling import MOST_DEVIATIONS, MOST_PATHS
 from fst.machines.unigram.viterbi import RESTARTS
 from fst.pretokens import arguments as pretokens
-from fst.pretokens.arguments import LONGEST, Arguments
+from fst.pretokens.arguments import LONGEST, Arguments, Work
 from fst.text.reading_arguments import borrowable
 
 RESTART, HAS_TEXT_SCOPE = range(2)  # indices into `UnigramArguments.rules`
@@ -78,30 +78,16 @@ class UnigramWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pretokens, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
-            `fst.pretokens.arguments.Work`.
-        tokens: the array of the same class; here, the list at each position of the pending pre-tokens, see
-            `fst.runtime.machines.unigram.kernels.viterbi`.
+        shared: the working arrays that find pre-tokens and look them up. Here, `tokens` contains the list at each position of the pending
+            pre-tokens, see `fst.runtime.machines.unigram.kernels.viterbi`.
         best: uint64[2 * capacity], the best node that ends at each of these positions, as in `Ends.nodes`.
         best_sums: float64[2 * capacity] or float32, the sum of the best path to each of these positions.
         counts: uint32[capacity], the number of ids of each pending pre-token; used if spans are requested.
         sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
-        total: one element, with the dtype of sums: the sum before the next pre-token; used if sums continue from one pre-token to the next.
+        total: one element of the same dtype, the sum before the next pre-token; used if sums continue from one pre-token to the next.
     """
 
-    state: Array
-    symbols: Array
-    begins: Array
-    pretokens: Array
-    slots: Array
-    pending: Array
-    scratch: Array
-    special_ids: Array
-    active: Array
-    tokens: Array
-    longer: Array
-    memo: Array
-    masks: Array
+    shared: Work
     best: Array
     best_sums: Array
     counts: Array
@@ -152,16 +138,15 @@ def ends(table: Any) -> Ends:
 
 
 def work(longest: int, dtype: str) -> UnigramWork:
-    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` the dtype of sums."""
-    own = pretokens.work()._asdict()
+    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` that of sums."""
+    shared = pretokens.work()
     # ``2 * PRETOKENS`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
     # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PRETOKENS`` bytes: 2 * (CHUNK - 1) + PRETOKENS + 1.
-    shared = {name: own[name] for name in UnigramWork._fields if name in own}
     return UnigramWork(
-        **shared,
-        best=np.empty_like(own["tokens"]),
-        best_sums=np.zeros(len(own["tokens"]), dtype),
-        counts=np.empty(len(own["pretokens"]), np.uint32),
+        shared=shared,
+        best=np.empty_like(shared.tokens),
+        best_sums=np.zeros(len(shared.tokens), dtype),
+        counts=np.empty(len(shared.pretokens), np.uint32),
         sums=np.zeros(1 << longest.bit_length(), dtype),
         total=np.zeros(1, dtype),
     )
@@ -195,29 +180,14 @@ class SamplingWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pretokens, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
-            `fst.machines.unigram.arguments.UnigramWork`.
-        best_sums: float64[2 * capacity], the weight of all paths to each position of the listed pre-tokens. `best` is never written, but
-            `find_nodes` has this field as an argument.
+        own: the working arrays of the table's kernel. Here, `best_sums` contains float64, the weight of all paths to each position of the
+            listed pre-tokens; and `best` is never written.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
-        weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the last positions, see
+        weights, exponents: float64[2 ** n] and int64[2 ** n], the weights of the latest positions, see
             `fst.runtime.machines.unigram.kernels.sampling.draw`.
     """
 
-    state: Array
-    symbols: Array
-    begins: Array
-    pretokens: Array
-    pending: Array
-    special_ids: Array
-    active: Array
-    tokens: Array
-    longer: Array
-    memo: Array
-    masks: Array
-    best: Array
-    best_sums: Array
-    counts: Array
+    own: UnigramWork
     found: Array
     sizes: Array
     weights: Array
@@ -238,21 +208,15 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
 
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
-    """The working arrays of sampling, which share arrays with `own`. `own` must not be in use. A token has at most `longest` bytes."""
+    """The working arrays of sampling. They include arrays of `own`, which must be idle; a token has at most `longest` bytes."""
     capacity = 1 << longest.bit_length()
-    shared = _shared(own, SamplingWork)
     return SamplingWork(
-        **{**shared, "best_sums": np.zeros(len(own.best_sums))},  # weights are float64, but sums may be float32
+        own=own._replace(best_sums=np.zeros(len(own.best_sums))),  # weights are float64, but sums may be float32
         found=np.zeros(capacity, np.int32),
         sizes=np.zeros(capacity, np.uint32),
         weights=np.zeros(capacity, np.float64),
         exponents=np.zeros(capacity, np.int64),
     )
-
-
-def _shared(own: UnigramWork, kind: Any) -> dict[str, Array]:
-    """The working arrays of encoding that a different kernel also uses."""
-    return {name: array for name, array in own._asdict().items() if name in kind._fields}
 
 
 class NBestArguments(NamedTuple):
@@ -278,7 +242,7 @@ class NBestWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pretokens, pending, special_ids, memo, masks, counts: as in `fst.machines.unigram.arguments.UnigramWork`.
+        own: the working arrays of the table's kernel.
         found, sizes: see `fst.runtime.machines.unigram.kernels.viterbi.nodes_from`.
         bounds: int64[2], the start and the end of the row.
         places: uint32[PATHS], the number of paths to each position of a pre-token.
@@ -292,15 +256,7 @@ class NBestWork(NamedTuple):
         heads: uint32[MOST_PATHS], scratch.
     """
 
-    state: Array
-    symbols: Array
-    begins: Array
-    pretokens: Array
-    pending: Array
-    special_ids: Array
-    memo: Array
-    masks: Array
-    counts: Array
+    own: UnigramWork
     found: Array
     sizes: Array
     bounds: Array
@@ -321,7 +277,7 @@ def nbest_work(own: UnigramWork, longest: int) -> NBestWork:
     bytes.
     """
     return NBestWork(
-        **_shared(own, NBestWork),
+        own=own,
         found=np.zeros(longest + 1, np.int32),
         sizes=np.zeros(longest + 1, np.uint32),
         bounds=np.zeros(2, np.int64),

@@ -113,7 +113,7 @@ def add_words(text, pretokens, index, begin, end, table, work, ids, at):
     total = work.total[0]
     for word in range(first, end):
         if is_near(total, WORD_BYTES, table):
-            total += scores[np.uint64(work.scratch[np.uint64(word)])]
+            total += scores[np.uint64(work.shared.scratch[np.uint64(word)])]
         else:
             place, after, _ = bounds_of(pretokens, index + (np.uint64(word) - begin))
             work.total[0] = total
@@ -198,7 +198,7 @@ def encode_listed(text, begin, end, table, work, output, at, base):
 @part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
-    special_ids, ids, ends, at = work.special_ids, output.ids, table.ends, work.state[COUNT]
+    special_ids, ids, ends, at = work.shared.special_ids, output.ids, table.ends, work.shared.state[COUNT]
     begin = base = special = following = U0  # `following`: the index after the last pending pre-token
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -219,7 +219,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
             work.total[0] = 0
-    work.state[COUNT] = at = copy(scratch, begin, written, ids, at)
+    work.shared.state[COUNT] = at = copy(scratch, begin, written, ids, at)
     if begin < written and table.rules[RESTART] != AT_PIECE:
         add_words(text, pretokens, following, begin, written, table, work, ids, at)
     return row
@@ -228,7 +228,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
 @part
 def locate(text, pretokens, count, waiting, table, output, place, row, work):
     """Convert the spans of a round's ids to characters. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
-    state, pending, offsets = work.state, work.pending, output.offsets
+    state, pending, offsets = work.shared.state, work.shared.pending, output.offsets
     characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], table.shared.params[JOINS_WORDS], U0
     block, bits, behind = count_from(text, np.uint64(pretokens[0]) & PLACE, characters)
     for index in range(count):
@@ -267,14 +267,15 @@ def encode(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table` and `work`,
     which are `fst.machines.unigram.arguments.UnigramArguments` and `UnigramWork`.
     """
-    state, pretokens, scratch, pending, shared = work.state, work.pretokens, work.scratch, work.pending, table.shared
+    own, shared = work.shared, table.shared
+    state, pretokens, scratch, pending = own.state, own.pretokens, own.scratch, own.pending
     if not state[OPEN]:
         work.total[0] = 0
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
-        written, waiting = find_words(text, count, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, own)
+        written, waiting = find_words(text, count, shared, own)
         find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != AT_STRETCH, work)
         place, first = state[COUNT], ended
         ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)

@@ -157,16 +157,16 @@ def next_pieces(text, row, at, shared, work):
     """Find the next pre-tokens of the row between ``work.bounds``; return 1 if the row ends after them, otherwise 0; their end; and their
     number.
     """
-    row, at, count, _ = find_pretokens(text, work.bounds, row, at, U0, shared, work)
+    row, at, count, _ = find_pretokens(text, work.bounds, row, at, U0, shared, work.own.shared)
     if len(shared.drops):
-        mark_dropped(text, work.pretokens, count, shared)
+        mark_dropped(text, work.own.shared.pretokens, count, shared)
     return row, at, count
 
 
 @part
 def scan(text, table, work):
     """Find the best segmentations of a row; return their number, or 0 if a pre-token has too many paths for the arrays of `work`."""
-    most, pretokens, own = table.most[0], work.pretokens, table.own
+    most, pretokens, own = table.most[0], work.own.shared.pretokens, table.own
     row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
     work.totals[0], work.steps[0] = 0.0, 0
     while row == U0:
@@ -189,7 +189,7 @@ def draw(texts, table, work, row):
     likeliest = totals[0] if alpha >= 0 else totals[texts - U1]
     for text in range(texts):
         total += exponential(alpha * (totals[text] - likeliest))
-    number = mixed(key_of(table.seed[0], work.state[FIRST_ROW] + row) + GAMMA)
+    number = mixed(key_of(table.seed[0], work.own.shared.state[FIRST_ROW] + row) + GAMMA)
     limit = np.float64(number >> TO_SHARE) * UNIT * total
     total, found = 0.0, U0
     for text in range(texts):
@@ -202,7 +202,7 @@ def draw(texts, table, work, row):
 @part
 def put_row(text, chosen, ended, table, output, work):
     """Write the segmentation `chosen` of a row, with special ids, to the output; return the next row."""
-    state, pretokens, own, ids, steps = work.state, work.pretokens, table.own, output.ids, work.steps
+    state, pretokens, own, ids, steps = work.own.shared.state, work.own.shared.pretokens, table.own, output.ids, work.steps
     step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
     row, begin, index = U0, np.uint64(work.bounds[0]), U0
     while row == U0:
@@ -211,7 +211,7 @@ def put_row(text, chosen, ended, table, output, work):
         for pretoken in range(count):
             kind = np.uint64(pretokens[pretoken]) >> KIND << KIND
             first, last = np.uint64(pretokens[pretoken]) & PLACE, np.uint64(pretokens[np.uint64(pretoken) + U1]) & PLACE
-            work.pending[pretoken] = np.uint64(pretoken) << HALF
+            work.own.shared.pending[pretoken] = np.uint64(pretoken) << HALF
             if kind == U0:
                 rank, before = U0, at
                 if step <= last_step and steps[step] >> U16 == index:
@@ -220,13 +220,13 @@ def put_row(text, chosen, ended, table, output, work):
                 list_paths(text, first, last, own, rank + U1, work)
                 nodes = line_up(last - first, rank, rank + U1, own.shared.lengths, work, ids, at)
                 at = put_nodes(text, first, last, nodes, own, output, at)
-                work.counts[pretoken] = at - before
+                work.own.counts[pretoken] = at - before
                 index += U1
             elif kind != DROPPED:
-                at, ended, special = put_other(kind, work.special_ids, special, ended, output, at)
+                at, ended, special = put_other(kind, work.own.shared.special_ids, special, ended, output, at)
         state[COUNT] = at
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pretokens, count, count, own, output, place, first_row, work)
+            locate(text, pretokens, count, count, own, output, place, first_row, work.own)
     return ended
 
 
@@ -241,7 +241,7 @@ def encode_rows(text, starts, more, table, output, work):
         The end of the texts; one past the end of `text` if the last text continues in the next call, or if a text is too long for the
         arrays.
     """
-    state = work.state
+    state = work.own.shared.state
     if more:
         return np.uint64(len(text)) + U1
     begin_call(starts, more, output, state)

@@ -184,7 +184,7 @@ def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
         begin, size: the begin and the size of the pre-token, at most ``table.most_bytes[0]`` bytes.
         base: the start of the pre-token's slice of ``work.tokens`` and ``work.best_sums``.
     """
-    lists, nodes, numbers, weights = work.tokens, table.own.ends.nodes, table.numbers, work.best_sums
+    lists, nodes, numbers, weights = work.own.shared.tokens, table.own.ends.nodes, table.numbers, work.own.best_sums
     weigh(text, begin, size, base, lists, nodes, numbers, weights)
     left = size
     while left:
@@ -216,7 +216,7 @@ def emit(text, pretokens, count, row, table, output, work):
     """Write the ids of all pre-tokens to the output, with the special ids and the ends of texts; return the row after the last complete
     row.
     """
-    state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, table.own, table.seed[0]
+    state, special_ids, ids, own, seed = work.own.shared.state, work.own.shared.special_ids, output.ids, table.own, table.seed[0]
     at, place, special, base, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
         kind = np.uint64(pretokens[index]) >> KIND << KIND
@@ -230,7 +230,7 @@ def emit(text, pretokens, count, row, table, output, work):
                 draw(text, first, last, table, stream, work, ids, at)
             base += listed + np.uint64(listed > U0)
             at = put_nodes(text, first, last, line_up(ids, at, length, own.shared.lengths), own, output, at)
-            work.counts[index] = at - before
+            work.own.counts[index] = at - before
             place += length
         elif kind != DROPPED:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -246,18 +246,18 @@ def encode_rows(text, starts, more, table, output, work):
     which are `fst.machines.unigram.arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` contains the number of the first
     row.
     """
-    state, pretokens, pending, shared = work.state, work.pretokens, work.pending, table.own.shared
+    state, pretokens, pending, shared = work.own.shared.state, work.own.shared.pretokens, work.own.shared.pending, table.own.shared
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work.own.shared)
         if len(shared.drops):
             mark_dropped(text, pretokens, count, shared)
         for index in range(count):  # sampling may split any pre-token, so all pre-tokens are pending
             pending[index] = np.uint64(index) << HALF
-        find_nodes(text, pretokens, pending, count, table.own.ends, False, work)
+        find_nodes(text, pretokens, pending, count, table.own.ends, False, work.own)
         place, first = state[COUNT], ended
         ended = emit(text, pretokens, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pretokens, count, count, table.own, output, place, first, work)
+            locate(text, pretokens, count, count, table.own, output, place, first, work.own)
     return at

@@ -52,7 +52,8 @@ def find_nodes(text, pretokens, pending, waiting, ends, with_sums, work):
         ends: `fst.machines.unigram.arguments.Ends`.
         with_sums: whether best nodes and sums may be needed.
     """
-    steps, gains, nodes, active, longer, lists = ends.steps, ends.gains, ends.nodes, work.active, work.longer, work.tokens
+    steps, gains, nodes = ends.steps, ends.gains, ends.nodes
+    active, longer, lists = work.shared.active, work.shared.longer, work.shared.tokens
     last = np.uint64(len(text)) - U1
     most = sort_pretokens(pretokens, pending, waiting, active, longer, ends.widest[0], ends.stride[0], U1)
     for index in range(most):
@@ -101,7 +102,7 @@ def put_best(text, at, place, ends, work):
     `place`.
     """
     gains, nodes, sums = ends.gains, ends.nodes, work.best_sums
-    block = work.tokens[place] * BLOCK
+    block = work.shared.tokens[place] * BLOCK
     if block == U0:
         first = start_before(text, at)
         sums[place] = ends.unknown[0] + sums[place - (at - first)]

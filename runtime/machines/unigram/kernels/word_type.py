@@ -61,7 +61,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, o
         The row after the last complete row; the start of the run that is unfinished at the end of the round, or `NO_RUN`; and the end of
         the words that continue a run from an earlier round, or 0.
     """
-    special_ids, ids, start, at = work.special_ids, output.ids, work.state[COUNT], work.state[COUNT]
+    special_ids, ids, start, at = work.shared.special_ids, output.ids, work.shared.state[COUNT], work.shared.state[COUNT]
     begin = special = reached = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -85,7 +85,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, o
         else:
             put_end(last, output, at)
         work.counts[item] = at - before
-    work.state[COUNT] = copy(scratch, begin, written, ids, at)
+    work.shared.state[COUNT] = copy(scratch, begin, written, ids, at)
     return row, NO_RUN if begin < written else run, reached
 
 
@@ -105,12 +105,13 @@ def take_back(at, run, output, state):
 @kernel
 def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.unigram.kernels.encode.encode`."""
-    state, pretokens, scratch, pending, shared = work.state, work.pretokens, work.scratch, work.pending, table.shared
+    own, shared = work.shared, table.shared
+    state, pretokens, scratch, pending = own.state, own.pretokens, own.scratch, own.pending
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck, run = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False, NO_RUN
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
-        written, waiting = find_words(text, count, shared, work)
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, own)
+        written, waiting = find_words(text, count, shared, own)
         place, first = state[COUNT], ended
         ended, run, reached = emit(text, pretokens, scratch, written, pending, waiting, ended, run, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
