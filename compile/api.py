@@ -67,17 +67,9 @@ def wordpiece(
 
     Source: Song et al. 2021, *Fast WordPiece Tokenization*, Sections 3.4, 3.6 and 4.
     """
+    options = dict(locals())
+    del options["source"], options["layout"]
     _need_layout(layout)
-    options = {
-        "lowercase": lowercase,
-        "strip_accents": strip_accents,
-        "clean_text": clean_text,
-        "handle_chinese_chars": handle_chinese_chars,
-        "unk_token": unk_token,
-        "continuing_subword_prefix": continuing_subword_prefix,
-        "max_input_chars_per_word": max_input_chars_per_word,
-        "pre_tokenizer": pre_tokenizer,
-    }
     tables = _compiled(source, read(source, options, WordPieceModel.kind), layout)
     assert isinstance(tables, WordPieceTable)
     return tables
