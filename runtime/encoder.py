@@ -273,7 +273,8 @@ class Encoder:
         if offsets not in (False, True):
             raise ValueError(not_one_of("offsets of a stream", offsets, (False, True)))
         special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
-        return Stream(self._streaming_runner(offsets), self._pending(offsets), special_ids, errors, self._trim)
+        runner = self._spans_runner if offsets else self._ids_runner
+        return Stream(runner, self._pending(runner), special_ids, errors, self._trim)
 
     def _encode(
         self,
@@ -296,7 +297,7 @@ class Encoder:
             max_ids = None if randomness.needs_whole_rows else max_ids
         else:
             runner = self._spans_runner if with_spans else self._ids_runner
-        may_cut = not (runner.fallback or randomness) and (runner.front_end is None or runner.front_end.keeps_cuts)
+        may_cut = not randomness and (runner.front_end is None or runner.front_end.keeps_cuts)
         cuts = self._safe_cuts if may_cut else None
         return Job(source, special_ids, errors, runner, max_ids, counted, cuts).run(threads)
 
@@ -336,13 +337,9 @@ class Encoder:
         """A runner for a call with randomness. Its kind is one of `_kinds_of_randomness`."""
         raise NotImplementedError
 
-    def _streaming_runner(self, with_spans: bool) -> Runner:
-        return self._spans_runner if with_spans else self._ids_runner
-
-    def _pending(self, with_spans: bool) -> Pending | None:  # noqa: ARG002 - for machines with runs of marks
+    def _pending(self, runner: Runner) -> Pending | None:
         """An object that recognises text that a stream must keep; None if such text is never long."""
-        front_end = self._ids_runner.front_end
-        return front_end.pending() if front_end else None
+        return runner.front_end.pending() if runner.front_end else None
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         """Remove the spaces at the ends of tokens from `offsets`, for some machines; `firsts` has the index of each text's first id."""

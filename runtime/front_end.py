@@ -3,6 +3,9 @@
 Kernels read a text in place if `leaves` returns True, as for most texts. Other texts are rewritten into `TextBuffers`. The kernels then
 read the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next
 call, `resume` returns the position from which it must be passed again.
+
+By default, all texts of a call are rewritten, or none. If rewritten texts have a kernel of their own, which takes longer, the kernels of
+the table first read all texts in place; then only the texts that they cannot read are rewritten, and encoded again.
 """
 
 from __future__ import annotations
@@ -15,8 +18,8 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
-from fst.runtime.rows.texts import PAST_END, Ints, Units
-from fst.tables.kernel_call import Output
+from fst.runtime.rows.texts import PAST_END, Ints, Units, characters
+from fst.tables.kernel_call import BEFORE, Output
 from fst.text.arguments import RANKS, Normalized, NormalizerWork
 from fst.text.splitter import FAILED, FAILED_BITS
 
@@ -48,6 +51,8 @@ class TextFrontEnd(Protocol):
         kernels: the kernels that a call runs before the kernels of the table, in order.
         restoring: the kernels that `restore` runs.
         keeps_cuts: whether a text that is rewritten may be cut at the same positions as a text that is not.
+        encoder: the module of the kernel for rewritten texts; None: the kernel of the table.
+        marks_rows: with an `encoder`, whether the kernel of the table marks texts that must be rewritten, besides those of `changed`.
     """
 
     arguments: Any
@@ -55,6 +60,8 @@ class TextFrontEnd(Protocol):
     kernels: Sequence[Deferred]
     restoring: Sequence[Deferred] = ()
     keeps_cuts: bool = False
+    encoder: str | None = None
+    marks_rows: bool = False
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002
         """Whether kernels can read texts in place, and no text is kept from the last call.
@@ -65,6 +72,14 @@ class TextFrontEnd(Protocol):
             memo: uint64[3], scratch.
         """
         return False
+
+    def changed(self, text: Units, starts: Ints) -> NDArray[np.uint8]:  # noqa: ARG002
+        """The texts that must be rewritten, with an `encoder`: uint8[rows], 1 for each of them; by default, none."""
+        return np.zeros(len(starts) - 1, np.uint8)
+
+    def arguments_for(self, rewritten: Normalized) -> Any:  # noqa: ARG002
+        """The kernel's argument ``table`` for rewritten texts."""
+        return self.arguments
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:  # noqa: ARG002
         """The last position up to which an unfinished text can be rewritten independently of the text after it; at least its beginning."""
@@ -87,11 +102,17 @@ class TextFrontEnd(Protocol):
         """Whether kernels would again leave a rewritten text unread, as they did with a part of the text."""
         return False
 
-    def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:
-        """Convert the spans of ids `first` to `count` - 1 into spans in the raw text."""
+    def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:  # noqa: ARG002
+        """Convert the spans of ids `first` to `count` - 1 into spans in the raw text; by default, they are already."""
+        return
 
-    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
-        """The position from which the raw text must be passed again, if kernels have read a rewritten text up to `read`."""
+    def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:  # noqa: ARG002
+        """The position from which the raw text must be passed again, if kernels have read a rewritten text up to `read`; by default, all
+        of it is read.
+        """
+        stop = int(starts[-1])
+        state[BEFORE] = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
+        return stop
 
     def pending(self) -> Pending | None:
         """A test for pending raw text; None if pending text is never long."""

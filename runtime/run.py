@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,16 +12,16 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred, number_kernels
 from fst.errors import TextError
-from fst.runtime.fallback import Fallback
 from fst.runtime.front_end import TextFrontEnd, grown
-from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, gather_bytes, gather_strings, lay_out
+from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, as_utf_8, gather_bytes, gather_strings, lay_out
 from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
 from fst.tables.kernel_call import COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOTHING = np.empty(0, np.int32)  # instead of spans that are not requested
 NO_SPANS = np.empty(0, np.uint64)  # if nothing is kept
-NO_SUSPECTS = np.empty(0, np.uint8)  # without a fallback
+NO_SUSPECTS = np.empty(0, np.uint8)  # if kernels mark no texts
+READ_AGAIN = -1  # instead of a position: the text must be read from its beginning again, and rewritten
 MOST_IDS = 1 << 30  # an id with its span takes 16 bytes
 SHORT = 1 << 13  # the maximum number of characters for `Runner.encode_text`
 
@@ -68,6 +69,35 @@ class Buffers:
         if self._with_spans:
             self.offsets, self.words = grown(self.offsets, 2 * count, 2 * capacity), grown(self.words, count, capacity)
 
+    def replace(self, splits: Ints, rows: Ints, other: Buffers, ends: Ints) -> Ints:
+        """Replace some rows by all rows of other buffers.
+
+        Args:
+            splits: the start of each row, and the end of the last row.
+            rows: the indices of the replaced rows, ascending.
+            other, ends: the new rows, and the end of each.
+
+        Returns:
+            The new `splits`.
+        """
+        begins, after, bounds = splits[rows], splits[rows + 1], [0, *ends.tolist()]
+        shifts = np.zeros_like(splits)
+        shifts[rows + 1] = np.diff(bounds) - (after - begins)
+        moved = splits + np.cumsum(shifts)
+        places = [*splits[rows[:1]].tolist(), *np.stack([begins, after], axis=1).ravel().tolist(), splits.item(-1)]
+        self.reserve(moved.item(-1), splits.item(-1))
+        pairs = (self.ids, other.ids), (self.words, other.words), (self.offsets.reshape(-1, 2), other.offsets.reshape(-1, 2))
+        for numbers, others in pairs if self._with_spans else pairs[:1]:
+            numbers[places[0] : moved[-1]] = _spliced(numbers, places, others, bounds)
+        return moved
+
+
+def _spliced(numbers: Ids, places: Sequence[int], others: Ids, bounds: Sequence[int]) -> Ids:
+    """Some numbers, in which every second part between `places` is replaced by a part of `others` between `bounds`."""
+    parts = [numbers[begin:end] for begin, end in pairwise(places)]
+    parts[1::2] = [others[begin:end] for begin, end in pairwise(bounds)]
+    return np.concatenate(parts)
+
 
 class Runner:
     """A caller of the kernels of a table, for ids only or for ids and spans.
@@ -77,14 +107,14 @@ class Runner:
         arguments: the kernels' argument ``table``.
         workspaces: idle workspaces for the kernels.
         with_spans: whether to find the spans of ids.
-        fallback: encodes texts that the kernels cannot read; None if they can read every text.
         front_end: prepares texts for the kernels; None if they read every text as it is.
         first_row: the number of the first row; None if ids do not depend on the numbers of rows.
 
     Attributes:
         unit_type: the dtype of a unit of text.
-        is_plain: whether `encode_text` and `encode_texts` may be called: without spans and fallback, for tables with a bound on their ids.
-        marks_rows: whether the kernels mark rows for the fallback.
+        rewritten_type: the dtype of a unit of text that `encode` must rewrite.
+        is_plain: whether `encode_text` and `encode_texts` may be called: without spans and marked texts, for tables with a bound on their
+            ids.
     """
 
     def __init__(
@@ -94,27 +124,29 @@ class Runner:
         workspaces: Workspaces,
         *,
         with_spans: bool = False,
-        fallback: Fallback | None = None,
         front_end: TextFrontEnd | None = None,
         first_row: int | None = None,
     ) -> None:
         self.arguments, self.workspaces, self.with_spans = arguments, workspaces, with_spans
-        self.fallback, self.front_end, self.first_row = fallback, front_end, first_row
+        self.front_end, self.first_row = front_end, first_row
         self.unit_type = UNIT_TYPES[table.unit]
         self._is_bounded: bool = table.has_bounded_ids
-        self.is_plain = not with_spans and not fallback and self._is_bounded
+        marks_rows, encoder = (front_end.marks_rows, front_end.encoder) if front_end else (False, None)
+        self.is_plain = not with_spans and not marks_rows and self._is_bounded
         self._ids_per_unit: int = table.ids_per_unit
         self._ids_per_read = max(table.ids_per_unit // front_end.expansion_bound, 1) if front_end else table.ids_per_unit
-        self.marks_rows = fallback is not None and fallback.marks_rows
-        self._output: type[Output] = SpansOutput if with_spans or self.marks_rows else IdsOutput
-        self._rows = kernel_of(table.kernel, "encode_rows" if table.has_tokens else "run_rows", len(self._output._fields))
-        self._find = kernel_of(table.kernel, "find_in_string", len(self._output._fields))
+        self.rewritten_type = UNIT_TYPES["utf-8"] if encoder else self.unit_type
+        of_rewritten = len((SpansOutput if with_spans else IdsOutput)._fields)
+        fields = len(SpansOutput._fields) if marks_rows else of_rewritten
+        self._rows = kernel_of(table.kernel, "encode_rows" if table.has_tokens else "run_rows", fields)
+        self._find = kernel_of(table.kernel, "find_in_string", fields)
+        self._rewritten_rows = kernel_of(encoder, "encode_rows", of_rewritten) if encoder else self._rows
         if not self._rows.is_ready:
             number_kernels(table.kind + " with offsets" * with_spans, self._kernels())
 
     def _kernels(self) -> list[list[Deferred]]:
         """The kernels in the order of their calls, for `number_kernels`."""
-        before = [[kernel] for kernel in self.front_end.kernels] if self.front_end else []
+        before = [[kernel] for kernel in self.front_end.kernels] if self.front_end and not self.front_end.encoder else []
         after = [[kernel] for kernel in self.front_end.restoring] if self.front_end and self.with_spans else []
         return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
 
@@ -130,26 +162,22 @@ class Runner:
         """The result of `capacity_as_is` for rows after the text that a workspace keeps from the last call."""
         return workspace.symbols + self.capacity_as_is(units + (0 if self.front_end else workspace.kept), rows, special_ids)
 
-    def suspects(self, rows: int) -> NDArray[np.uint8]:
-        """The array in which kernels mark rows for the fallback; empty if they mark no rows."""
-        return np.zeros(rows, np.uint8) if self.marks_rows else NO_SUSPECTS
-
     def kept_spans(self, workspace: Workspace) -> NDArray[np.uint64]:
         """The spans of the symbols or rewritten characters that a workspace keeps for the next call.
 
         Returns:
             uint64[n], ``first character | one past the last << 32``, a view: writes to it change the kept spans.
         """
-        if self.front_end:
+        if self.front_end and not self.front_end.encoder:
             return workspace.text_buffers.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
         kept = workspace.state.item(KEPT)
         return workspace.work.spans[:kept] if kept else NO_SPANS
 
-    def output(self, special_ids: SpecialIds, buffers: Buffers, ends: Ints, suspects: NDArray[np.uint8] = NO_SUSPECTS) -> Output:
+    def output(self, special_ids: SpecialIds, buffers: Buffers, ends: Ints) -> Output:
         """The kernels' argument ``output``."""
-        if self._output is IdsOutput:
+        if not self.with_spans:
             return IdsOutput(*special_ids, buffers.ids, ends)
-        return SpansOutput(*special_ids, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
+        return SpansOutput(*special_ids, buffers.ids, ends, buffers.offsets, buffers.words, NO_SUSPECTS)
 
     def encode(
         self,
@@ -159,10 +187,16 @@ class Runner:
         output: Output,
         workspace: Workspace,
         buffers: Buffers,
+        *,
         counted: bool = False,
+        rewrites: bool = False,
     ) -> int:
         """Encode rows of text, and return the position where reading stopped. With `more`, there is only one row, and it continues in the
         next call.
+
+        If rewritten texts have a kernel of their own, all parts of a text are rewritten, or none. The result is `READ_AGAIN` if earlier
+        parts were not rewritten, but must be: pass the text from its beginning, with `rewrites`, and in units of
+        `rewritten_type`. A stream always does so.
 
         The buffers of `output` grow if rewritten texts need more capacity. If the table has no bound on the number of ids, they also grow
         for more than `capacity` ids, unless ids are only `counted`.
@@ -171,12 +205,15 @@ class Runner:
             TextError: a word is too long for one call (see `MOST_UNITS`); there are more ids than `MOST_IDS`; or a kernel has no room for
                 the open end of a text.
         """
+        if self.front_end and self.front_end.encoder and not rewrites:
+            return self._encode_in_place(self.front_end, text, starts, more, output, workspace, buffers)
         if self.front_end:
             return self._encode_prepared(self.front_end, text, starts, more, output, workspace, buffers, counted)
-        return self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)[0]
+        return self._call(self._rows, text, starts, more, self.arguments, output, workspace, buffers, counted)[0]
 
     def _call(
         self,
+        rows: Deferred,
         text: Units,
         starts: Ints,
         more: np.uint64,
@@ -186,18 +223,18 @@ class Runner:
         buffers: Buffers,
         counted: bool,
     ) -> tuple[int, Output]:
-        """Call the kernel, and again with a larger output if there is no room for all ids. Return the position where reading stopped, and
+        """Call a kernel, and again with a larger output if there is no room for all ids. Return the position where reading stopped, and
         the output.
         """
         if len(text) > MOST_UNITS:
             raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
         if self._is_bounded:
-            read = int(self._rows.call(text, starts, more, machine, output, workspace.work))
+            read = int(rows.call(text, starts, more, machine, output, workspace.work))
             if read > len(text):
                 raise TextError("a text has more possible segmentations than there is memory for: cut it")
             return read, output
         state = workspace.state.copy()
-        read = int(self._rows.call(text, starts, more, machine, output, workspace.work))
+        read = int(rows.call(text, starts, more, machine, output, workspace.work))
         count = int(workspace.state[COUNT])
         if count > len(output.ids) and not counted:
             if count > MOST_IDS:
@@ -205,13 +242,44 @@ class Runner:
             buffers.reserve(count, int(state[COUNT]))
             output = self._into(buffers, output)
             workspace.state[:] = state
-            self._rows.call(text, starts, more, machine, output, workspace.work)
+            rows.call(text, starts, more, machine, output, workspace.work)
         return read, output
 
     def _into(self, buffers: Buffers, output: Output) -> Output:
         """The output with grown buffers."""
         output = output._replace(ids=buffers.ids)
         return output._replace(offsets=buffers.offsets, words=buffers.words) if isinstance(output, SpansOutput) else output
+
+    def _encode_in_place(
+        self, front_end: TextFrontEnd, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace, buffers: Buffers
+    ) -> int:
+        """Encode rows of text in place. Then rewrite the rows that this kernel cannot read, and encode them again."""
+        state, changed = workspace.state, front_end.changed(text, starts)
+        is_part, begin, read = bool(more or state[OPEN]), state.item(COUNT), int(starts[-1])
+        if np.count_nonzero(changed) < len(changed):  # a sixth of the time of `ndarray.all`
+            own = output
+            if front_end.marks_rows:
+                own = SpansOutput(output.prefix, output.suffix, output.ids, output.ends, buffers.offsets, buffers.words, changed)
+            read, _ = self._call(self._rows, text, starts, more, self.arguments, own, workspace, buffers, counted=False)
+        if np.count_nonzero(changed) and is_part:
+            return READ_AGAIN
+        if np.count_nonzero(changed):
+            self._encode_again(text, starts, np.flatnonzero(changed), begin, output, workspace, buffers)
+        return read
+
+    def _encode_again(
+        self, text: Units, starts: Ints, rows: Ints, begin: int, output: Output, workspace: Workspace, buffers: Buffers
+    ) -> None:
+        """Replace the ids of the rows `rows` by the ids of their rewritten texts. The ids of all rows begin at `begin`."""
+        text, starts = as_utf_8(text, starts, rows)
+        special_ids, are_all = (output.prefix, output.suffix), len(rows) == len(output.ends)
+        into, first, ends = (buffers, begin, output.ends) if are_all else (Buffers(self.with_spans), 0, np.empty(len(rows), np.int64))
+        into.reserve(first + self.capacity_as_is(len(text), len(rows), special_ids), first)
+        workspace.start_anew(first)
+        self.encode(text, starts, NO_MORE, self.output(special_ids, into, ends), workspace, into, rewrites=True)
+        if not are_all:
+            output.ends[:] = buffers.replace(np.append(begin, output.ends), rows, into, ends)[1:]
+            workspace.start_anew(output.ends.item(-1))
 
     def _encode_prepared(
         self,
@@ -233,8 +301,8 @@ class Runner:
         state, text_buffers = workspace.state, workspace.text_buffers
         is_inside, kept = bool(state[OPEN]), int(state[KEPT])
         reads = True
-        if front_end.leaves(text, starts, state, workspace.memo):
-            read, output = self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)
+        if not front_end.encoder and front_end.leaves(text, starts, state, workspace.memo):
+            read, output = self._call(self._rows, text, starts, more, self.arguments, output, workspace, buffers, counted)
             if not more or read > starts[0]:
                 return read
             reads = False  # keep the rewritten text, so that the piece is not read from its beginning again
@@ -245,9 +313,10 @@ class Runner:
         if reads and not (more and kept and front_end.goes_on(own, text_buffers)):
             if len(own) > len(text):  # the reserved capacity may be too small
                 special_ids = output.prefix, output.suffix
-                buffers.reserve(int(count) + self.capacity_as_is(len(own), len(rewritten.starts), special_ids), int(count))
+                buffers.reserve(int(count) + self.capacity_after(workspace, len(own), len(rewritten.starts), special_ids), int(count))
                 output = self._into(buffers, output)
-            read, output = self._call(own, rewritten.starts, more, front_end.arguments, output, workspace, buffers, counted)
+            table = front_end.arguments_for(rewritten)
+            read, output = self._call(self._rewritten_rows, own, rewritten.starts, more, table, output, workspace, buffers, counted)
             text_buffers.unfinished = None
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
             front_end.restore(output, count, state[COUNT], rewritten)
@@ -259,8 +328,10 @@ class Runner:
         ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
         is_read, by = lay_out(text, own, starts), self.front_end
         if is_read and by is not None and not by.leaves(own, starts, workspace.state, workspace.memo):
-            rewritten = by.rewrite(own, starts, workspace.state, workspace.text_buffers, is_inside=False, with_spans=False)
-            own, starts, machine = rewritten.text, rewritten.starts, by.arguments
+            is_read = not by.encoder
+            if is_read:
+                rewritten = by.rewrite(own, starts, workspace.state, workspace.text_buffers, is_inside=False, with_spans=False)
+                own, starts, machine = rewritten.text, rewritten.starts, by.arguments
         if is_read:
             if workspace.special_ids is not special_ids:
                 workspace.make_short_output(special_ids)

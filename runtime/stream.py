@@ -192,7 +192,7 @@ class Stream:
         """Call the kernel for the unread characters, and store the characters that it cannot read yet."""
         text = "".join(self._unread)
         try:
-            read_from = units(text, self._runner.unit_type)
+            read_from = units(text, self._runner.rewritten_type)
         except UnicodeEncodeError as error:
             raise self._not_text("a lone surrogate", self._characters + error.start) from None
         runner, workspace, state = self._runner, self._workspace, self._workspace.state
@@ -201,7 +201,7 @@ class Stream:
         self._buffers.reserve(runner.capacity_after(workspace, len(read_from), 1, self._special_ids), 0)
         ends = workspace.short_ends[:0] if more else workspace.short_ends
         output = runner.output(self._special_ids, self._buffers, ends)
-        stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers)
+        stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers, rewrites=True)
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read

@@ -68,8 +68,8 @@ class PretokenTokenizer(Tokenizer):
             return None
         return PretokenNormalizer(self._table.marked_arguments(), text.normalizer, self._metadata.added_tokens, text.trimming)
 
-    def _pending(self, with_spans: bool) -> Pending:
-        return super()._pending(with_spans) or PendingPretoken(self._ids_runner.arguments.shared)
+    def _pending(self, runner: Runner) -> Pending:
+        return super()._pending(runner) or PendingPretoken(self._ids_runner.arguments.shared)
 
     @Lazy
     def _ids_runner(self) -> Runner:

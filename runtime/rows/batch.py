@@ -18,7 +18,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
@@ -34,12 +33,9 @@ from fst.runtime.rows.texts import (
     length,
     not_text_at,
     readable,
-    rows_of,
     units,
-    whole,
-    wrong_at,
 )
-from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
+from fst.runtime.run import MORE, NO_MORE, NOTHING, READ_AGAIN, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
@@ -163,12 +159,7 @@ class Job:
     safe_cuts: SafeCuts | None = None
 
     def run(self, threads: int | None) -> Batch:
-        """Encode all texts, by the kernel and the fallback."""
-        batch, suspects = self._run(threads)
-        return self._run_fallback(batch, suspects, threads) if suspects else batch
-
-    def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
-        """Encode all texts by the kernel; return the batch, and the rows that the fallback must encode."""
+        """Encode all texts."""
         rows = len(self.source)
         block = self._run_block() if rows <= MAX_CHUNK else None
         if block:
@@ -184,14 +175,14 @@ class Job:
             return self._run_threads(chunks, threads)
         except TextError:
             # Encode again in one thread, to raise the error for the first malformed row.
-            return self._run(1)
+            return self.run(1)
 
-    def _run_block(self) -> tuple[Batch, list[int]] | None:
+    def _run_block(self) -> Batch | None:
         """Encode all texts in one call of the kernel, without chunks and workers; return None if the texts are too long."""
         rows, runner = len(self.source), self.runner
         splits, buffers = np.zeros(rows + 1, np.int64), Buffers(runner.with_spans)
         if not rows:
-            return self.batch(buffers, 0, splits), []
+            return self.batch(buffers, 0, splits)
         workspace = runner.workspaces.take()
         short = BLOCK if self.max_ids is None else FEW_CHARACTERS
         text, starts = self.source.gather(0, rows, Limits(short, short, rows), workspace.text, self.errors)
@@ -200,43 +191,14 @@ class Job:
             capacity = runner.capacity_as_is(len(text), rows, self.special_ids)
             buffers.ids = workspace.short_ids if capacity <= len(workspace.short_ids) and not runner.with_spans else NOTHING
             buffers.reserve(capacity, 0)
-            suspects = runner.suspects(rows)
             if runner.first_row is not None:
                 workspace.state[FIRST_ROW] = runner.first_row
-            output = runner.output(self.special_ids, buffers, splits[1:], suspects)
-            runner.encode(text, starts, NO_MORE, output, workspace, buffers, self.counted)
+            output = runner.output(self.special_ids, buffers, splits[1:])
+            runner.encode(text, starts, NO_MORE, output, workspace, buffers, counted=self.counted)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
-            block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
+            block = self.batch(buffers, splits.item(-1), splits)
         runner.workspaces.give_back(workspace)
         return block
-
-    def suspected(self, text: Units, starts: Ints, suspects: NDArray[np.uint8]) -> list[int]:
-        """Find the rows that the fallback must encode."""
-        fallback = self.runner.fallback
-        return np.flatnonzero(fallback.suspected(text, starts, suspects)).tolist() if fallback else []
-
-    def _run_fallback(self, batch: Batch, rows: Sequence[int], threads: int | None) -> Batch:
-        """Encode the rows `rows`, in ascending order, by the fallback, and put the results into the batch."""
-        size = max(BLOCK // self.length, 1)
-        parts = [self._encode_again(rows[first : first + size], threads) for first in range(0, len(rows), size)]
-        lengths = np.diff(batch.row_splits)
-        lengths[rows] = np.concatenate([np.diff(part.row_splits) for part in parts])
-        splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        if self.counted:
-            return self.batch(Buffers(self.runner.with_spans), 0, splits)
-        ids = _spliced(batch.ids, batch.row_splits, rows, [ids for part in parts for ids in part])
-        if batch.offsets is None or batch.words is None:
-            return Batch(ids, splits)
-        offsets = [row for part in parts if part.offsets is not None for row in np.split(part.offsets, part.row_splits[1:-1])]
-        words = [row for part in parts if part.words is not None for row in np.split(part.words, part.row_splits[1:-1])]
-        spans = (_spliced(all_rows, batch.row_splits, rows, own) for all_rows, own in ((batch.offsets, offsets), (batch.words, words)))
-        return Batch(ids, splits, *spans)
-
-    def _encode_again(self, rows: Sequence[int], threads: int | None) -> Batch:
-        """Encode the rows `rows` by the fallback."""
-        assert self.runner.fallback
-        texts = rows_of([whole(self.source, row, self.errors) for row in rows])
-        return Job(texts, self.special_ids, "strict", self.runner.fallback.runner, self.max_ids, self.counted).run(threads)
 
     def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
         """Make a batch of the first `count` ids in `buffers`, with their spans if the runner computes spans."""
@@ -257,7 +219,7 @@ class Job:
         self.runner.workspaces.give_back(workspace)
         return worker
 
-    def _run_threads(self, chunks: deque[Chunk], threads: int) -> tuple[Batch, list[int]]:
+    def _run_threads(self, chunks: deque[Chunk], threads: int) -> Batch:
         helpers = [_threads().submit(self._worker, chunks.pop) for _ in range(threads - 1)]
         try:
             front = self._worker(chunks.popleft)
@@ -320,7 +282,6 @@ class Worker:
         buffers: the ids of all chunks, concatenated, with unused capacity at the end.
         count: the number of ids in `buffers`.
         results: the result of each chunk.
-        suspects: the rows that the fallback must encode.
     """
 
     def __init__(self, job: Job, workspace: Workspace) -> None:
@@ -329,7 +290,6 @@ class Worker:
         self.count = 0
         self._dropped = 0  # number of ids that were counted, and not stored
         self.results: dict[Chunk, ChunkResult] = {}
-        self.suspects: set[int] = set()
 
     def encode(self, chunk: Chunk) -> None:
         """Encode a chunk."""
@@ -379,24 +339,24 @@ class Worker:
         job = self._job
         text = readable(text, job.errors)
         piece = size = job.piece
-        first, begin = self.count, 0
+        first, dropped, begin, rewrites = self.count, self._dropped, 0, False
         while True:
             is_rest = begin + size >= len(text)
             more = not is_rest or not len(ends)
             try:
                 string, taken = decoded(text[begin : begin + size], more)
-                read_from = units(string, self._runner.unit_type)
+                read_from = units(string, self._runner.rewritten_type if rewrites else self._runner.unit_type)
             except (UnicodeEncodeError, UnicodeDecodeError) as error:
                 raise not_text_at(row, begin + error.start, text) from None
             starts = np.array([0, len(read_from)])
-            read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
+            read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row, rewrites)
+            if read == READ_AGAIN:
+                self.count, self._dropped, begin, rewrites = first, dropped, 0, True
+                self._workspace.start_anew(first)
+                continue
             if is_rest:
                 return len(read_from) - read
-            has_enough = job.max_ids is not None and self.count - first >= job.max_ids
-            is_read_again = row in self.suspects
-            if is_read_again and (place := wrong_at(text)) is not None:  # check the rest of the text, too
-                raise not_text_at(row, place, text)
-            if has_enough or is_read_again:
+            if job.max_ids is not None and self.count - first >= job.max_ids:
                 self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
                 return 0
@@ -405,17 +365,15 @@ class Worker:
             begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
 
-    def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
-        """Run the kernel over rows; return the position where the kernel stopped. `row` is the number of the first row."""
+    def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int, rewrites: bool = False) -> int:
+        """Run the kernel over rows; return the result of `Runner.encode`. `row` is the number of the first row."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
         capacity = self.count + runner.capacity_after(workspace, len(text), rows, job.special_ids)
         self.buffers.reserve(capacity, self.count, self._expected())
-        suspects = runner.suspects(rows)
         if runner.first_row is not None:
             workspace.state[FIRST_ROW] = runner.first_row + row
-        output = runner.output(job.special_ids, self.buffers, ends, suspects)
-        read = runner.encode(text, starts, more, output, workspace, self.buffers, job.counted)
-        self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
+        output = runner.output(job.special_ids, self.buffers, ends)
+        read = runner.encode(text, starts, more, output, workspace, self.buffers, counted=job.counted, rewrites=rewrites)
         self.count = int(workspace.state[COUNT])
         if job.counted:
             ends += self._dropped
@@ -432,17 +390,8 @@ class Worker:
         return 2 * len(self.buffers.ids) or self._job.total // 2
 
 
-def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[Ids]) -> Ids:
-    """Replace the numbers of the rows `rows` by `others`; `splits` are the splits of all rows."""
-    pieces, begin = [], 0
-    for row, other in zip(rows, others, strict=True):
-        pieces += [numbers[begin : splits[row]], other]
-        begin = int(splits[row + 1])
-    return np.concatenate([*pieces, numbers[begin : splits[-1]]])
-
-
-def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
-    """Join the ids of all workers in one batch, in the order of the rows; return the batch, and the rows that the fallback must encode."""
+def _joined(workers: Sequence[Worker], job: Job) -> Batch:
+    """Join the ids of all workers in one batch, in the order of the rows."""
     with_spans, front = job.runner.with_spans, workers[0].buffers
     total = sum(worker.count for worker in workers)
     front.reserve(total, workers[0].count)
@@ -463,8 +412,7 @@ def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
         before = before * (chunk.begin > 0) + characters_and_words
         splits.append(ends + (at - begin))
         at = after
-    batch = job.batch(front, total, np.concatenate(splits))
-    return batch, sorted(set[int]().union(*(worker.suspects for worker in workers)))
+    return job.batch(front, total, np.concatenate(splits))
 
 
 _pools: list[ThreadPoolExecutor] = []

@@ -37,6 +37,7 @@ KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8
 gather_strings, gather_bytes, transcode = (
     {dtype: Deferred(module, name) for dtype, module in KERNELS.items()} for name in ("gather_strings", "gather_bytes", "transcode")
 )
+copy_as_utf_8 = Deferred("fst.runtime.kernels.rows", "as_utf_8")
 
 
 class Limits(NamedTuple):
@@ -257,6 +258,13 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
     if transcode[text.dtype].call(data, starts, text, unit_starts) < len(starts) - 1:
         raise UnicodeError
     return text[: unit_starts.item(-1)], unit_starts
+
+
+def as_utf_8(text: Units, starts: Ints, rows: Ints) -> tuple[Units, Ints]:
+    """Copy the texts with the indices `rows` from UTF-16 to UTF-8; return them in the form of `Source.gather`."""
+    into, into_starts = np.empty(3 * len(text) + PAST_END, np.uint8), np.empty(len(rows) + 1, np.int64)
+    copy_as_utf_8.call(text, starts, rows, into, into_starts)
+    return into[: into_starts[-1]], into_starts
 
 
 def whole(source: Source, row: int, errors: str) -> str:

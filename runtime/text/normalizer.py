@@ -48,9 +48,7 @@ class KeepingNormalizer(TextFrontEnd):
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
         """Store the unread part of the normalized text, and return the end of the raw text: the caller passes no part of it again."""
         self._keep(rewritten, read, state)
-        stop = int(starts[-1])
-        state[BEFORE] = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
-        return stop
+        return super().resume(text, starts, rewritten, read, state, buffers, more=more)
 
     def _keep(self, rewritten: Normalized, read: int, state: Any) -> None:
         """Store the normalized text from `read` on, which kernels have not read."""

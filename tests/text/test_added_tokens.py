@@ -21,7 +21,7 @@ import fst
 from fst.automata.rows import WHITE_SPACE
 from fst.compile import tokenizer as compile_tokenizer
 from fst.compile.text.added_tokens import added_tokens
-from fst.runtime.machines.wordpiece.tokenizer import WordPieceTokenizer
+from fst.runtime.machines.wordpiece.normalizer import StepNormalizer
 
 TOKENS = (
     *("[UNK]", "a", "b", "c", "##a", "##b", "foo", "##foo", "你", "好", "s", "e", "sea", "##d", "fo", "##o", "##c", "f", "##f", "##s"),
@@ -156,20 +156,13 @@ def different(added: Sequence[AddedToken]) -> list[AddedToken]:
     return list({token.content.replace("ó", "o").lower(): token for token in added}.values())
 
 
-def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+def refuse_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make it an error to read a text a second time."""
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("texts are normalised")
 
-    monkeypatch.setattr(normalizer_of(tokenizer), "normalise", refuse)
-
-
-def normalizer_of(tokenizer: fst.Tokenizer) -> Any:
-    """The object that reads texts a second time."""
-    assert isinstance(tokenizer, WordPieceTokenizer)
-    assert tokenizer._normalizer
-    return tokenizer._normalizer
+    monkeypatch.setattr(StepNormalizer, "rewrite", refuse)
 
 
 @pytest.mark.parametrize("seed", thinned(range(24), 24))
@@ -181,7 +174,7 @@ def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.
     of, tokenizer = compiled(reference(added, **options), tmp_path)
     check(of, tokenizer, ["".join(chosen.choices([*IN_WORDS, *"     "], k=6000))])
     if not options["handle_chinese_chars"] or all(token.content != "你" for token in added):
-        refuse_to_read(tokenizer, monkeypatch)
+        refuse_to_read(monkeypatch)
     check(of, tokenizer, ["".join(chosen.choices(IN_WORDS, k=chosen.randint(0, 9))) for _ in range(TEXTS)])
 
 
@@ -202,7 +195,7 @@ def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.
     """A token with single_word needs no second reading of the text next to characters of the vocabulary, whitespace or other tokens."""
     added = [AddedToken("foo", normalized=True, single_word=True), AddedToken("[MASK]", normalized=False)]
     of, tokenizer = compiled(reference(added), tmp_path)
-    refuse_to_read(tokenizer, monkeypatch)
+    refuse_to_read(monkeypatch)
     neighbours = ["", "a", "é", "_", " ", "\n", "-", "<", "你", "[MASK]", "\0"]
     check(of, tokenizer, [f"{before}foo{after}" for before in neighbours for after in neighbours])
 
@@ -210,7 +203,7 @@ def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.
 def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The buffers have space for the ids of words in which every letter, or every second letter, is an added token."""
     of, tokenizer = compiled(reference([AddedToken(content, normalized=True) for content in "abc"]), tmp_path)
-    refuse_to_read(tokenizer, monkeypatch)
+    refuse_to_read(monkeypatch)
     words = [letters * (100 // len(letters)) for letters in ("a", "ab", "ax", "xa", "axx", "q", "aq", "é", "a\u0301", "\u1112a")]
     check(of, tokenizer, [("-".join(word[first:] for word in words for first in range(50)) + "-") * 3, *words, "-a" * 5000])
 
@@ -219,7 +212,7 @@ def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An added token has the results of tokenizers wherever a chunk ends inside it or next to it."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True, single_word=single_word)]), tmp_path)
-    refuse_to_read(tokenizer, monkeypatch)
+    refuse_to_read(monkeypatch)
     texts = [filler * 2000 for filler in ("abcfoo ", "xabcfoox ", "abcfoo-", "abcfoo_")]
     check(of, tokenizer, [" " * shift + text for text in texts for shift in range(9)])
 
@@ -307,13 +300,13 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Only texts that may contain an added token are read a second time."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
     read: list[str] = []
-    original = normalizer_of(tokenizer).normalise
+    original = StepNormalizer.rewrite
 
-    def noted(text: Any, starts: Any, *others: Any, **flags: Any) -> Any:
+    def noted(front_end: StepNormalizer, text: Any, starts: Any, *others: Any, **flags: Any) -> Any:
         read.extend(text[begin:end].tobytes().decode() for begin, end in pairwise(starts))
-        return original(text, starts, *others, **flags)
+        return original(front_end, text, starts, *others, **flags)
 
-    monkeypatch.setattr(normalizer_of(tokenizer), "normalise", noted)
+    monkeypatch.setattr(StepNormalizer, "rewrite", noted)
     texts = ["abc foo", "abcfo", "new", "newyork", "york new", "abcFOO", "a new york b", "a b"]
     check(of, tokenizer, texts)
     assert {*read} == {"a new york b"}

@@ -39,7 +39,6 @@ import fst
 from fst.compile.machines.wordpiece.compiler import source_of
 from fst.compile.text import folding
 from fst.runtime.rows.texts import CAPACITY, ONE_TEXT, rows_of
-from fst.runtime.run import NO_SUSPECTS
 from fst.text.composition import Composition
 
 
@@ -160,14 +159,14 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
     gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(CAPACITY["utf-16"], np.uint16), "strict")
-    fallback = tokenizer._ids_runner.fallback
-    assert fallback
-    suspected = fallback.suspected(*gathered, NO_SUSPECTS).tolist()
-    assert 0 < sum(suspected) < len(texts)
+    front_end = tokenizer._ids_runner.front_end
+    assert front_end
+    changed = front_end.changed(*gathered).tolist()
+    assert 0 < sum(changed) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     assert batch.offsets is not None
     encodings = Tokenizer.from_str(json.dumps(source)).encode_batch(texts, add_special_tokens=False)
-    for row, (again, right) in enumerate(zip(suspected, encodings, strict=True)):
+    for row, (again, right) in enumerate(zip(changed, encodings, strict=True)):
         ids = slice(batch.row_splits[row], batch.row_splits[row + 1])
         assert batch.ids[ids].tolist() == right.ids, ascii(texts[row])
         if again:

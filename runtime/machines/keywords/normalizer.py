@@ -50,9 +50,6 @@ class CaseFolder(TextFrontEnd):
         fold.call(text, starts, self._codes, buffers.rewritten)
         return buffers.rewritten
 
-    def restore(self, *_: Any) -> None:
-        """Leave spans unchanged, because folding keeps the number of characters."""
-
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, *_: Any, **__: Any) -> int:
         """Find the position in the raw text of the first character that kernels have not read."""
         stop, end = int(starts[-1]), int(rewritten.starts[-1])

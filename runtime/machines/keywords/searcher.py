@@ -365,7 +365,8 @@ class _Matcher(Encoder):
         if not self._empties:
             return super().stream(add_special_tokens=add_special_tokens, offsets=offsets, errors=errors)
         check(errors)
-        return EmptyStream(self._empties, offsets, self._spans_runner, self._pending(True), self._special_ids, errors, self._trim)
+        runner = self._spans_runner
+        return EmptyStream(self._empties, offsets, runner, self._pending(runner), self._special_ids, errors, self._trim)
 
     def _encode(self, source: Source, *, with_spans: bool = False, counted: bool = False, errors: str = "strict", **options: Any) -> Batch:
         if not self._empties:

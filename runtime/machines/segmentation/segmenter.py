@@ -205,9 +205,9 @@ class _TokenEncoder(Encoder):
     def _safe_cuts(self) -> SafeCuts | None:
         return AfterSpaces(self._table.cuts) if self._table.cuts else None
 
-    def _pending(self, with_spans: bool) -> Pending | None:
+    def _pending(self, runner: Runner) -> Pending | None:
         table = self._table
-        return PendingBlock(table.units) if isinstance(table, JiebaTable) else super()._pending(with_spans)
+        return PendingBlock(table.units) if isinstance(table, JiebaTable) else super()._pending(runner)
 
     def segment_rows(self, rows: Source, threads: int | None) -> Batch:
         """Segment rows, with spans in characters."""
@@ -244,7 +244,7 @@ class _RecordedStream(Stream):
     """A stream that also stores the decoded text, from which tokens are cut."""
 
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
-        super().__init__(encoder._spans_runner, encoder._pending(True), NO_SPECIAL_IDS, errors, encoder._trim)
+        super().__init__(encoder._spans_runner, encoder._pending(encoder._spans_runner), NO_SPECIAL_IDS, errors, encoder._trim)
         self._texts: list[str] = []
 
     def taken(self) -> str:
