@@ -1,4 +1,4 @@
-"""The encoder: it encodes texts with the table of any machine. The public classes of machines with ids inherit it."""
+"""The base class of all public classes that encode texts into ids."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_SPECIAL_IDS: SpecialIds = np.empty(0, np.int32), np.empty(0, np.int32)
 
 
 class Encoder:
-    """An encoder of texts. It is immutable, so threads can share it without a lock.
+    """An encoder of texts. An encoder is immutable, so threads can share it without a lock.
 
     Args:
         table: the table of any machine; for a file use `fst.load`.
@@ -49,10 +49,10 @@ class Encoder:
         """Encode one text into ids.
 
         Args:
-            text: str, or bytes of UTF-8.
-            add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around the text.
+            text: str, or bytes in UTF-8.
+            add_special_tokens: add [CLS] before and [SEP] after the text, or the vocabulary's equivalents.
             errors: "strict", or "replace": U+FFFD replaces lone surrogates and bytes that are not UTF-8.
-            randomness: random ids of the same text: `fst.Dropout` for byte-level BPE, `fst.Sampling` for Unigram. None: no randomness.
+            randomness: draw the ids at random, with `fst.Dropout` for byte-level BPE or `fst.Sampling` for Unigram. None: no randomness.
 
         Returns:
             int32[n].
@@ -91,25 +91,25 @@ class Encoder:
         """Encode many texts into ids.
 
         Args:
-            texts: an iterable, such as a list, a Series, an array or a generator; its items are all str, or all bytes of UTF-8.
+            texts: an iterable, such as a list, a Series, an array or a generator; its items are all str, or all bytes in UTF-8.
             add_special_tokens: as in `encode`.
             max_length: the maximum number of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the
-                text after the cut is read, so a long text takes no longer than a short text, and malformed text after the cut may not be
+                text after the cut is read. So a long text takes no longer than a short text, and malformed text after the cut may not be
                 detected.
-            offsets: also return the word of each id and its span, in characters (True or "chars") or in bytes of UTF-8 ("bytes"). If
+            offsets: also return the word and the span of each id, in characters (True or "chars") or in bytes of UTF-8 ("bytes"). If
                 `errors` is "replace", U+FFFD counts as one character, or as the bytes that it replaces.
-            threads: the maximum number of threads; it does not change the ids. None: the value of the environment variable
-                ``FST_NUM_THREADS``, which is read at each call; by default the number of cores that affinity and control groups allow this
-                process.
+            threads: the maximum number of threads, which does not change the ids. None: the value of the environment variable
+                ``FST_NUM_THREADS``, which is read at each call; if the variable is not set, the number of cores that affinity and control
+                groups allow this process.
             errors: as in `encode`.
-            randomness: as in `encode`. The random numbers depend only on the seed, the number of the row and the position in it, not on the
-                number of threads or on other rows. A single long text uses one thread.
+            randomness: as in `encode`. The random numbers depend only on the seed, the number of the row and the position in the row, not
+                on the number of threads or on other rows. A single long text uses one thread.
 
         Returns:
             The ids of all texts, the bounds of the rows, and with `offsets` the span and the word of each id.
 
         Raises:
-            TextError: a row is not text; the message names it. Or `texts` is a single text, a data frame, or not iterable.
+            TextError: a row is not text; the message contains the row's number. Or `texts` is a single text, a data frame, or not iterable.
             UnsupportedError: `offsets` is set, but two tokens of different lengths have the same id; or `randomness` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1; `max_length` is less than the number of
                 special tokens around a text; `offsets` has an unknown value; or as in `encode`.
@@ -153,27 +153,28 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Any:
-        """Encode a column of texts into a column of ids, without a copy of either. Requires pyarrow.
+        """Encode a column of texts into a column of ids, without a copy of either column. This method needs pyarrow.
 
         Args:
             column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
                 or DuckDB. Columns of type ``string``, ``large_string``, ``binary`` or ``large_binary``, in UTF-8, are read in place. Other
                 possible types are ``string_view``, ``binary_view``, and a ``dictionary`` of any of these.
             add_special_tokens, max_length, threads, errors, randomness: as in `encode_batch`; nulls do not count as rows.
-            stride: split texts of more than `max_length` ids into windows that overlap by `stride` ids. None: cut off the other ids.
+            stride: split texts of more than `max_length` ids into windows that overlap by `stride` ids. None: remove the ids after the
+                first `max_length`.
             offsets: also return the span of each id in characters.
             padding: pad rows, or windows, to `max_length`.
 
         Returns:
             ``list<int32>``; with `offsets` ``list<struct<id, start, end: int32>>``; with `padding` ``fixed_size_list<int32>[max_length]``;
-            with `stride` a list of these, one for each window of a row. Null rows stay null. The result for an Array is an Array; for other
-            columns, a ChunkedArray with the same chunks.
+            with `stride`, each row is a list of these values, one for each window. Null rows stay null. The result for an Array is an
+            Array; the result for any other column is a ChunkedArray with the same chunks.
 
         Raises:
-            TextError: a row is not text, or the column is not a column of texts; the message names the row or the type.
+            TextError: a row is not text, or the column is not a column of texts; the message contains the row's number or the type.
             UnsupportedError: `randomness` as in `encode`.
-            ValueError: as in `encode_batch`; `padding` or `stride` without `max_length`; `padding` with `offsets`, or without a padding
-                token in the vocabulary; or `stride` leaves no new ids for a window.
+            ValueError: as in `encode_batch`; `padding` or `stride` is set without `max_length`; `padding` is set with `offsets`, or the
+                vocabulary has no padding token; or `stride` is so large that a window has no new ids.
             ImportError: pyarrow is not installed.
 
         Examples:
@@ -219,7 +220,7 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Ints:
-        """Count the ids of each text. The ids are not kept, so memory does not grow with the texts.
+        """Count the ids of each text. The ids are not stored, so memory does not grow with the texts.
 
         Args:
             texts, add_special_tokens, threads, errors, randomness: as in `encode_batch`.
@@ -250,8 +251,8 @@ class Encoder:
             errors: as in `encode`.
 
         Returns:
-            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text (see
-            `fst.runtime.stream`), except for ids that are not read.
+            A stream with the methods `write`, `read` and `close`; only one thread at a time may call them. The stream's memory does not
+            grow with the text (see `fst.runtime.stream`), except for ids that are not read.
 
         Raises:
             UnsupportedError: `offsets` is set, but two tokens of different lengths have the same id.
@@ -288,7 +289,7 @@ class Encoder:
         errors: str = "strict",
         randomness: Randomness | None = None,
     ) -> Batch:
-        """The ids of rows. The arguments `max_ids` and `counted` are as in `fst.runtime.rows.batch.Job`; `randomness` has a seed."""
+        """Encode rows. The arguments `max_ids` and `counted` are as in `fst.runtime.rows.batch.Job`; `randomness` has a seed."""
         if threads is not None:
             thread_count(threads)
         check(errors)
@@ -321,7 +322,7 @@ class Encoder:
         raise UnsupportedError(f"offsets are not available for {self._table.kind} tables, which give ids alone")
 
     def _seeded(self, randomness: Randomness | None) -> Randomness | None:
-        """The randomness of a call, with a seed.
+        """Return the randomness of a call, with a seed.
 
         Raises:
             UnsupportedError: the machine does not support this kind.
@@ -334,26 +335,26 @@ class Encoder:
         return randomness.seeded()
 
     def _random_runner(self, randomness: Any, with_spans: bool) -> Runner:
-        """A runner for a call with randomness. Its kind is one of `_kinds_of_randomness`."""
+        """Return a runner for a call with randomness; the type of `randomness` is one of `_kinds_of_randomness`."""
         raise NotImplementedError
 
     def _pending(self, runner: Runner) -> Pending | None:
-        """An object that recognises text that a stream must keep; None if such text is never long."""
+        """Return a test for pending text, which a stream must store; None if pending text is never long."""
         return runner.front_end.pending() if runner.front_end else None
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Remove the spaces at the ends of tokens from `offsets`, for some machines; `firsts` has the index of each text's first id."""
+        """For some machines, remove the spaces at the ends of tokens from `offsets`; `firsts` is the index of each text's first id."""
 
     def _padding(self) -> tuple[int, str]:
-        """The id and the side of padding."""
+        """Return the id of the padding token, and the side on which rows are padded."""
         raise ValueError(f"padding is True; expected False, because {self._table.kind} tables have no padding token")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the table. Equal tables pickle to equal bytes; unpickling proves the table again."""
+        """Pickle the table. Pickles of equal tables are equal bytes; unpickling proves the table again."""
         return type(self), (self._table,)
 
     def __copy__(self) -> Any:
-        """The same object, since it is immutable."""
+        """Return the same object, because it is immutable."""
         return self
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -361,7 +362,7 @@ class Encoder:
 
 
 def _max_ids(max_length: Any, special_ids: SpecialIds) -> int | None:
-    """Check `max_length`, the maximum number of ids in a row, special ids included."""
+    """Check `max_length`, and return it as an int. The limit includes special ids."""
     if max_length is None:
         return None
     try:

@@ -1,11 +1,11 @@
-"""Front ends prepare texts for the kernels of a table. The runner uses only the protocol `TextFrontEnd`.
+"""Front ends, which prepare texts for the kernels of a table. The runner uses only the protocol `TextFrontEnd`.
 
-Kernels read a text in place if `leaves` returns True, as for most texts. Other texts are rewritten into `TextBuffers`. The kernels then
-read the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next
-call, `resume` returns the position from which it must be passed again.
+Kernels read a text in place if `leaves` returns True, which is so for most texts. Other texts are rewritten into `TextBuffers`. The kernels
+then read the rewritten text, and `restore` converts the spans of ids back into spans in the raw text. If the raw text continues in the next
+call, `resume` returns the position from which the caller must pass it again.
 
-By default, all texts of a call are rewritten, or none. If rewritten texts have a kernel of their own, which takes longer, the kernels of
-the table first read all texts in place; then only the texts that they cannot read are rewritten, and encoded again.
+By default, either all texts of a call are rewritten, or no text is. If a separate, slower kernel reads rewritten texts, the kernels of the
+table first read all texts in place; then only the texts that these kernels cannot read are rewritten, and encoded again.
 """
 
 from __future__ import annotations
@@ -27,32 +27,35 @@ NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not requested
 
 
 class Pending(Protocol):
-    """A test for unfinished text that a stream must keep even if it is long, such as a pre-token of a million letters.
+    """A test for pending text: unfinished text that a stream must store even if it is long, such as a pre-token of a million letters.
 
-    A kernel would read this text from its beginning in each call, in quadratic time. A stream therefore first examines only the new text.
-    While the pending text certainly continues, it calls no kernel. The result False is always safe: a kernel then reads the text.
+    A kernel would read this text from its beginning in each call, in quadratic time. A stream therefore first examines only the new text
+    with this test. While the result is True, the stream calls no kernel. The result False is always safe: a kernel then reads the text.
     """
 
     def begins(self, text: str) -> bool:
-        """Whether a text is pending up to its end. If so, pass the next texts to `go_on`."""
+        """Whether a text is pending up to its end. If the result is True, pass the next texts to `go_on`."""
 
     def go_on(self, text: str) -> bool:
-        """Whether the pending text continues up to the end of the next text. If not, a kernel must read all of it."""
+        """Whether the pending text continues up to the end of the next text. If the result is False, a kernel must read the whole pending
+        text.
+        """
 
 
 class TextFrontEnd(Protocol):
-    """A front end. It is immutable: only the arguments `state` and `buffers` change.
+    """A front end for the kernels of a table. A front end is immutable: its methods change only the arguments `state` and `buffers`.
 
-    By default, every text is rewritten; an unfinished text is rewritten up to its last known character.
+    By default, every text is rewritten; an unfinished text is rewritten up to the last character of the call.
 
     Attributes:
         arguments: the kernels' argument ``table`` for rewritten texts.
-        expansion_bound: upper bound on rewritten bytes per byte of text.
+        expansion_bound: upper bound on the number of rewritten bytes per byte of text.
         kernels: the kernels that a call runs before the kernels of the table, in order.
         restoring: the kernels that `restore` runs.
-        keeps_cuts: whether a text that is rewritten may be cut at the same positions as a text that is not.
-        encoder: the module of the kernel for rewritten texts; None: the kernel of the table.
-        marks_rows: with an `encoder`, whether the kernel of the table marks texts that must be rewritten, besides those of `changed`.
+        keeps_cuts: whether rewritten texts may be cut at the same positions as texts that are read in place.
+        encoder: the module of the kernel for rewritten texts; None: the kernel of the table reads them.
+        marks_rows: with an `encoder`, whether the kernel of the table marks more texts that must be rewritten, in addition to the texts
+            found by `changed`.
     """
 
     arguments: Any
@@ -64,31 +67,33 @@ class TextFrontEnd(Protocol):
     marks_rows: bool = False
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002
-        """Whether kernels can read texts in place, and no text is kept from the last call.
+        """Whether kernels can read texts in place, and no text is stored from the last call.
 
         Args:
             text, starts: as in `fst.tables.kernel_call`.
-            state: of the kernels' argument ``work``.
+            state: the state in the kernels' argument ``work``.
             memo: uint64[3], scratch.
         """
         return False
 
     def changed(self, text: Units, starts: Ints) -> NDArray[np.uint8]:  # noqa: ARG002
-        """The texts that must be rewritten, with an `encoder`: uint8[rows], 1 for each of them; by default, none."""
+        """With an `encoder`: return uint8[rows], 1 for each text that must be rewritten, by default no text."""
         return np.zeros(len(starts) - 1, np.uint8)
 
     def arguments_for(self, rewritten: Normalized) -> Any:  # noqa: ARG002
-        """The kernel's argument ``table`` for rewritten texts."""
+        """Return the kernel's argument ``table`` for rewritten texts."""
         return self.arguments
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:  # noqa: ARG002
-        """The last position up to which an unfinished text can be rewritten independently of the text after it; at least its beginning."""
+        """Return the last position up to which an unfinished text can be rewritten independently of the text after it, or else its
+        beginning.
+        """
         return int(starts[-1])
 
     def rewrite(
         self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Normalized:
-        """Rewrite texts. The first text may continue a part that is kept from the last call.
+        """Rewrite texts. The first text may continue text that is stored from the last call.
 
         Args:
             text, starts, state: as for `leaves`.
@@ -99,23 +104,23 @@ class TextFrontEnd(Protocol):
         """
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
-        """Whether kernels would again leave a rewritten text unread, as they did with a part of the text."""
+        """Whether kernels would read nothing of a rewritten text, just as they read nothing of its first part in the last call."""
         return False
 
     def restore(self, output: Output, first: Any, count: Any, rewritten: Normalized) -> None:  # noqa: ARG002
-        """Convert the spans of ids `first` to `count` - 1 into spans in the raw text; by default, they are already."""
+        """Convert the spans of ids `first` to `count - 1` into spans in the raw text. By default, the spans stay unchanged."""
         return
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:  # noqa: ARG002
-        """The position from which the raw text must be passed again, if kernels have read a rewritten text up to `read`; by default, all
-        of it is read.
+        """Return the position from which the caller must pass the raw text again, after kernels have read the rewritten text up to `read`:
+        by default the end of the raw text.
         """
         stop = int(starts[-1])
         state[BEFORE] = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
         return stop
 
     def pending(self) -> Pending | None:
-        """A test for pending raw text; None if pending text is never long."""
+        """Make a test for pending raw text; return None if pending text is never long."""
         return None
 
 
@@ -132,8 +137,8 @@ class TextBuffers:
     Attributes:
         rewritten: the rewritten texts.
         work: the kernels' argument ``work``.
-        unfinished: the state of the front end in the unfinished text at the end of the rewritten text; None if no text is unfinished.
-        before: the number of characters of the first text in earlier calls.
+        unfinished: the front end's state for the unfinished text at the end of the rewritten text; None if no text is unfinished.
+        before: the number of characters of the first text that earlier calls have read.
     """
 
     def __init__(self) -> None:
@@ -146,17 +151,17 @@ class TextBuffers:
 
     @Lazy
     def normalised(self) -> TextBuffers:
-        """Further arrays, for texts that are rewritten twice."""
+        """A second set of arrays, for texts that are rewritten in several steps."""
         return TextBuffers()
 
     def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False, kept: int = 0) -> None:
-        """Make capacity for `size` more rewritten bytes in `rows` texts.
+        """Ensure a capacity of `size` more rewritten bytes in `rows` texts.
 
         Args:
-            size, rows: the number of bytes and of texts.
+            size, rows: the number of bytes, and of texts.
             with_spans: whether to write spans of rewritten texts.
             needs_spans: whether rewriting needs the spans of stretches even without `with_spans`.
-            kept: the number of earlier bytes, which are kept with their spans.
+            kept: the number of bytes that are stored from earlier calls, and copied with their spans.
         """
         asked, capacity = (rows, with_spans, needs_spans), kept + size
         if asked == self._asked == (rows, False, False) and capacity + PAST_END <= len(self._text) and size <= len(self._work.items):
@@ -178,7 +183,7 @@ class TextBuffers:
 
 
 def _work(size: int) -> NormalizerWork:
-    """The kernels' argument ``work`` for a number of rewritten bytes, without capacity for spans."""
+    """Make the kernels' argument ``work`` for a number of rewritten bytes, without capacity for spans."""
     return NormalizerWork(
         items=np.empty(size, np.uint64),
         sorted_items=np.empty(size, np.uint64),

@@ -28,7 +28,7 @@ SHORT = 1 << 13  # the maximum number of characters for `Runner.encode_text`
 
 @cache
 def kernel_of(module: str, name: str, fields: int) -> Deferred:  # noqa: ARG001 - a part of the key
-    """The kernel of a module. There is one for each number of output fields, since compiled code is specific to the types of arguments."""
+    """Return the kernel of a module for a number of output fields: compiled code is specific to the types of arguments."""
     return Deferred(module, name)
 
 
@@ -61,7 +61,7 @@ class Buffers:
         self.ids = self.offsets = self.words = NOTHING
 
     def reserve(self, capacity: int, count: int, expected: int = 0) -> None:
-        """If fewer than `capacity` ids fit, grow to the maximum of `capacity` and `expected`, and keep the first `count` ids."""
+        """If the buffers hold fewer than `capacity` ids, allocate the maximum of `capacity` and `expected`; copy the first `count` ids."""
         if len(self.ids) >= capacity:
             return
         capacity = max(capacity, expected)
@@ -70,12 +70,12 @@ class Buffers:
             self.offsets, self.words = grown(self.offsets, 2 * count, 2 * capacity), grown(self.words, count, capacity)
 
     def replace(self, splits: Ints, rows: Ints, other: Buffers, ends: Ints) -> Ints:
-        """Replace some rows by all rows of other buffers.
+        """Replace some rows by all rows of `other`.
 
         Args:
             splits: the start of each row, and the end of the last row.
             rows: the indices of the replaced rows, ascending.
-            other, ends: the new rows, and the end of each.
+            other, ends: the new rows, and the end of each new row.
 
         Returns:
             The new `splits`.
@@ -93,7 +93,7 @@ class Buffers:
 
 
 def _spliced(numbers: Ids, places: Sequence[int], others: Ids, bounds: Sequence[int]) -> Ids:
-    """Some numbers, in which every second part between `places` is replaced by a part of `others` between `bounds`."""
+    """Copy the numbers, but replace every second part between `places` by the next part of `others` between `bounds`."""
     parts = [numbers[begin:end] for begin, end in pairwise(places)]
     parts[1::2] = [others[begin:end] for begin, end in pairwise(bounds)]
     return np.concatenate(parts)
@@ -107,14 +107,14 @@ class Runner:
         arguments: the kernels' argument ``table``.
         workspaces: idle workspaces for the kernels.
         with_spans: whether to find the spans of ids.
-        front_end: prepares texts for the kernels; None if they read every text as it is.
+        front_end: prepares texts for the kernels; None if the kernels read every text unchanged.
         first_row: the number of the first row; None if ids do not depend on the numbers of rows.
 
     Attributes:
         unit_type: the dtype of a unit of text.
         rewritten_type: the dtype of a unit of text that `encode` must rewrite.
-        is_plain: whether `encode_text` and `encode_texts` may be called: without spans and marked texts, for tables with a bound on their
-            ids.
+        is_plain: whether `encode_text` and `encode_texts` may be called. They may if no spans are requested, kernels mark no texts, and the
+            number of ids of a text is bounded.
     """
 
     def __init__(
@@ -145,28 +145,28 @@ class Runner:
             number_kernels(table.kind + " with offsets" * with_spans, self._kernels())
 
     def _kernels(self) -> list[list[Deferred]]:
-        """The kernels in the order of their calls, for `number_kernels`."""
+        """List the kernels in the order of their calls, for `number_kernels`."""
         before = [[kernel] for kernel in self.front_end.kernels] if self.front_end and not self.front_end.encoder else []
         after = [[kernel] for kernel in self.front_end.restoring] if self.front_end and self.with_spans else []
         return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
 
     def capacity(self, units: int, rows: int, special_ids: SpecialIds) -> int:
-        """The result of `capacity_for` for the runner's machine."""
+        """Compute `capacity_for` with the table's `ids_per_unit`."""
         return capacity_for(self._ids_per_unit, units, rows, special_ids)
 
     def capacity_as_is(self, units: int, rows: int, special_ids: SpecialIds) -> int:
-        """The result of `capacity` for rows that are not rewritten. `encode` reserves more for rewritten rows, once their size is known."""
+        """Compute the capacity for rows that are not rewritten. If necessary, `encode` reserves more when it has rewritten rows."""
         return capacity_for(self._ids_per_read, units, rows, special_ids)
 
     def capacity_after(self, workspace: Workspace, units: int, rows: int, special_ids: SpecialIds) -> int:
-        """The result of `capacity_as_is` for rows after the text that a workspace keeps from the last call."""
+        """Compute `capacity_as_is` for rows, and for the text before them that a workspace stores from the last call."""
         return workspace.symbols + self.capacity_as_is(units + (0 if self.front_end else workspace.kept), rows, special_ids)
 
     def kept_spans(self, workspace: Workspace) -> NDArray[np.uint64]:
-        """The spans of the symbols or rewritten characters that a workspace keeps for the next call.
+        """Return the spans of the symbols, or of the rewritten characters, that a workspace stores for the next call.
 
         Returns:
-            uint64[n], ``first character | one past the last << 32``, a view: writes to it change the kept spans.
+            uint64[n], ``first character | one past the last << 32``. The array is a view: writes to it change the stored spans.
         """
         if self.front_end and not self.front_end.encoder:
             return workspace.text_buffers.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
@@ -174,7 +174,7 @@ class Runner:
         return workspace.work.spans[:kept] if kept else NO_SPANS
 
     def output(self, special_ids: SpecialIds, buffers: Buffers, ends: Ints) -> Output:
-        """The kernels' argument ``output``."""
+        """Make the kernels' argument ``output``."""
         if not self.with_spans:
             return IdsOutput(*special_ids, buffers.ids, ends)
         return SpansOutput(*special_ids, buffers.ids, ends, buffers.offsets, buffers.words, NO_SUSPECTS)
@@ -194,16 +194,16 @@ class Runner:
         """Encode rows of text, and return the position where reading stopped. With `more`, there is only one row, and it continues in the
         next call.
 
-        If rewritten texts have a kernel of their own, all parts of a text are rewritten, or none. The result is `READ_AGAIN` if earlier
-        parts were not rewritten, but must be: pass the text from its beginning, with `rewrites`, and in units of
-        `rewritten_type`. A stream always does so.
+        If a separate kernel reads rewritten texts, either all parts of a text are rewritten, or no part is. The result is `READ_AGAIN` if
+        earlier parts were not rewritten, but must be. Then pass the text again from its beginning, with `rewrites`, and in units of
+        `rewritten_type`. A stream always passes `rewrites`.
 
-        The buffers of `output` grow if rewritten texts need more capacity. If the table has no bound on the number of ids, they also grow
-        for more than `capacity` ids, unless ids are only `counted`.
+        The buffers of `output` grow if rewritten texts need more capacity. If the number of ids per unit of text is not bounded, the
+        buffers also grow for more than `capacity` ids, unless ids are only `counted`.
 
         Raises:
-            TextError: a word is too long for one call (see `MOST_UNITS`); there are more ids than `MOST_IDS`; or a kernel has no room for
-                the open end of a text.
+            TextError: a word is too long for one call (see `MOST_UNITS`); there are more than `MOST_IDS` ids; or the unfinished end of a
+                text exceeds the capacity of a kernel's arrays.
         """
         if self.front_end and self.front_end.encoder and not rewrites:
             return self._encode_in_place(self.front_end, text, starts, more, output, workspace, buffers)
@@ -223,8 +223,8 @@ class Runner:
         buffers: Buffers,
         counted: bool,
     ) -> tuple[int, Output]:
-        """Call a kernel, and again with a larger output if there is no room for all ids. Return the position where reading stopped, and
-        the output.
+        """Call a kernel; if the number of ids exceeds the capacity of the output, call the kernel again with a larger output. Return the
+        position where reading stopped, and the output.
         """
         if len(text) > MOST_UNITS:
             raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
@@ -246,14 +246,14 @@ class Runner:
         return read, output
 
     def _into(self, buffers: Buffers, output: Output) -> Output:
-        """The output with grown buffers."""
+        """Return the output with the arrays of the grown buffers."""
         output = output._replace(ids=buffers.ids)
         return output._replace(offsets=buffers.offsets, words=buffers.words) if isinstance(output, SpansOutput) else output
 
     def _encode_in_place(
         self, front_end: TextFrontEnd, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace, buffers: Buffers
     ) -> int:
-        """Encode rows of text in place. Then rewrite the rows that this kernel cannot read, and encode them again."""
+        """Encode rows of text in place. Then rewrite the rows that the table's kernel cannot read in place, and encode these rows again."""
         state, changed = workspace.state, front_end.changed(text, starts)
         is_part, begin, read = bool(more or state[OPEN]), state.item(COUNT), int(starts[-1])
         if np.count_nonzero(changed) < len(changed):  # a sixth of the time of `ndarray.all`
@@ -270,7 +270,7 @@ class Runner:
     def _encode_again(
         self, text: Units, starts: Ints, rows: Ints, begin: int, output: Output, workspace: Workspace, buffers: Buffers
     ) -> None:
-        """Replace the ids of the rows `rows` by the ids of their rewritten texts. The ids of all rows begin at `begin`."""
+        """Rewrite the rows with the indices `rows`, and replace their ids. `begin` is the index of the first id of all rows."""
         text, starts = as_utf_8(text, starts, rows)
         special_ids, are_all = (output.prefix, output.suffix), len(rows) == len(output.ends)
         into, first, ends = (buffers, begin, output.ends) if are_all else (Buffers(self.with_spans), 0, np.empty(len(rows), np.int64))
@@ -292,7 +292,7 @@ class Runner:
         buffers: Buffers,
         counted: bool,
     ) -> int:
-        """Encode rows of text, rewritten if necessary."""
+        """Encode rows of text. Rewrite all rows first, unless kernels can read them in place."""
         if more:
             starts = np.array([starts[0], front_end.border(text, starts, workspace.memo)])
             if starts[0] == starts[1]:
@@ -305,7 +305,7 @@ class Runner:
             read, output = self._call(self._rows, text, starts, more, self.arguments, output, workspace, buffers, counted)
             if not more or read > starts[0]:
                 return read
-            reads = False  # keep the rewritten text, so that the piece is not read from its beginning again
+            reads = False  # store the rewritten text, so that a kernel need not read the pre-token from its beginning again
         count = state[COUNT]  # later ids have spans in the rewritten text
         rewritten = front_end.rewrite(text, starts, state, text_buffers, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
         own = rewritten.text[: rewritten.starts[-1]]
@@ -323,7 +323,7 @@ class Runner:
         return front_end.resume(text, starts, rewritten, read, state, text_buffers, more=bool(more))
 
     def encode_text(self, text: str, special_ids: SpecialIds) -> Ids | None:
-        """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if the text needs a batch."""
+        """Encode one text of at most `SHORT` characters, without the overhead of a batch; return None if the text needs a batch."""
         workspace = self.workspaces.take()
         ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
         is_read, by = lay_out(text, own, starts), self.front_end
@@ -341,9 +341,9 @@ class Runner:
         return ids
 
     def find_in_text(self, text: str) -> bytes | None:
-        """The matches in one text of at most `SHORT` characters, without the overhead of a batch.
+        """Find the matches in one text of at most `SHORT` characters, without the overhead of a batch.
 
-        Call this only for a runner of keywords with spans that would otherwise be `is_plain`.
+        Call this method only for a runner of keywords that would be `is_plain` if it had no spans.
 
         Returns:
             int32[3 * n] as bytes: the keyword, the start and the end of each match; None if the text needs a batch.
@@ -358,14 +358,14 @@ class Runner:
         return found
 
     def _laid_out(self, text: str, workspace: Workspace) -> bool:
-        """Lay out a short text in a workspace. Return whether kernels can read it as it is."""
+        """Copy a short text into a workspace. Return whether kernels can read the text in place."""
         starts = workspace.short_starts
         is_text = lay_out(text, workspace.text, starts)
         return is_text and (self.front_end is None or self.front_end.leaves(workspace.text, starts, workspace.state, workspace.memo))
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, special_ids: SpecialIds) -> tuple[Ids, Ints] | None:
-        """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or if one of them is not text or must be
-        rewritten.
+        """Encode a few texts, without the overhead of a batch; return None if the texts exceed `limits`, or if a text is not valid or must
+        be rewritten.
 
         Returns:
             int32[n], the ids, followed by unused capacity; int64[rows + 1], the bounds of the ids of each text.

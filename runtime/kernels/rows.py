@@ -1,4 +1,4 @@
-"""Copy some rows of text from UTF-16 to UTF-8."""
+"""The kernel that converts rows of text from UTF-16 to UTF-8."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fst.runtime.kernels.utf_8 import put_code
 
 @kernel
 def as_utf_8(text, starts, rows, into, into_starts):
-    """Copy rows.
+    """Copy some rows of text, converted to UTF-8.
 
     Args:
         text: uint16[n], UTF-16 without lone surrogates.

@@ -261,7 +261,7 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
 
 
 def as_utf_8(text: Units, starts: Ints, rows: Ints) -> tuple[Units, Ints]:
-    """Copy the texts with the indices `rows` from UTF-16 to UTF-8; return them in the form of `Source.gather`."""
+    """Copy the texts with the indices `rows` from UTF-16 to UTF-8; return the text and the starts, like `Source.gather`."""
     into, into_starts = np.empty(3 * len(text) + PAST_END, np.uint8), np.empty(len(rows) + 1, np.int64)
     copy_as_utf_8.call(text, starts, rows, into, into_starts)
     return into[: into_starts[-1]], into_starts

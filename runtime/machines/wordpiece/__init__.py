@@ -1,1 +1,1 @@
-"""WordPiece at run time."""
+"""The tokenizer of WordPiece tables."""

@@ -1,9 +1,9 @@
 """The text front end of WordPiece for the few texts that its alphabet does not express.
 
-The alphabet combines normalizers and pre-tokenizers in a mapping of single characters. It does not express effects of neighbours:
-characters that compose, marks that several normalizers order, added tokens that depend on their context. `StepNormalizer` or the
-kernel finds a text with these effects. Then the text is normalized step by step, see `fst.text.normalizer.NormalizerSteps`, and encoded
-again. A stream cannot go back, so all of its text is normalized.
+The alphabet combines normalizers and pre-tokenizers in a mapping of single characters. This mapping does not express effects that depend on
+more than one character: characters that compose, marks that several normalizers order, and added tokens that depend on the text next to
+them. `StepNormalizer` or the kernel finds each text that may have these effects. This text is then normalized step by step, see
+`fst.text.normalizer.NormalizerSteps`, and encoded again. A stream cannot read its text twice, so all of its text is normalized.
 """
 
 from __future__ import annotations
@@ -51,28 +51,28 @@ class Steps:
 
     @Lazy
     def arguments(self) -> Sequence[NormalizerArguments]:
-        """The arguments of each step."""
+        """The kernel's arguments of each step."""
         return all_normalizer_arguments(self._by, self._added)
 
     @Lazy
     def border(self) -> NormalizerArguments:
-        """The arguments for finding borders of all steps."""
+        """The kernel's arguments with which it finds positions that are a border for all steps."""
         return border_arguments(self._by, self._added)
 
 
 class StepNormalizer(TextFrontEnd):
-    """Normalizes texts step by step. It finds added tokens, and writes them as marks.
+    """A front end that normalizes texts step by step, and replaces each added token by a mark.
 
     Args:
         table: the table.
-        arguments: the arguments of its kernels.
+        arguments: the arguments of the table's kernels.
         steps: the steps.
-        runs: the characters of texts that must be normalized, as the first and the last code point of each run. Only the first unit of a
-            character is compared, so a few other texts are normalized, too.
+        runs: the characters that the alphabet does not express: the first and the last code point of each run of characters. Texts are
+            searched only for the first unit of each character, so a few other texts are also normalized.
     """
 
     kernels, encoder = (rewrite,), "fst.runtime.machines.wordpiece.kernels.normalized"
-    expansion_bound = 1  # rewritten bytes give as many ids as units of raw text
+    expansion_bound = 1  # a byte of rewritten text gives at most as many ids as a unit of raw text
 
     def __init__(self, table: WordPieceTable, arguments: Arguments, steps: Steps, runs: Sequence[int]) -> None:
         added = table.metadata.added_tokens
@@ -81,7 +81,7 @@ class StepNormalizer(TextFrontEnd):
         self._tokens = np.array([table.class_of_id[token] for token in marks(added).values()], np.uint16)
 
     def changed(self, text: Units, starts: Ints) -> NDArray[np.uint8]:
-        """The texts with a character that the alphabet does not express."""
+        """Find the texts that may contain a character which the alphabet does not express."""
         if not self._has_units:
             return super().changed(text, starts)
         return (np.diff(np.searchsorted(np.flatnonzero(self._units[text]), starts)) > 0).astype(np.uint8)
@@ -95,11 +95,11 @@ class StepNormalizer(TextFrontEnd):
         return NormalizedArguments(self.arguments, self._tokens, rewritten.places)
 
     def pending(self) -> PendingBorder:
-        """Return an object that recognises text without a border."""
+        """Make an object that recognises text without a border."""
         return PendingBorder(self._steps.border)
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """The last border of a text that continues; without a border, the start of the text."""
+        """Find the last border of a text that continues; return the start of the text if it has no border."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._steps.border, memo))
 
     def rewrite(
@@ -121,7 +121,7 @@ class StepNormalizer(TextFrontEnd):
 
 
 def _first_units(runs: Sequence[int]) -> NDArray[np.bool_]:
-    """bool[0x10000], whether a unit of UTF-16 begins one of the characters in `runs`."""
+    """Return bool[0x10000], whether a unit of UTF-16 is the first unit of a character in `runs`."""
     begins, ends = np.array([*runs], np.int64).reshape(-1, 2).T
     inside = np.cumsum(np.bincount(begins, minlength=CODE_POINTS + 1) - np.bincount(ends + 1, minlength=CODE_POINTS + 1))
     codes = np.flatnonzero(inside > 0)
@@ -131,7 +131,7 @@ def _first_units(runs: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def _place(rewritten: Normalized, raw: Normalized) -> None:
-    """Convert spans in texts that were already rewritten to spans in the raw texts."""
+    """Convert spans in texts that an earlier step has normalized to spans in the raw texts."""
     places = rewritten.places[: rewritten.firsts[-1]]
     begins = np.repeat(raw.firsts[:-1], np.diff(rewritten.firsts))
     firsts, lasts = begins + (places & LOW_HALF).astype(np.int64), begins + (places >> HALF).astype(np.int64) - 1

@@ -1,4 +1,4 @@
-"""The spaces after which WordPiece may cut a text."""
+"""The spaces after which a text may be cut without an effect on its WordPiece ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fst.runtime.safe_cuts import CANDIDATES
 
 
 def spaces(tables: WordPieceTable) -> str:
-    """The characters after which any text may be cut; empty if the tables do not end words at spaces."""
+    """Return the characters after which any text may be cut: an empty str if words of the tables do not end at spaces."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_whitespace = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == WHITESPACE
     in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)

@@ -39,7 +39,7 @@ class WordPieceTokenizer(Tokenizer):
         return Runner(self._table, arguments, self._workspaces, with_spans=True, front_end=front_end)
 
     def _front_end(self, arguments: Arguments, *, with_spans: bool) -> StepNormalizer | None:
-        """The front end for texts that must be normalized first; None if the alphabet expresses all texts."""
+        """Make the front end for texts that must be normalized first; return None if the alphabet expresses all texts."""
         metadata, steps = self._table.metadata, self._steps
         suspects = metadata.normalizer.suspects
         runs = [*suspects.ids, *(suspects.spans if with_spans else ())] if suspects else []

@@ -1,6 +1,7 @@
-"""Contextual added tokens: find inside tokens, and mark texts that may contain a bordered token, since these must be normalized.
+"""Contextual added tokens: find inside tokens, and mark each text that may contain a bordered token, because such a text must be
+normalized.
 
-`fst.machines.wordpiece.arguments.AddedTokens` describes both kinds, and grams.
+`fst.machines.wordpiece.arguments.AddedTokens` defines inside tokens, bordered tokens and grams.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ NO_WORD = LOW_HALF  # in place of the index of a pending word
 
 @inlined
 def four_at(symbols, at):
-    """Four symbols, packed into one number."""
+    """Pack four symbols into one number."""
     four = U0
     for index in range(4):
         four |= np.uint64(symbols[at + np.uint64(index)]) << np.uint64(16 * index)
@@ -46,7 +47,7 @@ def four_at(symbols, at):
 
 @inlined
 def is_gram(symbols, at, width, kind, grams):
-    """Whether the next `width` symbols, at most eight, are a gram of a kind. The test is a Bloom filter: a positive result may be wrong."""
+    """Whether the next `width` symbols, at most eight, are a gram of a kind. The test reads a Bloom filter, so a result 1 may be wrong."""
     inner = min(width, U4)
     shift = U64 - (inner << U4)
     gram = four_at(symbols, at) << shift ^ four_at(symbols, at + (width - inner)) << shift << U8
@@ -57,7 +58,7 @@ def is_gram(symbols, at, width, kind, grams):
 
 @inlined
 def near(symbols, at, width, grams):
-    """A bit mask: bit i is set if an inside token may begin i symbols after `at`, i < 4. The loop has no branch."""
+    """Return a bit mask: bit i is set if an inside token may begin i symbols after `at`, for i < 4. The loop has no branch."""
     found = U0
     for offset in range(4):
         found |= is_gram(symbols, at + np.uint64(offset), width, BEGINNING_GRAMS, grams) << np.uint64(offset)
@@ -66,9 +67,11 @@ def near(symbols, at, width, grams):
 
 @inlined
 def is_known(symbols, at, end, beyond, kind, widths, grams):
-    """Whether a gram of a kind begins at a position, with any of the widths. A width that reaches past `end` counts as `beyond`, 0 or 1."""
+    """Whether a gram of a kind begins at a position. Bit n of `widths` is set if grams of n symbols are tested; if n symbols reach past
+    `end`, the result of their test is `beyond`, 0 or 1.
+    """
     found = U0
-    while widths:  # no early exit: the processor predicts the number of widths, but not which of them matches
+    while widths:  # no early exit: the processor predicts the number of widths, but not which width matches
         width = trailing_zeros(widths)
         found |= is_gram(symbols, at, width, kind, grams) if at + width <= end else beyond
         widths &= widths - U1
@@ -80,8 +83,8 @@ def token_at(symbols, first, end, before, added, memo):
     """Find the longest inside token that begins at `first`, in a word that ends at `end`; `before` is the class before the token.
 
     Returns:
-        The end of the token, or `first` without a token; its class, 0 if the token does not count here; and whether only normalized
-        text decides this.
+        The end of the token, or `first` if no token begins there; the class of the token, or 0 if the token does not count here; and
+        whether the normalized text must decide if the token counts.
     """
     nodes, sides = added.trie.nodes, added.sides
     node, _ = match_at(symbols, ITEMS, first, end, U0, added.trie, memo)
@@ -100,9 +103,9 @@ def token_at(symbols, first, end, before, added, memo):
 
 @part
 def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
-    """Find inside tokens. Only pending words can contain inside tokens; words in the table of words cannot.
+    """Find inside tokens. Only pending words can contain inside tokens; words in the table of words do not contain any.
 
-    A text is marked in `suspects` if symbols do not decide, or if it has a word that is too long for `symbols`.
+    A text is marked in `suspects` if symbols do not decide whether a token counts, or if a word of the text is too long to be looked up.
 
     Returns:
         Twice the number of tokens. `tokens` contains two items for each token: ``first symbol | one past the last << 32`` and
@@ -138,11 +141,13 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
 
 @part
 def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
-    """Cut pending words at inside tokens: overwrite the first symbol of each token with its class, and its other symbols with `filler`.
+    """Cut pending words at inside tokens. In each token, the token's class replaces the first symbol, and `filler` replaces all other
+    symbols.
 
     Returns:
-        Twice the number of `pieces`. A piece is a pending word: either a word without tokens, or a part of a word between tokens. The gap
-        of a piece begins in the gap of its word, at the index of its first symbol. So the ids of all pieces fit into the word's gap.
+        Twice the number of `pieces`. A piece is a pending word without tokens, or a part of a pending word before, between or after its
+        tokens. If a piece starts at symbol n of its word, the gap of the piece starts at index n of the word's gap. So the ids of all
+        pieces fit into the word's gap.
     """
     known, token = U0, U0
     tokens[found + U1] = NO_WORD
@@ -167,7 +172,7 @@ def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
 
 @inlined
 def join_piece(scratch, gap, place, result, unk):
-    """Move the ids of a piece to an index in the gap of its word. Returns the index after the last id."""
+    """Move the ids of a piece to an index in the gap of its word, and return the index after the last id."""
     if result & FAILED:
         scratch[place] = np.int32(unk)
         return place + U1
@@ -179,7 +184,7 @@ def join_piece(scratch, gap, place, result, unk):
 
 @part
 def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, unk):
-    """Fill the gaps of words that contain tokens with the ids of their tokens and pieces, in order."""
+    """For each word that contains tokens, fill its gap with the ids of its tokens and pieces, in order."""
     token = U0
     while token < found:
         index = tokens[token + U1] & LOW_HALF
@@ -201,7 +206,9 @@ def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, 
 
 @part
 def find_bordered_suspects(symbols, filled, begins, stops, count, table, suspects, row, memo):
-    """Mark texts that may contain a bordered token. The search starts from the token's first border, a symbol that ends a word here."""
+    """Mark texts that may contain a bordered token. The search examines each symbol that ends a word, because such a symbol may be the
+    first border of a token.
+    """
     added, last_class = table.added, table.params[END_CLASS]
     grams, sides, widths, border_widths = added.grams, added.sides, added.params[GRAMS], added.params[BORDERS]
     memo[START] = memo[READ] = memo[NODE] = U0

@@ -1,7 +1,7 @@
-"""WordPiece: symbols into token ids. `fst.machines.wordpiece.table.Walk` specifies the result, one symbol after the other.
+"""The kernel of WordPiece, which encodes text to token ids. `fst.machines.wordpiece.table.Walk` specifies the result, symbol by symbol.
 
-A kernel reads text in chunks of a few thousand symbols, and runs six loops over each chunk. A loop does one step for the whole chunk, and
-has almost no branches that depend on the text. So the processor works on many positions at the same time::
+The kernel reads text in rounds of a few thousand symbols, and runs six loops over each round. Each loop does one step for all symbols, with
+almost no branches that depend on the text. So the processor works on many positions at the same time::
 
     read           text → symbols: one look-up for each character
     find_words     symbols → begins and ends of words
@@ -10,21 +10,21 @@ has almost no branches that depend on the text. So the processor works on many p
     transduce      pending words → ids in the gaps: all words together, one symbol at a time, through δ′ and σ′
     emit           ids → output, without the gaps, and with the special ids of each text
 
-Words with added tokens inside are not in the table of words, so they are pending. Between `look_up` and `transduce`, `find_tokens` finds
-these tokens, and `cut_words` makes pending words of the pieces around them. At the end, `join_words` joins the ids of each word.
-`suspects` marks a text that may contain other contextual added tokens. Then `fst.runtime.machines.wordpiece.normalizer` normalizes this
-text, and `fst.runtime.machines.wordpiece.kernels.normalized` encodes it.
+The table of words contains no word with an added token inside, so such a word is pending. Between `look_up` and `transduce`, `find_tokens`
+finds these tokens, and `cut_words` cuts the word at its tokens into smaller pending words. Before `emit`, `join_words` joins the ids of
+each word. The array `suspects` marks each text that may contain other contextual added tokens. `fst.runtime.machines.wordpiece.normalizer`
+then normalizes this text, and `fst.runtime.machines.wordpiece.kernels.normalized` encodes the result.
 
-If spans are requested, `locate` writes them before `emit`.
+If spans are requested, `locate` writes the spans before `emit` writes the ids.
 
 Kernels check nothing. They require:
 
-- The table is proven, or comes directly from the compiler.
-- ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within it, and cuts no character. `fst.runtime.rows.texts`
-  ensures this.
-- ``output.ids`` has room for the ids of each text by the table's proven bound, for special ids, for kept symbols, and for
-  `fst.tables.kernel_call.SLACK` more ids: kernels may write these, but do not count them.
-- The arrays in ``work`` come from `fst.tables.kernel_call.work_of`, and only kernels write to them.
+- The table has passed its proof, or comes directly from the compiler.
+- ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within ``text``, and cuts no character.
+  `fst.runtime.rows.texts` ensures these requirements.
+- ``output.ids`` has `ids_per_unit` elements for each unit of text, an element for each special id and for each symbol that is stored from
+  the last call, and `fst.tables.kernel_call.SLACK` more elements.
+- The arrays in ``work`` come from `fst.tables.kernel_call.work_of`, and only kernels write to these arrays.
 """
 
 from __future__ import annotations
@@ -63,25 +63,24 @@ from fst.tables.kernel_call import AT, BEFORE, COUNT, IDS_ALONE, KEPT, LAST_SYMB
 
 @inlined
 def prefetch_step(entries, state, symbols, following, records):
-    """Prefetch the two entries that a state's next step may load: its finish entry, and its transition on the next symbol."""
+    """Prefetch the two entries that a step from a state may load: the state's finish entry, and its transition on the next symbol."""
     prefetch(entries, state)
     prefetch(entries, state + (records[np.uint64(symbols[following])] >> LABEL_SHIFT))
 
 
 @inlined
 def sort_words(symbols, table, pending, count, active, results, longer):
-    """Sort pending words by length, the longest first, into active words in the state after their first symbol.
+    """Sort pending words by length, the longest first, and write them as active words, in the state after their first symbol.
 
-    An active word has two items: ``state | index of its next id << 32``, and the index of its first symbol. Empty and overlong words are
-    last.
+    An active word has two items: ``state | index of its next id << 32``, and the index of its first symbol. Empty words, and words longer
+    than `LONGEST`, are last.
 
     Returns:
-        The length of the longest word. `longer` contains, for each length up to one more than the longest, the number of words with at
-        least this length.
+        The length of the longest word. ``longer[n]`` is the number of words with at least n symbols, for n up to this length + 1.
     """
     records, start_targets, entries, params = table.reader.records, table.start_targets, table.entries, table.params
     longest, most = params[LONGEST], U0
-    for length in range(min(longest, pending[count - U1]) + U2 if count else U2):  # no word is longer than the end of the last one
+    for length in range(min(longest, pending[count - U1]) + U2 if count else U2):  # no word is longer than the end of the last word
         longer[length] = U0
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
@@ -104,7 +103,8 @@ def sort_words(symbols, table, pending, count, active, results, longer):
         longer[length] += U1
         number = np.uint64(symbols[start])
         label = records[number] >> LABEL_SHIFT
-        state = entries[ROOT + label] & NEXT if label else start_targets[number]  # no id yet, and a transition for every label
+        # The first symbol writes no id, and the root has a transition for every label.
+        state = entries[ROOT + label] & NEXT if label else start_targets[number]
         prefetch_step(entries, state, symbols, start + min(length, U1), records)
         active[rank] = state | word << HALF
         active[rank + U1] = start
@@ -113,7 +113,7 @@ def sort_words(symbols, table, pending, count, active, results, longer):
 
 @inlined
 def put_pooled(pool, output, scratch, place):
-    """Write the ids of a list in the pool. Returns the index after the last id."""
+    """Write the ids of a list in the pool, and return the index after the last id."""
     while pool[output] < LAST_OUTPUT:
         scratch[place] = np.int32(pool[output])
         place += U1
@@ -124,7 +124,7 @@ def put_pooled(pool, output, scratch, place):
 
 @inlined
 def finish_words(step, first, last, table, scratch, active, results):
-    """Write the final ids of the active words with `step` symbols, which have the indices from `first` to before `last`."""
+    """Write the last ids of the active words with exactly `step` symbols: the words `first` to `last - 1`."""
     entries, pool = table.entries, table.pool
     for index in range(first << U1, last << U1, U2):
         state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
@@ -139,7 +139,9 @@ def finish_words(step, first, last, table, scratch, active, results):
 
 @part
 def follow_links(symbols, step, words, table, scratch, active):
-    """Follow the failure links of the first `words` active words until the state has a transition on the next symbol, or no link."""
+    """For each of the first `words` active words, follow failure links to a state that has a transition on the next symbol, or that has no
+    link.
+    """
     records, entries, pool = table.reader.records, table.entries, table.pool
     for index in range(U0, words << U1, U2):
         state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
@@ -157,10 +159,10 @@ def follow_links(symbols, step, words, table, scratch, active):
 
 @part
 def transduce(symbols, table, scratch, pending, count, active, results, longer):
-    """Run the transducer over all pending words together, one symbol at a time, so that no word waits for another's memory access.
+    """Run the transducer over all pending words together: read one symbol of each word in turn, so that memory accesses overlap.
 
-    Words are sorted, so unfinished words are first. At the symbol that ends a word, `results` gets the index after its last id, or
-    `FAILED`.
+    Words are sorted, so unfinished words are first. For each word, `results` contains, at the index of the symbol that ends the word, the
+    index after the word's last id, or `FAILED`.
     """
     records, entries, pool, params = table.reader.records, table.entries, table.pool, table.params
     most = sort_words(symbols, table, pending, count, active, results, longer)
@@ -176,7 +178,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
             entry = entries[state + label]
             default = entry >> LABEL_SHIFT != label
             follow = (record if default else entry) & NEXT
-            # The default has the output of the finish entry. A conditional index avoids a branch that is often mispredicted.
+            # The default transition has the output of the finish entry. A conditional index avoids a branch that is often mispredicted.
             entry = entries[state + (U0 if default else label)]
             output = entry >> OUTPUT_SHIFT & OUTPUT
             scratch[place] = np.int32(output)
@@ -193,7 +195,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
 
 @part
 def emit(symbols, scratch, written, pending, count, results, params, output, state):
-    """Write ids to the output, the special ids around texts, and the ends of texts."""
+    """Write to the output: the ids, the special ids before and after each text, and the end of each text."""
     prefix, suffix, ids, ends = output.prefix, output.suffix, output.ids, output.ends
     at, begin, row = state[COUNT], U0, state[ROW]
     for index in range(U0, count, U2):
@@ -218,7 +220,7 @@ def emit(symbols, scratch, written, pending, count, results, params, output, sta
 
 @part
 def encode_symbols(filled, table, output, work):
-    """Encode the complete words, and move the symbols of the last, incomplete word to the front. Returns the number of kept symbols."""
+    """Encode all complete words, and move the symbols of the last, incomplete word to the front; return the number of these symbols."""
     symbols, spans, pending, scratch, results, state = work.symbols, work.spans, work.pending, work.scratch, work.results, work.state
     begins, stops, slots, tokens, pieces = work.begins, work.stops, work.slots, work.tokens, work.pieces
     params, isolated_ids = table.params, table.isolated_ids
@@ -237,7 +239,7 @@ def encode_symbols(filled, table, output, work):
             of_words, known = pieces, cut_words(symbols, pending, count, tokens, cut, table.added.params[FILLER], spans, pieces)
             if len(output.offsets):  # find the words again, with all spaces: a space after a token may end a pending word
                 found = find_words(symbols, filled, params, work.masks, begins, stops, U0)
-    transduce(symbols, table, scratch, of_words, known, work.active, results, slots)  # slots are no longer needed: reused as `longer`
+    transduce(symbols, table, scratch, of_words, known, work.active, results, slots)  # `slots` is reused as `longer`
     if len(output) > IDS_ALONE and len(output.offsets):
         locate(symbols, begins, stops, found, scratch, of_words, known, results, table, output, work)
     if len(output) > IDS_ALONE and cut:
@@ -252,7 +254,7 @@ def encode_symbols(filled, table, output, work):
         end = spans[filled - U1]
         for index in range(kept):
             spans[index] = spans[start + np.uint64(index)]
-        spans[kept - U1] = end  # the last kept symbol represents all dropped symbols
+        spans[kept - U1] = end  # the span of the last stored symbol also covers all dropped symbols
     if fenced:
         symbols[kept], spans[kept] = symbols[filled], spans[filled]
         kept += U1
@@ -264,7 +266,7 @@ def encode_rows(text, starts, more, table, output, work):
     """Encode texts.
 
     Args:
-        text: uint16[n], UTF-16 of all texts.
+        text: uint16[n], all texts in UTF-16.
         starts: int64[rows + 1], the start of each text, and the end of the last.
         more: uint64, 1 if the last text continues in the next call, otherwise 0.
         table: `fst.machines.wordpiece.arguments.Arguments`.
@@ -272,7 +274,8 @@ def encode_rows(text, starts, more, table, output, work):
         work: `fst.tables.kernel_call.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
-        The position where reading stopped: the end; with `more`, a character that may combine with further text.
+        The position where reading stopped: the end of the texts, or, with `more`, the start of a character that may combine with further
+        text.
     """
     state, reading = work.state, work.reading
     with_spans = len(output) > IDS_ALONE and len(output.offsets) > 0
@@ -286,6 +289,6 @@ def encode_rows(text, starts, more, table, output, work):
         filled, is_more = read(text, starts, more, table.params[END_CLASS], with_spans, table.reader, work)
         state[KEPT] = encode_symbols(filled, table, output, work)
         if len(output) > IDS_ALONE and len(output.suspects) and is_more and output.suspects[reading[READ_ROW]]:
-            skip_row(starts, reading)  # the whole text is encoded again
+            skip_row(starts, reading)  # this text is normalized and encoded again, so the rest of it need not be read
     state[BEFORE] += reading[AT]
     return reading[AT]

@@ -1,9 +1,11 @@
-"""WordPiece of normalized texts, in which the normalizer has found the added tokens. `fst.machines.wordpiece.table.Walk` specifies the ids.
+"""The kernel of WordPiece for normalized texts, in which a mark replaces each added token. `fst.machines.wordpiece.table.Walk` specifies
+the ids.
 
-Few texts need this kernel, see `fst.runtime.machines.wordpiece.normalizer`. It maps each character, or mark of an added token, to symbols
-with the span in the raw text. The loops of `fst.runtime.machines.wordpiece.kernels.encode` do the rest.
+Few texts need this kernel, see `fst.runtime.machines.wordpiece.normalizer`. The kernel maps each character, and each mark of an added
+token, to symbols with their spans in the raw text. The loops of `fst.runtime.machines.wordpiece.kernels.encode` then encode these symbols.
 
-Kernels require the same as `encode`, and in addition texts and spans from `fst.runtime.text.kernels.normalizer.rewrite`.
+Kernels check nothing, and have the requirements of `fst.runtime.machines.wordpiece.kernels.encode`, except that texts and spans come from
+`fst.runtime.text.kernels.normalizer.rewrite`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ MARK, MARK_BITS, MARK_BYTES, NORMALIZED = np.uint8(of.MARK), np.uint64(of.MARK_B
 
 @inlined
 def number_at(text, at):
-    """The number of the token whose mark is at a position."""
+    """Return the number of the token whose mark begins at a position."""
     number = U0
     for index in range(U1, MARK_BYTES):
         number = number << MARK_BITS | np.uint64(text[at + np.uint64(index)]) & LOW_6
@@ -36,7 +38,7 @@ def number_at(text, at):
 
 @inlined
 def put_symbol(number, filled, span, work):
-    """Append a symbol. Returns the new count of symbols."""
+    """Append a symbol, and return the new number of symbols."""
     work.symbols[filled], work.spans[filled] = number, span
     return filled + U1
 
@@ -51,7 +53,7 @@ def encode_rows(text, starts, more, table, output, work):
         table: `fst.machines.wordpiece.arguments.NormalizedArguments`.
 
     Returns:
-        The position where reading stopped: the end.
+        The end of the last text.
     """
     reader, own, places, state = table.table.reader, table.table, table.places, work.state
     limit, rows = np.uint64(len(work.symbols)) - PAST_LIMIT, len(starts) - 1

@@ -1,4 +1,4 @@
-"""Spans of ids: the characters and the word of each id."""
+"""Spans of ids: the first and the last character, and the word, of each id."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fst.tables.kernel_call import COUNT, WORD
 
 @inlined
 def put_span(spans, first, last, offsets, words, at, word):
-    """Write the span of an id, from the begin of its first symbol to the end of its last symbol, and the number of its word."""
-    span = spans[first] & LOW_HALF | spans[last] >> HALF << HALF  # as one number, so that LLVM writes both halves at once
+    """Write the span of an id, from the start of its first symbol to the end of its last symbol, and the number of its word."""
+    span = spans[first] & LOW_HALF | spans[last] >> HALF << HALF  # one number, so that LLVM writes both halves at once
     offsets[at << U1] = np.int32(span & LOW_HALF)
     offsets[at << U1 | U1] = np.int32(span >> HALF)
     words[at] = np.int32(word)
@@ -22,11 +22,11 @@ def put_span(spans, first, last, offsets, words, at, word):
 
 @inlined
 def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offsets, words, at, word):
-    """Write the spans of words in the table, and of the symbols that end words, up to the word that ends at `stop`."""
+    """Write the spans of words in the table of words, and of the symbols that end words, up to the word that ends at symbol `stop`."""
     while np.uint64(stops[index]) != stop:
         start, end = np.uint64(begins[index]), np.uint64(stops[index])
         own = isolated_ids[np.uint64(symbols[end])] >> HALF
-        present = np.uint64(start < end)  # 0 for an empty word: its span is written, but not counted
+        present = np.uint64(start < end)  # 0 for an empty word: the next span overwrites its span
         put_span(spans, start, end - present, offsets, words, at, word)
         at += present
         word += present
@@ -39,7 +39,9 @@ def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offse
 
 @inlined
 def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, words, at, word):
-    """Write the spans of the ids of a pending word. Token lengths give the spans; for any lengths, no span leaves the word."""
+    """Write the spans of the ids of a pending word, computed from the lengths of their tokens. Whatever these lengths are, each span lies
+    in the word.
+    """
     for place in range(gap, result):
         token = np.uint64(scratch[place]) << U1 | np.uint64(place > gap)
         first, after = min(start, end - U1), min(start + np.uint64(lengths[token]), end)
@@ -51,7 +53,7 @@ def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, wo
 
 @part
 def locate(symbols, begins, stops, count, scratch, pending, known, results, table, output, work):
-    """Write the spans of the ids that `emit` will write, in the same order."""
+    """Write the span of each id that `emit` writes later, in the same order."""
     isolated_ids, params, lengths = table.isolated_ids, table.params, table.token_lengths
     offsets, words, state, spans = output.offsets, output.words, work.state, work.spans
     around = np.uint64(len(output.prefix) + len(output.suffix))

@@ -1,4 +1,4 @@
-"""Words: their bounds in symbols, and their ids in the table of words."""
+"""Words: find the first and the last symbol of each word, and look up its ids in the table of words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8
 from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, prefetch, trailing_zeros
 
 LONGEST_WORD = np.uint64(WORD_SYMBOLS)  # the maximum number of symbols of a word in the table
-FAILED = np.uint64(1 << 63)  # the result of a word without a segmentation, instead of the index after its last id
+FAILED = np.uint64(1 << 63)  # the result of a word that has no segmentation into tokens, instead of the index after its last id
 
 @inlined
 def put_bits(mask, base, numbers, count):
-    """Append the indices of the ones in a mask, plus `base`, to `numbers`. Returns the new count."""
+    """Append to `numbers` the index of each 1 bit in a mask, plus `base`; return the new count."""
     found, index = ones(mask), U0
     while index < found:
-        for offset in range(8):  # eight at a time, since the processor predicts the number of rounds better than the number of ones
+        for offset in range(8):  # eight in a round, because the processor predicts the number of rounds better than the number of bits
             numbers[count + index + np.uint64(offset)] = base + trailing_zeros(mask)
             mask &= mask - U1
         index += U8
@@ -27,12 +27,12 @@ def put_bits(mask, base, numbers, count):
 
 @part
 def find_words(symbols, filled, params, masks, begins, stops, omits):
-    """Write the bounds of each word. A word ends at a symbol that is not a part of words, and may be empty.
+    """Write the start and the end of each word. A word ends at a symbol that is not a part of words; a word may be empty.
 
-    A space directly after a symbol that ends a word ends only an empty word, and has no id. With `omits`, this space is skipped.
+    A space directly after a symbol that ends a word would end an empty word, and has no id. With `omits`, this space is skipped.
 
     Returns:
-        The number of words. The start of the next word is written, too.
+        The number of words. The start of the word after the last is also written.
     """
     last = filled + U63 >> U6
     for word in range(last):
@@ -42,7 +42,7 @@ def find_words(symbols, filled, params, masks, begins, stops, omits):
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
     masks[last << U1 | U1] = U0
-    count = after = before = U0  # number of written ends; number of begins after the first; whether the last symbol ends a word
+    count = after = before = U0  # number of written ends; number of starts after the first; whether the last symbol ends a word
     begins[0] = 0
     for word in range(last):
         mask, base = masks[word << 1], np.uint64(word) << U6
@@ -56,13 +56,13 @@ def find_words(symbols, filled, params, masks, begins, stops, omits):
 
 @inlined
 def mask_for(length):
-    """The index in `key_masks` of the masks for words of a length."""
+    """Return the index in `key_masks` of the masks for words of a length."""
     return min(length, LONGEST_WORD + U1) << U2
 
 
 @part
 def find_slots(symbols, begins, stops, count, table, slots):
-    """Find and prefetch the slot of each word. `look_up` reads them in a separate loop, a third faster than one loop for both."""
+    """Find and prefetch the slot of each word. `look_up` reads the slots in a separate loop: two loops are a third faster than one loop."""
     words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
@@ -76,12 +76,12 @@ def find_slots(symbols, begins, stops, count, table, slots):
 
 @part
 def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
-    """Look up words, and the symbols that end words.
+    """Look up the ids of words, and of the symbols that end words.
 
     Returns:
-        The number of ids in `scratch`, gaps included, and the number of items in `pending`. A word is pending if it was not found, or if
-        it ends a text. Its two items are ``gap | start << 32`` and its end. `gap` is the index of its first id; `start` is the start of
-        the word, or its end if it was found.
+        The number of ids in `scratch`, gaps included, and the number of items in `pending`. A word is pending if the table does not contain
+        it, or if it ends a text. A pending word has two items, ``gap | start << 32`` and its end: `gap` is the index of its first id;
+        `start` is the start of the word, or the end of the word if the table contains it.
     """
     isolated_ids, words, key_masks, last = table.isolated_ids, table.words, table.key_masks, table.params[END_CLASS]
     place, known = U0, U0
@@ -103,7 +103,7 @@ def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
             pending[known] = place | start << HALF
             pending[known + U1] = end
             known += U2
-            # Room for one id for each symbol, and for one id that is written but not counted.
+            # The gap has an element for each symbol, and an element for an id that is written but not counted.
             place += U0 if start == end else length + U1
         scratch[place] = np.int32(own & LOW_HALF)
         place += own >> HALF
