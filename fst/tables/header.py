@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar, cast
+from functools import cache
+from typing import Any, ClassVar, TypeVar, cast, get_type_hints
 
 from fst.automata.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
 from fst.core.json_fields import (
@@ -396,10 +397,15 @@ RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # t
 Known = TypeVar("Known", bound="Sections")
 
 
-class Sections:
-    """The metadata: a dataclass whose fields are sections, in the order of `SECTIONS`."""
+@cache
+def _sections(metadata: type[Any]) -> Sequence[type[Any]]:
+    """The types of a dataclass's fields."""
+    types = get_type_hints(metadata)
+    return [types[one.name] for one in fields(metadata)]
 
-    SECTIONS: ClassVar[Sequence[type[Any]]]
+
+class Sections:
+    """The metadata: a dataclass whose fields are sections, in the order of the file."""
 
     @classmethod
     def from_json(cls: type[Known], stored: Mapping[str, Any]) -> Known:
@@ -408,12 +414,13 @@ class Sections:
         Raises:
             TableError: a key is missing or unknown, or its value is malformed.
         """
-        keys = {key for section in cls.SECTIONS for _, key, _ in rules(section)}
+        sections = _sections(cls)
+        keys = {key for section in sections for _, key, _ in rules(section)}
         if missing := sorted(keys - stored.keys()):
             raise TableError(f"about lacks {listed(missing)}")
         if unknown := sorted(stored.keys() - keys):
             raise TableError(f"about has {', '.join(map(ascii, unknown)):.80}, which is unknown to this version")
-        return cls(*(read(section, stored) for section in cls.SECTIONS))
+        return cls(*(read(section, stored) for section in sections))
 
     def to_json(self) -> Json:
         """The JSON that `from_json` reads."""

@@ -77,8 +77,6 @@ class BpeModel:
 class BpeMetadata(Sections):
     """The metadata of a byte-level BPE table, in sections."""
 
-    SECTIONS = (BpeAutomaton, BpeModel, PretokenText, AddedTokens, Templates, Settings)
-
     automaton: BpeAutomaton
     model: BpeModel
     text: PretokenText

@@ -74,8 +74,6 @@ class KeywordAutomaton:
 class KeywordMetadata(Sections):
     """The metadata of a table of keywords."""
 
-    SECTIONS = (KeywordAutomaton, KeywordText)
-
     automaton: KeywordAutomaton
     text: KeywordText
 

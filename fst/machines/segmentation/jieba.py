@@ -76,8 +76,6 @@ class JiebaSettings:
 class JiebaMetadata(Sections):
     """The metadata of a table of jieba's dictionary."""
 
-    SECTIONS = (JiebaSettings,)
-
     settings: JiebaSettings
 
 

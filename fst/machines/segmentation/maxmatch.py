@@ -66,8 +66,6 @@ class MaxMatchSettings:
 class MaxMatchMetadata(Sections):
     """The metadata of a table of MaxMatch."""
 
-    SECTIONS = (MaxMatchSettings,)
-
     settings: MaxMatchSettings
 
 

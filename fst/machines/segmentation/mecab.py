@@ -84,8 +84,6 @@ class MecabSettings:
 class MecabMetadata(Sections):
     """The metadata of a table of MeCab's dictionary."""
 
-    SECTIONS = (MecabSettings,)
-
     settings: MecabSettings
 
 

@@ -59,8 +59,6 @@ class UnigramModel:
 class UnigramMetadata(Sections):
     """The metadata of a Unigram table, in sections."""
 
-    SECTIONS = (UnigramTrie, UnigramModel, PretokenText, AddedTokens, Templates, Settings)
-
     automaton: UnigramTrie
     model: UnigramModel
     text: PretokenText

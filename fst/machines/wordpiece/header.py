@@ -53,8 +53,6 @@ class Normalizer:
 class Metadata(Sections):
     """The metadata of a WordPiece table."""
 
-    SECTIONS = (Automaton, Model, Normalizer, PreTokenizer, AddedTokens, Templates, Settings)
-
     automaton: Automaton
     model: Model
     normalizer: Normalizer
