@@ -19,7 +19,7 @@ from fst.tables.kernel_call import COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPE
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOTHING = np.empty(0, np.int32)  # instead of spans that are not requested
-NO_SPANS = np.empty(0, np.uint64)  # if nothing is kept
+NO_SPANS = np.empty(0, np.uint64)  # if no symbols and no characters are stored
 NO_SUSPECTS = np.empty(0, np.uint8)  # if kernels mark no texts
 READ_AGAIN = -1  # instead of a position: the text must be read from its beginning again, and rewritten
 MOST_IDS = 1 << 30  # an id with its span takes 16 bytes

@@ -1,4 +1,4 @@
-"""The tokenizer encodes texts to token ids, and decodes ids to texts."""
+"""The tokenizer encodes texts into token ids, and decodes ids to texts."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ class _Job:
             for thread in others:
                 thread.join()
         except BaseException as error:
-            self._failed.append((-1, error))  # now the other threads stop after their current block
+            self._failed.append((-1, error))  # the other threads stop after their current block
             for thread in others:
                 thread.join()
         if self._failed:

@@ -120,7 +120,9 @@ class Column(Documents):
         return len(self.encode(tokenizer, errors, **options).ids)
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
-        """Find the matches in the documents, in characters; return also bool[rows]: whether a document is null; or None without nulls."""
+        """Find the matches in the documents, in characters. Return also bool[rows], whether each document is null, or None if no document
+        is null.
+        """
         lists = searcher.find_arrow(self.texts, threads=threads)
         nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
         ids, starts, ends = _ids_and_spans(lists.values)

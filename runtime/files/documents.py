@@ -55,7 +55,7 @@ class Documents:
         return len(self.numbers)
 
     def place(self, number: int) -> str:
-        """Name a document by its file and number, for messages."""
+        """Return the name of a document for messages, from its file and its number."""
         return f"{self.file}, {self.unit} {number}"
 
     def not_text(self) -> dict[int, Fault]:

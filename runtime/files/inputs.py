@@ -68,7 +68,7 @@ class Reading:
 
     @property
     def text_name(self) -> str:
-        """The name of the field or column with the text; for plain text, the name of the field to create for it."""
+        """The name of the field or column with the text; for plain text, the name of the field to which a command writes the text."""
         return self.field or self.column or TEXT
 
     def documents(self, names: Iterable[str], advance: Callable[[int], None]) -> Generator[Documents, None, None]:

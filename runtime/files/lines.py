@@ -88,7 +88,7 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
 
 
 def _split(chunks: Iterable[bytes], separator: bytes | None) -> Iterator[tuple[list[bytes], bytes]]:
-    """Yield, for each chunk, the documents that end in the chunk, and the bytes after the last of them. Bytes at the end of a chunk that
+    """Yield, for each chunk, the documents that end in the chunk, and the bytes after the last document. Bytes at the end of a chunk that
     may begin a separator are moved to the next chunk.
     """
     waiting, length = b"", len(separator or b"") - 1

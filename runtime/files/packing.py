@@ -91,7 +91,7 @@ class Streams(io.RawIOBase):
         return packed
 
     def _begins(self) -> bool:
-        """Begin the next stream, possibly after zeros; return False at the end of the file."""
+        """Begin the next stream, possibly after zero bytes; return False at the end of the file."""
         rest = self._decompressor.unused_data.lstrip(b"\0")
         while not rest:
             if not (packed := self._file.read(PACKED_BLOCK)):

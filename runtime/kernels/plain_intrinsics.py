@@ -134,7 +134,7 @@ def decide(text: Any, at: Any, factors: Any, _: Any, masks: Any, place: Any) -> 
 
 @part
 def half_at(text: Any, at: Any, factors: Any) -> Any:
-    """Combine the symbols of two bytes to half of a window."""
+    """Combine the symbols of two bytes into one half of a window."""
     first, second = factors[np.uint64(text[at]) & LOW_7], factors[np.uint64(text[at + U1]) & LOW_7]
     return (np.uint64(first) << U4 | np.uint64(second)) & LOW_8
 

@@ -214,7 +214,7 @@ def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | Non
 
 
 def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
-    """Divide rows, which are in the order of their samples, into a list for each sample."""
+    """Divide rows into one list for each sample; `samples` ascends."""
     ends = np.cumsum(np.bincount(samples)).tolist()
     return [[*rows[begin:end]] for begin, end in pairwise([0, *ends])]
 

@@ -1,9 +1,9 @@
 """The safe cuts of byte-level BPE and Unigram: positions where a pre-token begins in any text, which a few characters prove.
 
-A window (`fst.compile.pretokens.boundaries`) is a few consecutive characters, which decide whether a pre-token begins before the second
-last of them. If a pre-token begins at this position, every search of the splitter that began before the position ends at the last character
-of the window or earlier. So the text up to the last character determines the pre-tokens before the position. The text after the position
-determines the pre-tokens after it, because each pre-token begins with a new search. The position is a safe cut if
+A window (`fst.compile.pretokens.boundaries`) is a few consecutive characters, which decide whether a pre-token begins before the window's
+second last character. If a pre-token begins at this position, every search of the splitter that began before the position ends at the last
+character of the window or earlier. So the text up to the last character determines the pre-tokens before the position. The text after the
+position determines the pre-tokens after it, because each pre-token begins with a new search. The position is a safe cut if
 
 - the decision is the same if a text begins inside the window, because a kernel may begin to read at such a position;
 - the characters of the window and the two characters next to it are ASCII: an ASCII character does not compose with the character before

@@ -65,8 +65,8 @@ class Pieces:
     Attributes:
         fst: the tokenizer of the table.
         kind: the kind of the model, see `fst.tables.sentencepiece_info`; "" for a table without a sentencepiece model.
-        names: the pieces by id.
-        ids: the ids by piece.
+        names: the piece of each id.
+        ids: the id of each piece.
         unk_id, bos_id, eos_id, pad_id: the ids of special pieces, or `NO_PIECE`.
         control, unused, byte: the ids of all control pieces, unused pieces and byte pieces.
         scores: float32[pieces], the score of each piece; None if scores are not available.
@@ -203,7 +203,7 @@ class ModelPieces(Pieces):
         ]
 
     def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
-        """Combine ids and spans to located pieces. Of a character's byte pieces, only the last has the character's span."""
+        """Combine ids and spans into located pieces. Of a character's byte pieces, only the last has the character's span."""
         found, left = list[Located](), 0
         for number, (begin, end) in zip(ids, spans, strict=True):
             if number in self.byte:

@@ -172,15 +172,15 @@ class SentencePieceProcessor(Vocabulary):
         return self.encode(input, return_type="offset_mapping", **options)
 
     def sample_encode_as_ids(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """Encode to ids like `encode_as_ids`, by a random segmentation."""
+        """Encode into ids like `encode_as_ids`, by a random segmentation."""
         return self.encode_as_ids(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def sample_encode_as_pieces(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """Encode to pieces like `encode_as_pieces`, by a random segmentation."""
+        """Encode into pieces like `encode_as_pieces`, by a random segmentation."""
         return self.encode_as_pieces(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def sample_encode_as_numpy(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
-        """Encode to arrays like `encode_as_numpy`, by a random segmentation."""
+        """Encode into arrays like `encode_as_numpy`, by a random segmentation."""
         return self.encode_as_numpy(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
 
     def nbest_encode(

@@ -68,7 +68,7 @@ def find_best(text, begin, end, table, output, place, scores, labels):
     Args:
         output, place: ``output.ids[place + n]`` becomes the choice at ``begin + n``: ``slot << LENGTH_BITS | length`` of the best word.
             Slot 0 means a single character that is not a word.
-        scores, labels: ring buffers of the scores at the latest positions, and of the labels of their units.
+        scores, labels: ring buffers of the scores and of the units' labels at the latest positions.
     """
     entries, values, mask = table.entries, table.scores, np.uint64(len(scores)) - U1
     after, following, at = 0.0, U0, end

@@ -39,7 +39,7 @@ def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offse
 
 @inlined
 def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, words, at, word):
-    """Write the spans of the ids of a pending word, computed from the lengths of their tokens. Whatever these lengths are, each span lies
+    """Compute the spans of a pending word's ids from the lengths of its tokens, and write them. Whatever these lengths are, each span lies
     in the word.
     """
     for place in range(gap, result):
