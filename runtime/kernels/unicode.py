@@ -166,7 +166,7 @@ def rows_that_fit(rows, count, limits, kind):
 
 @inlined
 def put_narrow(data, text, at):
-    """Copy bytes to units, and write no unit after the last; return the new number of units, and whether all bytes are ASCII."""
+    """Copy bytes to units, without a write past the last unit; return the new number of units, and whether all bytes are ASCII."""
     end, wide = np.uint64(len(data)), U0
     if end < U32:
         for index in range(end):

@@ -206,7 +206,7 @@ def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None
 def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
     """Encode a few short texts without the overhead of a batch; return the result of `_encoded`.
 
-    Return None if there are too many texts, if a text is too long or malformed, or if the tokenizer has a fallback.
+    Return None if there are too many texts, if a text is too long or malformed, or if kernels may be unable to read the texts in place.
     """
     if not 0 < len(texts) <= FEW_TEXTS or not model._ids_runner.is_plain:
         return None

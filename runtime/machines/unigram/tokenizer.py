@@ -46,7 +46,7 @@ class UnigramTokenizer(PretokenTokenizer):
         return None if self._table.has_text_scope else super()._safe_cuts
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
-        """Give the span of an unknown word to the id of its last byte only, like `PretokenTokenizer` for the bytes of a character."""
+        """Give the span of an unknown word only to the id of its last byte, as `PretokenTokenizer` does for the bytes of a character."""
         if not self._table.is_word_type:
             super()._trim(ids, offsets, firsts)
             return

@@ -39,7 +39,7 @@ def next_character(text, begin, at, end, alphabet):
 
 @part
 def falls_back(text, at, after, rules, atoms):
-    """Whether all bytes of an unknown character have a fallback."""
+    """Whether each byte of an unknown character has a fallback, the token of this byte."""
     falls = rules[FALLS_BACK] > 0
     for index in range(at, after):
         falls = falls and atoms[text[index]] != ABSENT

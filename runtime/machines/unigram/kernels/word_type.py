@@ -4,8 +4,8 @@ the result.
 A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without a search for paths: the table of words or the trie contains
 a pre-token, or the pre-token is unknown.
 
-Without fallbacks, a *run* of consecutive unknown words becomes one id, and may continue in the next round or call. If a call ends inside a
-run, the kernel removes the run's id from the output and stops before the run, which the next call reads again.
+Without byte fallbacks, a *run* of consecutive unknown words becomes one id, and may continue in the next round or call. If a call ends
+inside a run, the kernel removes the run's id from the output and stops before the run, which the next call reads again.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
