@@ -414,7 +414,7 @@ class Sections:
         Raises:
             TableError: a key is missing or unknown, or its value is malformed.
         """
-        sections = _sections(cls)
+        sections = _sections(cast(Any, cls))
         keys = {key for section in sections for _, key, _ in rules(section)}
         if missing := sorted(keys - stored.keys()):
             raise TableError(f"about lacks {listed(missing)}")
