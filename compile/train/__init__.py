@@ -1,1 +1,1 @@
-"""The trainers: they make vocabularies from counted words."""
+"""The trainers, which make vocabularies from words and their counts."""

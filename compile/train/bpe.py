@@ -1,4 +1,4 @@
-"""The trainer of byte-pair encoding, with the results of `tokenizers` or SentencePiece."""
+"""The trainer of byte-pair encoding, which learns the same merges as `tokenizers` or SentencePiece."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ def bpe(
 ) -> Trained:
     """Learn a vocabulary and merges by byte-pair encoding: repeatedly merge the most frequent pair of adjacent tokens.
 
-    Equally frequent pairs are merged in the order of their left ids, then of their right ids. Overlapping occurrences count: ``aaa``
+    Equally frequent pairs are merged in the order of their left ids, then of their right ids. Overlapping occurrences are all counted, so
+        ``aaa``
     contains ``aa`` twice.
 
     Args:
         words: the words with their counts.
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             max_token_length, unk_token, byte_fallback, fuse_unk, reference: as in `fst.train.bpe`.
-        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. A pipeline without a
-            decoder gets a decoder that turns the suffix into spaces.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. If the pipeline has no
+            decoder, the trainer adds a decoder that turns the suffix into spaces.
         control: progress, deadline and checkpoint.
         order: symbols with a prefix or a suffix that get their ids first, in this order; all other symbols follow by code point.
 
@@ -105,7 +106,7 @@ def trained(
     pipeline: Pipeline | None,
     control: Control | None,
 ) -> Trained:
-    """Learn merges by frequency, and name the tokens: the common part of BPE and WordPiece."""
+    """Learn merges by frequency, and compute the tokens' strings. Both BPE and WordPiece call this function."""
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     digest = digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options})

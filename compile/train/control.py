@@ -1,9 +1,9 @@
-"""The control of a training run: progress, deadline, Ctrl-C and checkpoints.
+"""Run a trainer in rounds, with progress, a deadline, Ctrl-C and checkpoints.
 
 The whole state of a trainer is a NamedTuple of arrays, which the trainer advances in short rounds. Between two rounds the state is
-complete, so a run can stop there. An ``.npz`` of the state resumes the run with identical results. A checkpoint contains a digest of the
-words and options; runs with other words or options cannot resume from it. A checkpoint also contains a digest of its arrays: otherwise, a
-changed array might pass the proof of a state.
+complete, so a run can stop there. A run that resumes from an ``.npz`` of the state gives identical results. A checkpoint contains a digest
+of the words and options; runs with other words or options cannot resume from it. A checkpoint also contains a digest of its arrays:
+otherwise, an array that was changed in the file might pass the check of the state (`prove`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError
 from fst.tables.npz import replacing
 
-DIGEST, SEAL = "digest", "seal"  # names of the digests in a checkpoint: of words and options; of the fields of the state
+DIGEST, SEAL = "digest", "seal"  # names in a checkpoint: the digest of words and options, and the digest of the state
 
 State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
 Progress = Callable[[int, int], None]
@@ -39,7 +39,7 @@ class Round(NamedTuple):
 
     Attributes:
         state: a NamedTuple of arrays, the complete input of the next round.
-        done: the part of the total that is done, for the progress callback.
+        done: the work done so far, in the unit of `total` in `Control.run`, for the progress callback.
         finished: whether this was the last round.
     """
 
@@ -53,11 +53,11 @@ class Control:
     """The deadline, the progress callback and the checkpoint of a run.
 
     Attributes:
-        progress: called after each round with the part done and the total, in the unit of the trainer.
-        deadline: seconds after `begun`; None: no limit. At least one round is made, even past the deadline.
+        progress: called after each round with the work done so far and the total work, in the unit of the trainer.
+        deadline: seconds after `begun`; None: no limit. At least one round is made, even if the deadline has passed.
         checkpoint: the path of an ``.npz``. A run that stops early writes this file, a run with the same words and options resumes from it,
             and a completed run removes it.
-        begun: the time at which the object was made, from `time.monotonic`.
+        begun: the time from `time.monotonic` when this object was created.
     """
 
     progress: Progress | None = None
@@ -79,8 +79,8 @@ class Control:
             advance: makes one round of about 0.1 s. `advance` may change the arrays of its argument. Ctrl-C takes effect after the round.
             total: the value of `Round.done` at the end.
             digest: the digest of words and options, from `digest_of`.
-            prove: raises a VocabularyError if kernels cannot safely run on the state. `prove` is called for the state in a checkpoint,
-                after a check that its fields have the names, dtypes and numbers of axes of `state`.
+            prove: raises a VocabularyError if kernels cannot safely run on a state. `prove` is called with the state from a checkpoint,
+                after a check that the names, dtypes and numbers of axes of its fields are the same as in `state`.
 
         Returns:
             The last state, and whether it is finished.
@@ -137,7 +137,7 @@ class Control:
 
 
 def digest_of(words: Words, options: Mapping[str, object]) -> str:
-    """A digest of words and of all options that determine a vocabulary.
+    """A digest of words and of all options that determine a vocabulary; a checkpoint with another digest is refused.
 
     Args:
         words: the words with their counts and first occurrences.
@@ -151,7 +151,7 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
 
 
 def members_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """The members of a checkpoint.
+    """The arrays of a checkpoint file, by name.
 
     Args:
         digest: the digest of words and options, from `digest_of`.
@@ -161,7 +161,7 @@ def members_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any
 
 
 def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """A digest of the fields of a state, together with the digest of the run."""
+    """A digest of a state's fields and of the run's digest, to find damaged checkpoints."""
     hashed = sha256(digest.encode())
     for name, array in sorted(arrays.items()):
         hashed.update(f"{name} {array.dtype.str} {array.shape} ".encode())
@@ -170,9 +170,9 @@ def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The arrays of a checkpoint. Compressed members are refused, so the arrays need no more memory than the size of the file."""
+    """Read the arrays of a checkpoint. Compressed members are refused, so the arrays need no more memory than the size of the file."""
     try:
-        if not path.is_file():  # a device such as /dev/zero may have no end
+        if not path.is_file():  # reading a device such as /dev/zero may never end
             raise ValueError("no regular file")
         with zipfile.ZipFile(path) as file:
             if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
@@ -180,13 +180,13 @@ def _read(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as stored:
             return {name: _owned(stored[name]) for name in stored.files}
     except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, OSError, zipfile.BadZipFile) as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a seek to before the start of the file gives EINVAL
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a seek to a position before the start of the file raises EINVAL
             raise
         raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
 
 
 def _owned(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy that owns its data, so trainers can resize it in place.
+    """A copy of an array. The copy owns its data, so trainers can resize it in place.
 
     Arrays with elements of 0 bytes are refused, since they can have any length.
     """
@@ -197,7 +197,7 @@ def _owned(array: NDArray[Any]) -> NDArray[Any]:
 
 @contextmanager
 def _noted_interrupt() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second Ctrl-C has its usual effect. Outside the main thread, Python delivers no signals."""
+    """An event that the first Ctrl-C sets; the second raises KeyboardInterrupt. Outside the main thread, Python delivers no signals."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event

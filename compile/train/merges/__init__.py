@@ -1,1 +1,1 @@
-"""Training by merges: the state, its kernels, and the common run of BPE, WordPiece by frequency and `extend`."""
+"""Training by merges: the state, its kernels, and the loop that BPE, WordPiece by frequency and `extend` share."""

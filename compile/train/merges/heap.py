@@ -21,7 +21,7 @@ def may_merge(left, right, state):
 
 @part
 def precedes_by_text(record, other, state):
-    """Whether a pair precedes an equally frequent pair, with `BY_TEXT`: fewer characters come first, then smaller code points."""
+    """With `BY_TEXT`, whether a pair precedes an equally frequent pair: shorter strings come first, then smaller code points."""
     key, other_key = state.keys[record], state.keys[other]
     size = state.lengths[key >> HALF] + state.lengths[key & LOW]
     other_size = state.lengths[other_key >> HALF] + state.lengths[other_key & LOW]
@@ -59,7 +59,7 @@ def push(count, record, state):
 
 @part
 def sink(count, record, state):
-    """Replace the top of the heap by a record, and sift it down."""
+    """Replace the top entry of the heap by a record, and sift the record down."""
     counts, records, size = state.heap_counts, state.heap_records, state.numbers[HEAP]
     at = 0
     while 2 * at + 1 < size:

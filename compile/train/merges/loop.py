@@ -1,13 +1,14 @@
 """Kernels of byte-pair encoding in training; see `fst.compile.train.merges.merging` for the state.
 
-One merge reads the positions of its pair from left to right, skips stale positions, and sums the counts of each neighbour in dense arrays.
-Each distinct neighbour then costs one probe of the hash table for its new pair and one for its old pair. A second pass writes the cells and
-the positions of the new pairs.
+A merge reads the positions of the pair from left to right, skips stale positions, and sums the counts of each neighbouring token in dense
+arrays. For each distinct neighbour, it then probes the hash table twice: for the new pair and for the old pair. A second pass writes the
+cells and the positions of the new pairs.
 
 Heap entries are corrected only at the top: if the count of the top pair has fallen since it was pushed, the pair sinks. Counts only fall
 after a push, so a top with a correct count is the most frequent pair.
 
-Kernels do not check the state: `begin` makes it, and `prove` checks a state from a file. A kernel returns at the end of a round, if an
+Kernels do not check the state, because `begin` creates a valid state and `prove` checks a state from a file. A kernel returns at the end of
+    a round, if an
 array is too short, if the caller must look up the id of the next string, or at the end of training.
 """
 
@@ -51,12 +52,12 @@ from fst.machines.bpe.merge_list import EMPTY
 from fst.machines.bpe.pairs import HALF, insert, key_of, slot_of
 
 BASE, MASK = np.uint64(MULTIPLIERS[2]), np.uint64((1 << 63) - 1)
-SWITCHES = 8  # the steps of a merge in addition to one step per position
+SWITCHES = 8  # fixed cost of a merge, in steps; each position costs one more step
 
 
 @inlined
 def joined_hash(left, right, state):
-    """The hash of the string of a merge: a polynomial over its symbols, below `EMPTY`."""
+    """The hash of the string that a merge makes: a polynomial over the symbols, below `EMPTY`."""
     result = state.hashes[left]
     for _ in range(state.lengths[right]):
         result *= BASE
@@ -65,7 +66,7 @@ def joined_hash(left, right, state):
 
 @inlined
 def may_be_known(left, right, state):
-    """Whether the string of a merge may already have an id."""
+    """Whether the string that a merge makes may already have an id."""
     if state.numbers[CAREFUL]:
         return True
     if state.numbers[BY_TEXT]:
@@ -77,7 +78,7 @@ def may_be_known(left, right, state):
 
 @inlined
 def has_capacity(occurrences, neighbours, state):
-    """Whether all arrays have capacity for the new pairs of a merge. The required capacity is written to `numbers`."""
+    """Whether all arrays have capacity for the new pairs of a merge. If not, the caller reads the required capacity from `numbers`."""
     numbers = state.numbers
     numbers[NEED_POOL], numbers[NEED_RECORDS] = 2 * occurrences + 1, neighbours + 1
     numbers[NEED_SYMBOLS] = occurrences if numbers[CAREFUL] else 0
@@ -92,7 +93,7 @@ def has_capacity(occurrences, neighbours, state):
 
 @part
 def drop_top(state):
-    """Remove the top of the heap."""
+    """Remove the top entry of the heap, and move the last entry into the gap."""
     last = state.numbers[HEAP] - 1
     state.numbers[HEAP] = last
     if last > 0:
@@ -104,11 +105,10 @@ def merge(record, left, right, made, state):
     """Merge all occurrences of the pair at the top of the heap.
 
     Args:
-        record: the record of the top of the heap.
-        left, right, made: the ids of the pair and of the merged token.
+        record: the record of the pair at the top of the heap. left, right, made: the ids of the pair's two tokens and of the merged token.
 
     Returns:
-        False if an array is too short; then nothing has changed.
+        False if an array is too short; in this case, the state is unchanged.
     """
     numbers = state.numbers
     begin, end = state.records[2 * record], state.records[2 * record + 1]
@@ -170,7 +170,8 @@ def merge_pairs(state):
         state: `Merging`; changed.
 
     Returns:
-        The reason for stopping. `OUT_OF_STEPS`: the round is over. `OUT_OF_CAPACITY`: an array is too short. `NEW_STRING`: the caller
+        The reason for stopping. `OUT_OF_STEPS`: the round has used all its steps. `OUT_OF_CAPACITY`: an array is too short. `NEW_STRING`:
+            the caller
         must set `numbers[KNOWN]`. `AT_SIZE`: the vocabulary is full. `NO_PAIR_LEFT`: no pair remains. `TOO_RARE`: all pairs are rarer
         than `FLOOR`. `TO_RECOUNT`: all recorded pairs are rarer than `LEAST`.
     """

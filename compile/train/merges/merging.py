@@ -3,16 +3,16 @@
 All words are in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. The first and the
 last cell of a token contain its symbol, so the next token begins at ``cell + length``, and the cell before a token contains the previous
 token. When two tokens merge, the first cell of the right token becomes `INSIDE` or, if it is the last cell of the merged token, contains
-its symbol. A recorded position is stale if its cell or the token after it has changed.
+its symbol. A recorded position of a pair is stale if one of its two tokens has been merged since.
 
-**Symbols and ids.** A symbol is an index into `lengths`. In nearly all corpora, the symbol equals the id of its token. One string can be
-made in several ways and lengths only if the words themselves contain the prefix of continuing tokens or the suffix of words. The state is
-then *careful*: an id is a string, and each length of an id has its own symbol (`ids`, `heads`, `others`).
+**Symbols and ids.** A symbol is an index into `lengths`. In nearly all corpora, a token's symbol equals its id. Different merges can make
+the same string, with different numbers of cells, only if the words themselves contain the prefix of continuing tokens or the suffix of
+words. The state is then *careful*: each string has one id, and an id has one symbol for each length in cells (`ids`, `heads`, `others`).
 
-**Rare pairs.** Most pairs are too rare to be merged at any time. In a run that is not careful, pairs rarer than `LEAST` have no record.
-When no other pairs remain, all pairs are counted again with a lower `LEAST`; the lowest value of `LEAST` is `FLOOR`.
+**Rare pairs.** Most pairs are too rare to be merged at any time. Therefore, in a run that is not careful, pairs rarer than `LEAST` have no
+record. When no other pairs remain, all pairs are counted again with a lower `LEAST`; the lowest value of `LEAST` is `FLOOR`.
 
-**Records.** Each pair of ids that a merge creates gets a record: its positions are one ascending block of `pool`. The count of each pair is
+**Records.** Each new pair of ids gets a record, whose positions are one ascending block of `pool`. The count of each pair is
 in the hash table `pairs`. The heap has one entry for each record that is not merged yet, with its count at the time of the push.
 """
 
@@ -31,20 +31,20 @@ RARE = 4  # the first `LEAST` is cells / (RARE × ids)
 LOWER = 3  # `LEAST` is divided by this at each recount
 WORD_END, INSIDE = -1, -2  # values of cells that are not symbols
 NONE = -1
-FACTOR = np.uint64(MULTIPLIERS[1])  # factor of hashes
+FACTOR = np.uint64(MULTIPLIERS[1])  # factor of the polynomial in `joined_hash`
 ASK = -2  # a value of `KNOWN`: the caller has not yet looked up the string of the next merge
 
 NUMBERS = 22
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
 REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, BY_TEXT, SPACE, FLOOR = range(14, NUMBERS)
-OUT_OF_STEPS, OUT_OF_CAPACITY, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # reasons for the return of a kernel
+OUT_OF_STEPS, OUT_OF_CAPACITY, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # values of `REASON`
 
 
 class Text(NamedTuple):
     """Properties of the first symbols, for the rules of SentencePiece.
 
     Attributes:
-        kinds: int32[ids], the script of each symbol; 0: any script.
+        kinds: int32[ids], the script of each symbol; 0: the symbol may be in tokens of any script.
         space: the id of the symbol ▁; `NONE`: no word contains it.
     """
 
@@ -62,33 +62,35 @@ class Merging(NamedTuple):
         counts: int64[words].
         ids: int32[symbols], the id of each symbol.
         lengths: int32[symbols], in cells.
-        heads: int32[ids], a symbol of each id; `NONE`: the id has no symbol yet.
-        others: int32[symbols], a further symbol of the same id, or `NONE`.
+        heads: int32[ids], the first symbol of each id; `NONE`: the id has no symbol yet.
+        others: int32[symbols], the next symbol of the same id, or `NONE`.
         firsts: int32[symbols], the id of the first single symbol of the string.
         kinds: int32[symbols], only with `BY_TEXT`: two tokens merge if their kinds are equal, or if one kind is 0.
-        letters: int32[cells], only with `BY_TEXT`: the single symbol of each cell, before any merge; ids by code point.
+        letters: int32[cells], only with `BY_TEXT`: the symbol of each cell before the first merge, to compare strings; these symbols are in
+            the order of code points.
         hashes: uint64[symbols], only with `BY_TEXT`: the hash of each symbol's string.
         pool: int32[n], positions: indices into `cells`.
         records: int64[2 * n], the bounds of the block of each record in `pool`.
         keys: uint64[n], the pair of each record, see `fst.machines.bpe.pairs.key_of`.
         pairs: uint64[2 * slots], the count of each pair, see `fst.machines.bpe.pairs`.
         heap_counts, heap_records: int64[n], int32[n], the count and the record of each entry of the heap.
-        left, right: int64[2 * ids], two numbers for each neighbour in the current merge: its count; and its occurrences, or later the index
-            in `pool` of its next position. All 0 between merges.
+        left, right: int64[2 * ids], two numbers for each left or right neighbour in the current merge. The first is the neighbour's count;
+            the second is first the number of its occurrences, later the index in `pool` of its next position. All 0 between merges.
         touched: int32[2 * ids], the ids of left neighbours, from the front, and of right neighbours, from the middle.
         merges: int32[3 * n], the left, right and merged id of each merge.
-        made: int64[ids], the occurrences of each id when it was made.
-        suspects: uint64[2 * slots], strings that may have an id. Pairs (first id, length) of strings known before training; with `BY_TEXT`,
-            the hashes of all merged strings.
+        made: int64[ids], the number of occurrences of each id directly after its merge.
+        suspects: uint64[2 * slots], a filter for merges into strings that may already have an id. Pairs (first id, length) of strings that
+            have an id before training; with `BY_TEXT`, the hashes of all merged strings.
         numbers: int64[NUMBERS], indexed by the names above.
 
             - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `HEAP`, `MERGES`; `USED` slots of `pairs`.
             - `ADJACENT`: the pairs of neighbours that remain in the words.
-            - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged now. `LONGEST`: new pairs are shorter.
+            - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged now. `LONGEST`: pairs of this length or longer are
+              not merged, except pairs of two single symbols.
             - `CAREFUL`: one string may be made in several ways. `BY_TEXT`: the rules of SentencePiece apply, and the symbol `SPACE` is only
               at the left end of tokens.
             - `KNOWN`: the id of the next merge's string; `NONE`: the string is new; or `ASK`.
-            - `STEPS`: the steps left in this round. `REASON`: why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
+            - `STEPS`: the steps left in this round. `REASON`: the reason why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
             - `NEED_…`: the additional entries needed after `OUT_OF_CAPACITY`.
     """
 
@@ -137,7 +139,7 @@ def begin(
     suspects: NDArray[np.uint64],
     text: Text | None = None,
 ) -> Merging:
-    """The first state, without pairs.
+    """The state before the first merge. The pairs are missing until `with_pairs` is called.
 
     Args:
         cells: int32[n], ids of single symbols; `WORD_END` before, between and after words.
@@ -146,9 +148,10 @@ def begin(
         tokens: the number of ids before the first merge.
         size: the maximum number of ids.
         least: pairs rarer than this are never merged.
-        longest: new pairs are shorter than this.
+        longest: pairs of this length or longer are not merged, except pairs of two single symbols.
         careful: whether one string may be made in several ways.
-        suspects: pairs (first id, length) of known strings. Before a merge into such a string, the kernel returns `NEW_STRING`.
+        suspects: pairs (first id, length) of strings that have an id before training. Before a merge into such a string, the kernel returns
+            `NEW_STRING`.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
     """
     capacity = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes at most three new pairs
@@ -189,7 +192,7 @@ def begin(
 
 
 def recounted(state: Merging) -> Merging:
-    """The state with all pairs counted again, with a lower `LEAST`."""
+    """The state after `TO_RECOUNT`: `LEAST` is lower, and all pairs are counted again."""
     state.numbers[LEAST] = max(state.numbers[LEAST] // LOWER, state.numbers[FLOOR])
     return with_pairs(state)
 
@@ -230,7 +233,7 @@ def enlarge(state: Merging) -> Merging:
 
 
 def _grow(size: int, *arrays: NDArray[Any]) -> None:
-    """Resize arrays that are shorter than `size`: to `size`, or by a quarter if that is more."""
+    """Resize arrays that are shorter than `size`. The new length is `size` or 1.25 times the old length, whichever is more."""
     for array in arrays:
         if len(array) < size:
             array.resize(max(size, len(array) + len(array) // 4), refcheck=False)

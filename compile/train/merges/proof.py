@@ -1,13 +1,14 @@
-"""Proof that kernels may run on a state of byte-pair encoding from a file.
+"""Check that kernels can safely run on a state of byte-pair encoding from a checkpoint file.
 
-Anyone can write a checkpoint with the right digests, and kernels check no indices. So the proof covers all assumptions of the kernels:
+Anyone can write a checkpoint with the right digests, and kernels check no indices. So `prove` checks all assumptions of the kernels:
 
-- All parts that a run never changes are equal to those in the first state: words, counts, limits, and strings known before training.
-- Tokens fill their words, and no token is longer than the longest word. Outside careful runs, each token in words and pairs is a single
-  symbol or the result of a merge. No later merge makes the same token, so its length does not change.
+- All parts of the state that a run never changes are equal to the same parts of the first state: words, counts, limits, and strings known
+  before training.
+- The tokens in each word fill it without gaps, and no token is longer than the longest word. Outside careful runs, each token in words and
+  pairs is a single symbol or the result of a merge. No later merge makes the same token, so the token's length does not change.
 - The records in the heap are distinct. The blocks of records in `pool` are ascending and do not overlap. Outside careful runs, a position
   whose cell contains the left token of its pair is the beginning of this token.
-- Hash tables have free slots, also after all insertions until they grow. Lists of symbols are finite.
+- Hash tables have enough free slots for all insertions before they are enlarged. Linked lists of symbols have no cycles.
 
 Counts are not checked: wrong counts only change the order of merges.
 """
@@ -49,7 +50,7 @@ from fst.machines.bpe.merge_list import EMPTY
 find_starts = Deferred("fst.compile.train.merges.start", "find_starts")
 
 FIXED = [SIZE, LONGEST, CAREFUL, BY_TEXT, SPACE, FLOOR]  # numbers that a run never changes
-Checks = Iterator[tuple[str, bool]]  # the name of an array, and whether it is as expected
+Checks = Iterator[tuple[str, bool]]  # the name of an array, and whether the array passed the check
 
 
 def prove(state: Merging, first: Merging) -> None:
@@ -77,7 +78,7 @@ def longest_word(cells: NDArray[np.int32]) -> int:
 
 
 def _fixed_parts(state: Merging, first: Merging) -> Checks:
-    """Check that parts that never change are equal to those in the first state."""
+    """Check that the arrays that a run never changes are equal to the arrays of the first state."""
     yield "numbers", len(state.numbers) == NUMBERS and np.array_equal(state.numbers[FIXED], first.numbers[FIXED])
     for name in ("words", "word_starts", "counts", "letters", *([] if state.numbers[BY_TEXT] else ["suspects"])):
         yield name, np.array_equal(getattr(state, name), getattr(first, name))
@@ -85,7 +86,7 @@ def _fixed_parts(state: Merging, first: Merging) -> Checks:
 
 
 def _numbers(state: Merging, first: Merging) -> Checks:
-    """Check that the numbers are possible in a state between two rounds."""
+    """Check that the entries of `numbers` are possible in a state between two rounds."""
     numbers = state.numbers
     yield "numbers", bool(np.all(numbers[: MERGES + 1] >= 0) and first.numbers[TOKENS] <= numbers[TOKENS] <= numbers[SIZE])
     yield "numbers", bool(numbers[HAS_PAIRS] == 1 and numbers[KNOWN] == ASK and numbers[LEAST] >= numbers[FLOOR])
@@ -96,7 +97,7 @@ def _numbers(state: Merging, first: Merging) -> Checks:
 
 
 def _lengths(state: Merging, first: Merging) -> Checks:
-    """Check that the lengths of the arrays fit together."""
+    """Check that the lengths of the arrays are consistent with each other."""
     numbers = state.numbers
     capacity, records, symbols = len(first.made), len(state.keys), len(state.lengths)
     for name, size in [("made", capacity), ("heads", capacity), *((name, 2 * capacity) for name in ("left", "right", "touched"))]:
@@ -152,16 +153,16 @@ def _indices(state: Merging, first: Merging) -> Checks:
 
 
 def _parts(state: Merging) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The left and the right id of each record."""
+    """The ids of the left and the right token of each record."""
     keys = state.keys[: state.numbers[RECORDS]]
     return (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def _merges(state: Merging, first: Merging) -> Checks:
-    """Check that a merge joins two earlier ids into the next id or an earlier id, and that tokens exist before their use."""
+    """Check that each merge joins two earlier ids into the next id or an earlier id, and that tokens are made before they are merged."""
     count, tokens, before = int(state.numbers[MERGES]), int(state.numbers[TOKENS]), int(first.numbers[TOKENS])
     merges = state.merges[: 3 * count].reshape(-1, 3)
-    ends = np.maximum.accumulate(np.append(before, merges[:, 2] + np.int64(1)))  # the number of ids before each merge, and after all
+    ends = np.maximum.accumulate(np.append(before, merges[:, 2] + np.int64(1)))  # number of ids before each merge, and at the end
     yield "merges", bool(np.all((merges >= 0) & (merges < ends[:-1, None] + [0, 0, 1]))) and ends[-1] == tokens
     if state.numbers[BY_TEXT]:
         yield "merges", count == tokens - before
@@ -189,7 +190,7 @@ def _records(state: Merging, first: Merging) -> Checks:
 
 
 def _are_starts(state: Merging, starts: NDArray[np.bool_]) -> bool:
-    """Whether all positions with unchanged cells are beginnings of tokens. In careful runs, positions only identify words."""
+    """Whether all positions with unchanged cells are beginnings of tokens. True in careful runs, which use positions only to find words."""
     if state.numbers[CAREFUL]:
         return True
     bounds, places = state.records[: 2 * state.numbers[RECORDS]], state.pool[: state.numbers[POOL]]

@@ -1,4 +1,4 @@
-"""The merges of byte-pair encoding, learned from words in symbols: the common run of BPE, WordPiece by frequency and `extend`."""
+"""Learn the merges of byte-pair encoding from words spelled in symbols. BPE, WordPiece by frequency and `extend` share this loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fst.errors import VocabularyError
 from fst.machines.bpe.merge_list import insert_pairs, pairs_for
 
 NO_LIMIT = 1 << 62
-STEPS = 1 << 21  # positions read in a round, about 0.1 s
+STEPS = 1 << 21  # number of positions that a round of about 0.1 s reads
 REASONS = {
     merging.AT_SIZE: result.SIZE,
     merging.NO_PAIR_LEFT: result.NO_PAIR,
@@ -32,7 +32,7 @@ class Merged(NamedTuple):
 
     Attributes:
         names: the token of each id.
-        counts: int64[ids], the occurrences of each id when it was made.
+        counts: int64[ids], the number of occurrences of each id directly after its merge.
         merges: the left and the right id of each merge, in order.
         stopped: as in `fst.compile.train.result.Trained`.
     """
@@ -44,7 +44,7 @@ class Merged(NamedTuple):
 
 
 class TwoWaysError(VocabularyError):
-    """One string was made in two ways, in a run that is not careful. In other runs, this error means a damaged checkpoint."""
+    """Two different merges made the same string in a run that is not careful. In careful runs, this means a damaged checkpoint."""
 
     def __init__(self) -> None:
         super().__init__("one string has two ids in the checkpoint; the file is damaged; remove it and start again")
@@ -55,19 +55,19 @@ class Names:
 
     Args:
         symbols: the first ids.
-        prefix: the prefix that the right part of a merge loses.
+        prefix: the prefix that is removed from the right part of a merge.
     """
 
     def __init__(self, symbols: Symbols, prefix: str) -> None:
         self.by_id = [*symbols.names]
         self.ids = {name: number for number, name in enumerate(self.by_id)}
         self._prefix = prefix
-        self._read = 0  # the number of merges whose tokens are in the lists
+        self._read = 0  # the number of merges whose tokens have been added
         self._exist = {*np.unique(symbols.cells[symbols.cells >= 0]).tolist()}  # the ids of tokens that are, or were, in words
         self._longest = longest_word(symbols.cells) * max((len(symbols.names[number]) for number in self._exist), default=0)
 
     def joined(self, left: int, right: int) -> str:
-        """The string of a merge."""
+        """The string of the token that a merge makes."""
         return self.by_id[left] + self.by_id[right].removeprefix(self._prefix)
 
     def follow(self, merges: NDArray[np.int32]) -> None:
@@ -89,7 +89,7 @@ class Names:
         self._read = len(merges)
 
     def next_id(self, state: Merging) -> int:
-        """The id of the string that the pair at the top of the heap makes; `NONE` if the string is new."""
+        """The id of the string that the merge of the pair at the top of the heap makes; `NONE` if the string has no id yet."""
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
@@ -123,21 +123,21 @@ def merged(
     careful: bool = False,
     text: Text | None = None,
 ) -> Merged:
-    """Learn merges from words in symbols.
+    """Learn merges from words spelled in symbols.
 
     Args:
         symbols: the words; their cells are changed.
         prefix: the prefix of symbols that continue a word.
         vocab_size: the maximum number of ids.
         min_frequency: pairs rarer than this are not merged.
-        max_token_length: new pairs are shorter than this, in symbols; None: no limit.
+        max_token_length: pairs with this number of symbols or more are not merged, except pairs of two single symbols; None: no limit.
         control: progress in ids, deadline and checkpoint.
         digest: the digest of words and options.
-        careful: whether to make a careful run even if `symbols` do not need it.
+        careful: if True, the run is careful even if `symbols.is_careful` is False.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
 
     Raises:
-        TwoWaysError: a run that is not careful made one string in two ways.
+        TwoWaysError: two different merges made the same string in a run that is not careful.
         VocabularyError: `vocab_size` is less than the number of ids before the first merge.
     """
     tokens = len(symbols.names)
@@ -186,10 +186,10 @@ def merged(
 
 
 def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merged:
-    """Learn merges. If one string is made in two ways, start again with a careful run.
+    """Learn merges. If two different merges make the same string, start again with a careful run.
 
     Args:
-        symbols: returns the words in symbols. `symbols` is called for each run, because a run changes the symbols.
+        symbols: a function that returns the words spelled in symbols. It is called before each run, because a run changes the symbols.
         options: arguments of `merged`.
 
     Raises:
@@ -218,7 +218,7 @@ def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
 
 
 def _merges(state: Merging) -> NDArray[np.int32]:
-    """int32[n, 3]: the left, the right and the made id of each merge."""
+    """int32[n, 3]: the left id, the right id and the id of the merged token for each merge."""
     merges: NDArray[np.int32] = state.merges[: 3 * state.numbers[merging.MERGES]].reshape(-1, 3)
     return merges
 

@@ -13,13 +13,13 @@ from fst.machines.bpe.pairs import HALF, ONE, insert, key_of, slot_of
 
 @inlined
 def code_of(at, begin, end, letters, width, continuing, last):
-    """The code of a letter in its word; see `fst.compile.train.symbols.Forms`."""
+    """The code of a letter, which depends on its position in the word; see `fst.compile.train.symbols.Forms`."""
     return ((continuing if at > begin else 0) + (last if at + 1 == end else 0)) * width + letters[at]
 
 
 @kernel
 def count_letters(letters, ends, counts, width, continuing, last, sums):
-    """Count the occurrences of each letter in each form.
+    """Count the occurrences of each letter, separately for each of its forms with and without prefix and suffix.
 
     Args:
         letters: int32[n], below `width`.
@@ -42,7 +42,7 @@ def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
     Args:
         letters, ends, width, continuing, last: as in `count_letters`.
         ids: int32[forms * width], the symbol of each code; negative: the letter is deleted.
-        breaks: whether a deleted letter ends a word.
+        breaks: whether a word is split at a deleted letter.
         cells: int32[n + words + 1]; filled, with `WORD_END` before, between and after words.
         words: int32[n + words + 1], the word of each cell; filled.
 
@@ -106,7 +106,7 @@ def count_pairs(state, sizes):
 
 @kernel
 def record_pairs(state, sizes):
-    """Make the records of all pairs that `count_pairs` counted, and the heap.
+    """Create a record for each pair that `count_pairs` counted, and build the heap.
 
     Args:
         state: `Merging`, with enough capacity in `pool`, `records`, `keys` and the heap; they are filled.
@@ -144,7 +144,7 @@ def record_pairs(state, sizes):
 
 @kernel
 def move_pairs(old, new):
-    """Copy the pairs of a hash table into a larger, empty one."""
+    """Copy the pairs of a hash table into a larger, empty hash table."""
     for slot in range(0, len(old), 2):
         if old[slot] != EMPTY:
             insert(old[slot], old[slot + 1], new)
@@ -160,7 +160,7 @@ def find_starts(cells, lengths, starts):
         starts: bool[n], all false; filled.
 
     Returns:
-        Whether every token is inside one word, and its last cell contains its symbol.
+        Whether every token is inside one word and has its symbol in its last cell.
     """
     at = 0
     while at < len(cells):

@@ -13,7 +13,7 @@ from fst.machines.bpe.pairs import ONE, key_of, slot_of
 
 @inlined
 def count_of(key, pairs):
-    """The count of a pair in the table."""
+    """The count of a pair that is in the hash table."""
     return np.int64(pairs[slot_of(key, pairs) + ONE])
 
 
@@ -25,7 +25,7 @@ def id_of(cell, careful, state):
 
 @part
 def expand(record, left, right, state):
-    """Find all occurrences of a pair in the words of a record, in a careful run.
+    """In a careful run, find all occurrences of a pair in the words of its record.
 
     Positions are written to `pool` after the entries in use; the caller increases `POOL`.
 
@@ -55,7 +55,7 @@ def expand(record, left, right, state):
 
 @inlined
 def size_at(at, state):
-    """The number of cells of the two tokens at a position."""
+    """The number of cells of the token at a position and of the token after it."""
     first = state.lengths[state.cells[at]]
     return first + state.lengths[state.cells[at + first]]
 
@@ -73,16 +73,17 @@ def note(neighbour, count, sums, touched, used):
 
 @part
 def collect(begin, end, left, right, made, state):
-    """Count the neighbours of a pair's occurrences, and drop stale positions. Words do not change, so the call can be repeated.
+    """Count the tokens before and after the occurrences of a pair, and drop stale positions. The words are not changed, so the call can be
+    repeated.
 
     Args:
-        begin, end: the bounds of a block of `pool`. The block is shortened in place: if occurrences overlap, only the first stays.
+        begin, end: the bounds of a block of `pool`. The block is shortened in place; of overlapping occurrences, only the first is kept.
         left, right, made: the ids of the pair and of the merged token.
 
     Returns:
         The new end of the block; the numbers of distinct left and right neighbours; the count of all occurrences; and the count of
-        occurrences directly after another occurrence. An occurrence directly after another has the left neighbour `made`, and the
-        occurrence before it counts no right neighbour.
+        occurrences that directly follow another occurrence. In two adjacent occurrences, `made` is counted as the left neighbour of the
+        second, and no right neighbour is counted for the first.
     """
     cells, pool, words = state.cells, state.pool, state.words
     careful = state.numbers[CAREFUL] != 0
@@ -123,7 +124,7 @@ def collect(begin, end, left, right, made, state):
 
 @part
 def forget(lefts, rights, state):
-    """Set the counts of all neighbours to 0."""
+    """Set the counts of all neighbours to 0, for the next merge."""
     middle = len(state.touched) >> 1
     for place in range(lefts):
         neighbour = state.touched[place]
@@ -135,10 +136,10 @@ def forget(lefts, rights, state):
 
 @part
 def add_pair(key, count, occurrences, state):
-    """Add to the count of a new pair, and make a record for its positions.
+    """Increase the count of a new pair, and create a record for its positions.
 
     Returns:
-        The start of its block in `pool`.
+        The start of the record's block in `pool`.
     """
     numbers, pairs = state.numbers, state.pairs
     slot = slot_of(key, pairs)
@@ -155,7 +156,7 @@ def add_pair(key, count, occurrences, state):
 
 @inlined
 def take_off(key, count, pairs):
-    """Subtract from the count of a pair, if the pair is in the table."""
+    """Decrease the count of a pair, if the pair is in the hash table."""
     slot = slot_of(key, pairs)
     if pairs[slot] != EMPTY:
         pairs[slot + ONE] -= np.uint64(count)
@@ -163,7 +164,7 @@ def take_off(key, count, pairs):
 
 @inlined
 def is_counted(left, right, count, state):
-    """Whether a new pair gets a record in a run that is not careful."""
+    """In a run that is not careful, whether a new pair may be merged later, and so needs a record."""
     numbers = state.numbers
     if numbers[BY_TEXT]:
         return may_merge(left, right, state)
@@ -172,7 +173,7 @@ def is_counted(left, right, count, state):
 
 @part
 def update_pairs(left, right, made, lefts, rights, between, state):
-    """Add to the counts of new pairs, then subtract from the counts of old pairs. The order matters, since a pair may be both new and old.
+    """Increase the counts of new pairs, then decrease the counts of old pairs. The order matters, since the same pair may be new and old.
 
     The occurrences of each neighbour in `left` and `right` are replaced by the index of its next position in `pool`, or by `NONE` if its
     pair gets no record.
@@ -180,7 +181,7 @@ def update_pairs(left, right, made, lefts, rights, between, state):
     Args:
         left, right, made: the ids of the pair and of the merged token.
         lefts, rights: the numbers of distinct neighbours.
-        between: the count of occurrences directly after another occurrence.
+        between: the count of occurrences that directly follow another occurrence.
 
     Returns:
         Whether (made, made) has one record for both sides; and the index in `pool` for one position of the pair (made, left), or `NONE`.
@@ -220,7 +221,7 @@ def update_pairs(left, right, made, lefts, rights, between, state):
 
 @inlined
 def symbol_of(made, size, careful, state):
-    """The symbol of an id with a length of `size` cells; a new symbol if the id has none of this length."""
+    """The symbol of an id for the length of `size` cells; if there is none yet, a new symbol is added."""
     if not careful:
         return made
     symbol = state.heads[made]
