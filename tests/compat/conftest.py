@@ -15,7 +15,7 @@ from fst.machines.wordpiece.table import WordPieceTable
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a tokenizer in transformers' format, and return its folder."""
+    """Write a tokenizer in the file format of `transformers`, and return its folder."""
     found = tmp_path_factory.mktemp("own")
     vocabulary = {token: number for number, token in enumerate(TOKENS)}
     library("transformers").BertTokenizerFast(vocab=vocabulary, model_max_length=64).save_pretrained(found)
@@ -30,5 +30,7 @@ def tables(folder: Path) -> WordPieceTable:
 
 @pytest.fixture
 def two(folder: Path, tables: WordPieceTable) -> Two:
-    """A tokenizer of transformers and its stand-in; both are new for each test, because tests may change their settings."""
+    """Return a `transformers` tokenizer and the stand-in for this tokenizer; each test gets new objects, because tests may change their
+    settings.
+    """
     return Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.Tokenizer(tables)))

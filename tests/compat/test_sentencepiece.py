@@ -1,4 +1,4 @@
-"""The stand-in for sentencepiece gives the results of sentencepiece, and errors of the same types."""
+"""The stand-in for `sentencepiece` gives the same results as `sentencepiece`, and raises errors of the same types."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def proto(kind: str, fallback: bool, **normalizer: Any) -> Any:
 
 @cache
 def small(kind: str, fallback: bool, is_bare: bool) -> Two:
-    """A small model in both libraries; with `is_bare`, it normalizes nothing."""
+    """A small model, loaded by `sentencepiece` and by the stand-in; with `is_bare`, the model does not normalize texts."""
     by: dict[str, Any] = {"precompiled_charsmap": charsmap(CHANGED)}
     if is_bare:
         by = {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "escape_whitespaces": True}
@@ -66,7 +66,7 @@ def small(kind: str, fallback: bool, is_bare: bool) -> Two:
 
 @cache
 def behind(kind: str) -> Two:
-    """A small model in both libraries that adds a space after a text."""
+    """A small model that adds a space after each text, loaded by `sentencepiece` and by the stand-in."""
     made = proto(kind, True, precompiled_charsmap=charsmap(CHANGED))
     made.trainer_spec.treat_whitespace_as_suffix = True
     return _two(made.SerializeToString(), f"{kind}-behind")
@@ -80,7 +80,9 @@ each_small = pytest.mark.parametrize("which", SMALL, ids=["-".join(map(str, whic
 @given(text=texts, options=flags)
 @examples(150)
 def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
-    """Any text has the ids, pieces, spans and normalized text of sentencepiece, or both raise errors of the same type."""
+    """Any text gets the same ids, pieces, spans and normalized text as in `sentencepiece`, or both libraries raise errors of the same
+    type.
+    """
     two = small(*which)
     for kind in RETURN_TYPES:
         assert_same(two, "encode", text, out_type=kind, **options)
@@ -96,7 +98,7 @@ def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
 @given(text=texts)
 @examples(100)
 def test_blanks_behind_words(kind: str, text: str) -> None:
-    """If a space is added after a text, ids, normalized text and decoded text match sentencepiece."""
+    """If a model adds a space after each text, ids, normalized texts and decoded texts equal those of `sentencepiece`."""
     two = behind(kind)
     for form in RETURN_TYPES:
         assert_same(two, "encode", text, out_type=form)
@@ -111,7 +113,7 @@ def test_blanks_behind_words(kind: str, text: str) -> None:
 @given(rows=some.lists(texts, max_size=4), options=flags)
 @examples(50)
 def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
-    """A list of texts has the results of sentencepiece."""
+    """Each text of a list gets the same results as in `sentencepiece`."""
     for kind in RETURN_TYPES:
         assert_same(small(*which), "encode", rows, return_type=kind, num_threads=2, **options)
 
@@ -120,7 +122,7 @@ def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
 @given(data=some.binary(max_size=12), others=texts)
 @examples(60)
 def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
-    """Bytes that are not UTF-8 have the results of sentencepiece if the model does not normalize U+FFFD."""
+    """Bytes that are not UTF-8 get the same results as in `sentencepiece` if the model does not normalize U+FFFD."""
     text = others.encode() + data
     for kind in RETURN_TYPES:
         options = {"return_bytes": True} if kind == "offset_mapping" else {}
@@ -136,7 +138,7 @@ BYTES_OF_CAT = [len(NAMES) + byte for byte in "😺☕".encode()]
 @given(ids=some.lists(some.one_of(some.integers(0, len(NAMES) - 1), some.sampled_from(BYTES_OF_CAT)), max_size=10))
 @examples(150)
 def test_decoding(which: Any, ids: list[int]) -> None:
-    """Ids and pieces decode to the texts and spans of sentencepiece."""
+    """Ids and pieces decode to the same texts and spans as in `sentencepiece`."""
     two = small(*which)
     ids = [number for number in ids if number < len(two[0])]
     pieces = two[0].id_to_piece(ids)
@@ -150,7 +152,7 @@ def test_decoding(which: Any, ids: list[int]) -> None:
 @given(pieces=some.lists(some.one_of(some.sampled_from(PIECES), some.text(max_size=3)), max_size=8))
 @examples(100)
 def test_decoding_of_unknown_pieces(which: Any, pieces: list[str]) -> None:
-    """A string that is not a piece decodes to itself, as in sentencepiece."""
+    """A string that is not a piece decodes to itself, as in `sentencepiece`."""
     for kind in DECODED:
         assert_same(small(*which), "decode", pieces, out_type=kind)
 
@@ -167,7 +169,7 @@ ODD_IDS: Sequence[Any] = (
 
 @each_small
 def test_odd_arguments(which: Any) -> None:
-    """Arguments of wrong types and out of range give the results of sentencepiece, or errors of the same types."""
+    """Arguments of wrong types or out of range give the same results as in `sentencepiece`, or errors of the same types."""
     two = small(*which)
     for text in (*TEXTS, *NO_TEXTS):
         for kind in (*RETURN_TYPES, "words", [int]):
@@ -218,7 +220,7 @@ CALLS: Sequence[tuple[str, Any, dict[str, Any]]] = (
 
 @each_small
 def test_calls(which: Any) -> None:
-    """All methods, under both spellings of their names, give the results of sentencepiece, or errors of the same types."""
+    """Each method, under both spellings of its name, gives the same results as in `sentencepiece`, or errors of the same types."""
     two = small(*which)
     for name, argument, options in CALLS:
         camel = "".join(part.title() for part in name.split("_")).replace("Nbest", "NBest")
@@ -229,7 +231,9 @@ def test_calls(which: Any) -> None:
 
 
 def test_members() -> None:
-    """Every public member of sentencepiece's class, except for loading and protocol buffers, exists with the same parameters."""
+    """Every public member of the class in `sentencepiece`, except for loading and protocol buffers, exists in the stand-in with the same
+    parameters.
+    """
     theirs, ours = library.SentencePieceProcessor, type(small(*SMALL[0])[1])
     refused = re.compile("from_?|load|.*proto$", re.IGNORECASE)
     for name in (name for name in dir(theirs) if not name.startswith("_") and not refused.match(name)):
@@ -241,7 +245,7 @@ def test_members() -> None:
 
 
 def test_defaults() -> None:
-    """The arguments of the constructor are the defaults of the methods, as in sentencepiece."""
+    """The arguments of the constructor become the default values of the methods, as in `sentencepiece`."""
     theirs, ours = small("bpe", False, False)
     data = theirs.serialized_model_proto()
     for options in ({"out_type": str, "add_bos": True}, {"return_type": "numpy", "reverse": True}, {"add_eos": True, "num_threads": 1}):
@@ -261,7 +265,7 @@ def test_defaults() -> None:
 @given(text=texts)
 @examples(100)
 def test_best_segmentations(is_bare: bool, text: str) -> None:
-    """`nbest_encode` finds all segmentations of a short text, in the order of sentencepiece where scores differ."""
+    """`nbest_encode` finds all segmentations of a short text, and orders those with different scores as `sentencepiece` does."""
     two = small("unigram", True, is_bare)
     text = text[:6]
     expected = two[0].nbest_encode_as_proto(text, nbest_size=512).nbests
@@ -276,7 +280,7 @@ def test_best_segmentations(is_bare: bool, text: str) -> None:
 
 @pytest.mark.skipif("unigram" not in MODELS, reason="Unigram alone has several segmentations")
 def test_sampling() -> None:
-    """Sampling draws one segmentation for each text, and over many draws every segmentation occurs."""
+    """In each call, sampling returns a single segmentation of a text, and over many calls every possible segmentation occurs."""
     two = small("unigram", True, False)
     every = two[0].nbest_encode("abab", nbest_size=512)
     drawn = two[1].sample_encode_as_ids(["abab"] * 2000, nbest_size=-1, alpha=0.1)
@@ -293,7 +297,7 @@ def test_sampling() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "unigram"])
 def test_models_with_one_segmentation(kind: str) -> None:
-    """If sentencepiece cannot sample a model or list its n best segmentations, the stand-in raises an error of the same type."""
+    """If `sentencepiece` cannot sample a model or list its n best segmentations, the stand-in raises an error of the same type."""
     two = small(kind, False, False)
     assert_same(two, "nbest_encode", "ab", 5)
     assert_same(two, "nbest_encode", ["ab"])
@@ -310,7 +314,7 @@ def test_models_with_one_segmentation(kind: str) -> None:
     ],
 )
 def test_refusals(name: str, arguments: Any, message: str) -> None:
-    """A result that a table cannot give is refused, and the message contains a remedy."""
+    """If a table cannot give a result, the call is refused, and the message contains a remedy."""
     with pytest.raises(fst.UnsupportedError, match=message):
         getattr(small("bpe", False, False)[1], name)(*arguments)
 
@@ -327,7 +331,7 @@ def test_refusals(name: str, arguments: Any, message: str) -> None:
     ],
 )
 def test_absent_members(name: str, remedy: str) -> None:
-    """A method that a table cannot have is absent, and the error contains a remedy."""
+    """A method that a table cannot support is missing, and the error contains a remedy."""
     with pytest.raises(AttributeError, match=f"no attribute '{name}': .*{remedy}"):
         getattr(small("bpe", False, False)[1], name)
 
@@ -335,7 +339,7 @@ def test_absent_members(name: str, remedy: str) -> None:
 @pytest.mark.parametrize("suffix", [False, True])
 @pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
 def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
-    """A text that normalizes to nothing has the offsets of sentencepiece."""
+    """A text that normalizes to an empty string gets the same offsets as in `sentencepiece`."""
     names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
     changes = charsmap({"x": "", "y": " ", "é": "", "yb": "a"})
     made = proto("char", False, precompiled_charsmap=changes, **dict(zip(names, flags, strict=True)))
@@ -357,7 +361,7 @@ def test_bytes_that_normalisation_changes() -> None:
 
 
 def test_members_of_other_versions() -> None:
-    """A method of older versions of sentencepiece is missing, and the error contains its replacement."""
+    """A method that only older versions of `sentencepiece` have is missing, and the error contains the method that replaces it."""
     ours = small("bpe", False, False)[1]
     for name in ("set_encode_extra_options", "SetEncodeExtraOptions"):
         with pytest.raises(AttributeError, match=r"no attribute 'S?s?et_?E?e?ncode.*: pass add_bos"):
@@ -367,7 +371,9 @@ def test_members_of_other_versions() -> None:
 
 
 def test_other_tables() -> None:
-    """Tables of other sources give their own ids, pieces and texts, and refuse what only a model of sentencepiece contains."""
+    """A table that was not compiled from a SentencePiece model gives the ids, pieces and texts of its source, and refuses methods that
+    need such a model.
+    """
     sp = fst.sentencepiece(fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"])))
     assert sp.encode("unable") == [3, 4]
     assert sp.encode(["unable", "x"], out_type=str) == [["un", "##able"], ["[UNK]"]]
@@ -393,7 +399,7 @@ def test_other_tables() -> None:
     ],
 )
 def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path: Any) -> None:
-    """A table with invalid scores or types of pieces is refused when it is loaded."""
+    """A table with invalid scores or invalid piece types is refused when it is loaded."""
     table = small(kind, False, False)[1].fst._table
     replace(table, header={**table.header, "sentencepiece": {**table.header["sentencepiece"], **harm}}).save(tmp_path / "wrong.npz")
     with pytest.raises(fst.TableError, match=message):
@@ -401,6 +407,6 @@ def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path
 
 
 def test_sentencepiece_is_not_needed() -> None:
-    """The stand-in does not import sentencepiece."""
+    """The stand-in does not import `sentencepiece`."""
     code = "import sys, fst; fst.sentencepiece; sys.exit('sentencepiece' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""The stand-in for sentencepiece gives the results of sentencepiece for real models."""
+"""For real models, the stand-in for `sentencepiece` gives the same results as `sentencepiece`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLAGS: Sequence[dict[str, bool]] = ({}, {"add_bos": True}, {"add_eos": True, "re
 
 @cache
 def real(name: str) -> Two:
-    """A real model in both libraries."""
+    """A real model, loaded by `sentencepiece` and by the stand-in."""
     return _two((SHARED / name).read_bytes(), name.replace("/", "-"))
 
 
@@ -43,7 +43,7 @@ each_real = pytest.mark.parametrize(
 @needs_shared
 @each_real
 def test_real_models(name: str) -> None:
-    """With real models, texts have the ids, pieces, spans and decoded texts of sentencepiece."""
+    """With real models, texts get the same ids, pieces, spans and decoded texts as in `sentencepiece`."""
     two = real(name)
     for text in ("Hello world", "  two  blanks\t☕ naïve ½ ﬁ 漢字 \n", "<s> a▁▁b </s>\0½\0", "(this) is - 1,000\u3000x\u0301"):
         for kind in RETURN_TYPES:
@@ -58,7 +58,7 @@ def test_real_models(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_every_id(name: str) -> None:
-    """With real models, every id has the piece, type and score of sentencepiece."""
+    """With real models, every id has the same piece, type and score as in `sentencepiece`."""
     two = real(name)
     numbers = sample(range(len(two[0])), 50)
     pieces = two[0].id_to_piece(numbers)
@@ -74,7 +74,9 @@ def test_every_id(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_corpora(name: str) -> None:
-    """With real models, lines of the corpora have the ids, pieces, spans and decoded texts of sentencepiece, alone and in batches."""
+    """With real models, lines of the corpora get the same ids, pieces, spans and decoded texts as in `sentencepiece`, in single calls
+    and in batches.
+    """
     two = real(name)
     for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
         lines = [*sample(path.read_text(encoding="utf-8")[:1_000_000].splitlines(), 200, name)][:1000]

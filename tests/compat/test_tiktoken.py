@@ -1,4 +1,4 @@
-"""The stand-in for tiktoken gives the results of tiktoken, and errors with the same messages."""
+"""The stand-in for `tiktoken` gives the same results as `tiktoken`, and raises errors with the same messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ each_real = pytest.mark.parametrize("name", REAL)
 
 @cache
 def small() -> Two:
-    """A small encoding with special tokens that overlap, and its stand-in."""
+    """A small encoding of `tiktoken` with special tokens that overlap, and the stand-in for this encoding."""
     path = kept.FOLDER / f"small-{os.getpid()}.tiktoken"
     path.write_bytes(b"".join(b"%b %d\n" % (b64encode(token), rank) for token, rank in RANKS.items()))
     table = kept.bpe(path, pattern=PATTERN, special=SPECIAL)
@@ -67,7 +67,7 @@ def small() -> Two:
 
 @cache
 def real(name: str) -> Two:
-    """A real encoding and its stand-in."""
+    """A real encoding of `tiktoken`, and the stand-in for this encoding."""
     path = SHARED / "vocab_bpe" / name / f"{name}.tiktoken"
     ranks = loading.load_tiktoken_bpe(str(path))
     stated = ENCODINGS[name]
@@ -88,13 +88,13 @@ def outcome(encoding: Any, name: str, *arguments: Any, **options: Any) -> Any:
 
 
 def assert_same(two: Two, name: str, *arguments: Any, **options: Any) -> None:
-    """Check that a member has the same result in both."""
+    """Check that a property or method has the same result in `tiktoken` and in the stand-in."""
     theirs, ours = (outcome(encoding, name, *arguments, **options) for encoding in two)
     assert ours == theirs
 
 
 def assert_decoded_alike(two: Two, ids: Any) -> None:
-    """Check that all methods decode ids as in tiktoken."""
+    """Check that all methods of the stand-in decode ids as in `tiktoken`."""
     for errors in ("replace", "ignore", "strict"):
         assert_same(two, "decode", ids, errors)
         assert_same(two, "decode_batch", [ids, [104], ids], errors=errors, num_threads=1)
@@ -104,7 +104,7 @@ def assert_decoded_alike(two: Two, ids: Any) -> None:
 
 
 def assert_properties_alike(two: Two) -> None:
-    """Check that both encodings have the same attributes."""
+    """Check that the stand-in has the same attributes as the encoding of `tiktoken`."""
     for name in (*PROPERTIES, "token_byte_values", "__repr__"):
         assert_same(two, name)
 
@@ -112,7 +112,7 @@ def assert_properties_alike(two: Two) -> None:
 @given(texts, sets_of_strings, sets_of_strings)
 @examples(3000)
 def test_special_tokens(text: str, allowed: Any, disallowed: Any) -> None:
-    """Any text has the ids of tiktoken, or the same error, with any allowed and disallowed special tokens."""
+    """With any allowed and disallowed special tokens, any text gets the same ids or the same error as in `tiktoken`."""
     for name in ("encode", "encode_to_numpy"):
         assert_same(small(), name, text, allowed_special=allowed, disallowed_special=disallowed)
         assert_same(small(), name, text)
@@ -122,7 +122,7 @@ def test_special_tokens(text: str, allowed: Any, disallowed: Any) -> None:
 @given(st.lists(texts, max_size=4), sets_of_strings, sets_of_strings)
 @examples(300)
 def test_batches(rows: list[str], allowed: Any, disallowed: Any) -> None:
-    """A batch has the ids of tiktoken, or the same error."""
+    """A batch gets the same ids or the same error as in `tiktoken`."""
     assert_same(small(), "encode_batch", rows, num_threads=2, allowed_special=allowed, disallowed_special=disallowed)
     assert_same(small(), "encode_ordinary_batch", rows, num_threads=2)
 
@@ -130,7 +130,7 @@ def test_batches(rows: list[str], allowed: Any, disallowed: Any) -> None:
 @given(st.lists(st.one_of(st.integers(0, 310), st.sampled_from([0xC3, 0xA9, 0xF0, 0x9F, 0x98, 0xBA, 267])), max_size=12))
 @examples(2000)
 def test_decoding(ids: list[int]) -> None:
-    """Ids have the bytes, texts and offsets of tiktoken, or the same error."""
+    """Ids decode to the same bytes, texts and offsets as in `tiktoken`, or raise the same error."""
     assert_decoded_alike(small(), ids)
     assert_decoded_alike(small(), np.array(ids, np.uint32))
 
@@ -184,7 +184,7 @@ FLAT = [(name, argument, options) for name, arguments, options in CALLS for argu
 
 @pytest.mark.parametrize(("name", "argument", "options"), FLAT, ids=[f"{name}-{place}" for place, (name, _, _) in enumerate(FLAT)])
 def test_corners(name: str, argument: Any, options: dict[str, Any]) -> None:
-    """Arguments of wrong types and out of range give the results of tiktoken, or the same errors."""
+    """Arguments of wrong types or out of range give the same results or the same errors as in `tiktoken`."""
     assert_same(small(), name, argument, **options)
 
 
@@ -199,20 +199,20 @@ def test_corners(name: str, argument: Any, options: dict[str, Any]) -> None:
     ],
 )
 def test_errors_of_regular_expressions(name: str, argument: Any, options: dict[str, Any]) -> None:
-    """If tiktoken's error comes from one of its regex engines, the stand-in raises an error of the same type."""
+    """If `tiktoken` raises an error of one of its regex engines, the stand-in raises an error of the same type."""
     theirs, ours = (outcome(encoding, name, argument, **options) for encoding in small())
     assert ours[0] is theirs[0] is TypeError
 
 
 def test_huge_numbers() -> None:
-    """Numbers of more than 64 bits give the errors of tiktoken."""
+    """Numbers of more than 64 bits raise the same errors as in `tiktoken`."""
     for number in (1 << 63, 1 << 64, -1 << 70, 1 << 70):
         for name, argument in (("decode_single_token_bytes", number), ("decode_bytes", [number]), ("decode", [97, number])):
             assert_same(small(), name, argument)
 
 
 def test_no_end_of_text() -> None:
-    """An encoding without <|endoftext|> has no eot_token, as in tiktoken."""
+    """An encoding without <|endoftext|> has no eot_token, as in `tiktoken`."""
     path = kept.FOLDER / f"small-{os.getpid()}.tiktoken"
     small()
     theirs = library.Encoding("small", pat_str=PATTERN, mergeable_ranks=RANKS, special_tokens={})
@@ -223,7 +223,7 @@ def test_no_end_of_text() -> None:
 
 @pytest.mark.parametrize("padding", ["=", "=="])
 def test_empty_token(padding: str) -> None:
-    """A line of padding without content, as in Whisper's file, is an empty token, which has an id and no text."""
+    """A padding line without content, as in Whisper's file of ranks, is an empty token, which has an id but no text."""
     path = kept.FOLDER / f"empty-{os.getpid()}.tiktoken"
     path.write_bytes(b"".join(b"%b %d\n" % (b64encode(token), rank) for token, rank in RANKS.items()) + f"{padding} 280\n".encode())
     theirs = library.Encoding("small", pat_str=PATTERN, mergeable_ranks=loading.load_tiktoken_bpe(str(path)), special_tokens=SPECIAL)
@@ -240,7 +240,7 @@ def test_empty_token(padding: str) -> None:
 
 
 def test_members() -> None:
-    """Every public member of tiktoken's class exists, with the same parameters."""
+    """Every public member of the class in `tiktoken` exists in the stand-in with the same parameters."""
     theirs, ours = small()
     names = [name for name in dir(theirs) if not name.startswith("_")]
     assert {*names} <= {*dir(ours)}
@@ -250,7 +250,7 @@ def test_members() -> None:
 
 
 def unstable(encoding: Any, text: str, **options: Any) -> Any:
-    """The stable ids and the set of completions of a text, or the error."""
+    """Return the stable ids and the set of completions of a text, or the error."""
     found = outcome(encoding, "encode_with_unstable", text, **options)
     if found[0] is not tuple:
         return found
@@ -262,7 +262,7 @@ def unstable(encoding: Any, text: str, **options: Any) -> Any:
 @given(texts, sets_of_strings, sets_of_strings)
 @examples(2000)
 def test_unstable_encoding(text: str, allowed: Any, disallowed: Any) -> None:
-    """`encode_with_unstable` gives any text the stable ids and the set of completions of tiktoken, or the same error."""
+    """`encode_with_unstable` gives any text the same stable ids and the same set of completions as in `tiktoken`, or the same error."""
     theirs, ours = small()
     for options in ({"allowed_special": allowed, "disallowed_special": disallowed}, {"disallowed_special": ()}):
         assert unstable(ours, text, **options) == unstable(theirs, text, **options)
@@ -271,14 +271,16 @@ def test_unstable_encoding(text: str, allowed: Any, disallowed: Any) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", ["r50k_base", pytest.param("cl100k_base", marks=pytest.mark.slow)])
 def test_unstable_encoding_of_real_encodings(name: str) -> None:
-    """With real encodings, `encode_with_unstable` gives beginnings of texts the stable ids and completions of tiktoken."""
+    """With real encodings, `encode_with_unstable` gives prefixes of texts the same stable ids and completions as in `tiktoken`."""
     theirs, ours = real(name)
     for text in ("hello fanta", "a  \n \u3000", "  \n", "'", "caf\xe9", "\u6771", " \x1c", "1234", "a" + END, "\U0001f63a", "\n\n", "\x85"):
         assert unstable(ours, text, allowed_special="all") == unstable(theirs, text, allowed_special="all")
 
 
 def test_extended_encoding() -> None:
-    """An Encoding can be extended from the attributes of the stand-in, as in tiktoken's README, and `fst.tiktoken` compiles the result."""
+    """The attributes of the stand-in suffice to make an extended Encoding, as in the README of `tiktoken`, and `fst.tiktoken` compiles
+    this Encoding.
+    """
     ours = small()[1]
     more = {"<|im_start|>": 400, "<|im_end|>": 401}
     specials = {**ours._special_tokens, **more}
@@ -293,7 +295,7 @@ def test_extended_encoding() -> None:
 
 
 def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An Encoding is compiled once, and an Encoding with other special tokens has a table of its own."""
+    """An Encoding is compiled only once, and an Encoding with other special tokens gets another table."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     theirs = small()[0]
     parts = {"pat_str": theirs._pat_str, "mergeable_ranks": theirs._mergeable_ranks}
@@ -305,7 +307,9 @@ def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`get_encoding` and `encoding_for_model` compile the encodings of the installed tiktoken once, and need tiktoken."""
+    """`get_encoding` and `encoding_for_model` compile each encoding of the installed `tiktoken` only once, and raise an error without
+    `tiktoken`.
+    """
     theirs = small()[0]
     monkeypatch.setitem(library.registry.ENCODINGS, "cl100k_base", theirs)
     monkeypatch.setattr(sys.modules["fst.runtime.compat.tiktoken.encoding"], "_BY_NAME", {})
@@ -323,7 +327,7 @@ def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_tables_have_no_ranks(tmp_path: Path) -> None:
-    """A table whose ids are not in the order of its merges has no `_pat_str` and no `_mergeable_ranks`."""
+    """If the ids of a table are not in the order of its merges, the stand-in has no `_pat_str` and no `_mergeable_ranks`."""
     model = {"type": "BPE", "vocab": {spelled(bytes([byte])): byte for byte in range(256)}, "merges": []}
     split = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model, "pre_tokenizer": split}), "utf-8")
@@ -347,7 +351,7 @@ def test_pickles() -> None:
 
 
 def test_tiktoken_is_not_needed() -> None:
-    """The stand-in does not import tiktoken."""
+    """The stand-in does not import `tiktoken`."""
     code = "import sys, fst; fst.tiktoken; sys.exit('tiktoken' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -368,7 +372,7 @@ def test_vocabularies_of_hugging_face() -> None:
 @pytest.mark.sampled
 @each_real
 def test_real_encodings(name: str) -> None:
-    """Real encodings have the ids, bytes, texts and offsets of tiktoken."""
+    """With real encodings, ids, bytes, texts and offsets equal those of `tiktoken`."""
     two = real(name)
     for text in sample(TEXTS, 3):
         for allowed in ((), {END}, "all"):
@@ -383,7 +387,7 @@ def test_real_encodings(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_every_id(name: str) -> None:
-    """With real encodings, every id has the bytes of tiktoken, and these bytes have the id."""
+    """With real encodings, every id has the same bytes as in `tiktoken`, and encoding these bytes gives this id."""
     theirs, ours = real(name)
     numbers = sample(range(theirs.n_vocab + 2), 10)
     for number in numbers:
@@ -397,7 +401,9 @@ def test_every_id(name: str) -> None:
 @each_real
 @pytest.mark.sampled
 def test_corpora(name: str) -> None:
-    """With real encodings, lines of the corpora have the ids of tiktoken, alone and in batches, and the ids decode to the lines."""
+    """With real encodings, lines of the corpora get the same ids as in `tiktoken`, in single calls and in batches, and the ids decode to
+    the lines.
+    """
     theirs, ours = real(name)
     for path in sorted(path for path in (SHARED / "corpora").iterdir() if path.suffix in (".md", ".txt")):
         lines = [*sample(path.read_text(encoding="utf-8")[:600_000].splitlines(keepends=True), 15)]

@@ -1,5 +1,5 @@
-"""The stand-in for `tokenizers.Tokenizer` gives the results of `tokenizers`, and compiles the tokenizers of
-`tokenizers` that it is given.
+"""The stand-in for `tokenizers.Tokenizer` gives the same results as `tokenizers`, and compiles any `tokenizers.Tokenizer` that is passed
+to it.
 """
 
 from __future__ import annotations
@@ -42,18 +42,20 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def pair_of(kind: str) -> tuple[Tokenizer, Any]:
-    """A tokenizer of `tokenizers` and its stand-in; both are new, because tests may change their state."""
+    """Return a `tokenizers.Tokenizer` and its stand-in; both are new, because tests may change their state."""
     return Tokenizer.from_str(source(kind).to_str()), fst.tokenizers(table(kind))
 
 
 def fields_of(row: Any) -> list[Any]:
-    """All members of a row and of its overflowing rows."""
+    """Return all members of a row (one encoded text) and of its overflowing rows."""
     # Overflowing rows have no overflowing rows here; in `tokenizers` they have some if both texts of a pair are truncated.
     return [known(row), len(row), [known(other) for other in row.overflowing]]
 
 
 def untyped(row: Any) -> list[Any]:
-    """All members of a row except the type ids of pairs, which in `tokenizers` differ from the template in some windows."""
+    """Return all members of a row except its type ids, because `tokenizers` gives some overflowing rows of pairs other type ids than the
+    template.
+    """
     fields = fields_of(row)
     for known_of in (fields[0], *fields[2]) if row.n_sequences == 2 else ():
         del known_of[1]
@@ -61,7 +63,7 @@ def untyped(row: Any) -> list[Any]:
 
 
 def outcome(ask: Callable[[], Any]) -> Any:
-    """The result of a call, or "refused" for an error; a panic of Rust is a BaseException."""
+    """Return the result of a call, or "refused" if it raises an error, which for a panic in Rust is a BaseException."""
     try:
         return ask()
     except BaseException as error:
@@ -94,7 +96,7 @@ PADDING = some.none() | some.fixed_dictionaries(
 
 
 def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None) -> Any:
-    """Set the truncation and padding of a tokenizer; a refused call changes nothing."""
+    """Set the truncation and padding of a tokenizer; a call that raises an error leaves the settings unchanged."""
     made.no_truncation()
     made.no_padding()
     if padding is not None:
@@ -109,7 +111,9 @@ def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any]
 def test_rows_are_those_of_the_reference(
     kind: str, data: some.DataObject, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool, split: bool
 ) -> None:
-    """Rows have the members of `tokenizers`: for texts, pairs and batches, as str or words, truncated, padded or neither."""
+    """Rows have the same members as in `tokenizers`: for single texts, pairs and batches, as str or lists of words, with and without
+    truncation and padding.
+    """
     theirs, ours = pair_of(kind)
     assert settle(theirs, truncation, padding) == settle(ours, truncation, padding)
     unit: some.SearchStrategy[Any] = words if split else texts
@@ -125,7 +129,7 @@ def test_rows_are_those_of_the_reference(
 
 @each_kind
 def test_what_a_vocabulary_says(kind: str) -> None:
-    """Tokens, ids, sizes, added tokens and decoded texts match `tokenizers`."""
+    """Tokens, ids, sizes, added tokens and decoded texts equal those of `tokenizers`."""
     theirs, ours = pair_of(kind)
     for special in (True, False):
         assert ours.get_vocab(special) == theirs.get_vocab(special)
@@ -145,7 +149,9 @@ def test_what_a_vocabulary_says(kind: str) -> None:
 @each_kind
 @pytest.mark.parametrize("change", range(len(CHANGES)))
 def test_rows_change(kind: str, change: int) -> None:
-    """`pad` and `truncate` of rows give the results of `tokenizers`, before and after other members are read."""
+    """`pad` and `truncate` of rows give the same results as in `tokenizers`, whether they are called before or after other members are
+    read.
+    """
     for asked in ((), ("offsets",), ("tokens", "ids"), ("overflowing",)):
         found = []
         for made in pair_of(kind):
@@ -160,7 +166,7 @@ def test_rows_change(kind: str, change: int) -> None:
 
 
 def test_state_is_that_of_the_source() -> None:
-    """The source's truncation and padding apply at once, and changes of them affect neither the table nor other stand-ins."""
+    """A stand-in begins with the truncation and padding of its source, and changing them affects neither the table nor other stand-ins."""
     theirs = wordpiece()
     theirs.enable_truncation(6, stride=1, strategy="only_first", direction="left")
     theirs.enable_padding(length=9, pad_id=3, pad_token="<pad>", pad_type_id=1, pad_to_multiple_of=4)
@@ -178,7 +184,7 @@ def test_state_is_that_of_the_source() -> None:
 
 
 def test_later_changes_do_not_reach_rows() -> None:
-    """A row is not affected by later changes of the tokenizer or of the list of texts."""
+    """A row stays the same if the tokenizer or the list of texts is changed later."""
     theirs, ours = pair_of("wordpiece")
     expected = [fields_of(row) for row in theirs.encode_batch(["ab a", "b"])]
     texts = ["ab a", "b"]
@@ -230,7 +236,7 @@ def test_what_tables_cannot_do_is_refused(ask: Callable[[Any], Any], what: str) 
 
 
 def test_members_that_are_not_there() -> None:
-    """A missing member is an AttributeError that contains a replacement."""
+    """Access to a missing member raises an AttributeError that contains a replacement."""
     with pytest.raises(AttributeError, match=r"^'normalizer': .* save\(path\) writes a tokenizer.json"):
         fst.tokenizers(table("wordpiece")).normalizer  # noqa: B018
 
@@ -276,7 +282,7 @@ def test_copies_keep_the_state() -> None:
 @each_kind
 @pytest.mark.parametrize("pretty", [False, True])
 def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp_path: Path) -> None:
-    """`tokenizers` reads a saved file, and then has the same results and settings."""
+    """`tokenizers` can load a file that the stand-in saves, and then gives the same results and has the same settings."""
     theirs, ours = pair_of(kind)
     for made in (theirs, ours):
         made.enable_truncation(8, stride=1, strategy="only_first", direction="left")
@@ -289,7 +295,7 @@ def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp
 
 
 def test_many_ids() -> None:
-    """The ids of rows are plain integers also in large batches, with any id of the padding token."""
+    """The ids of rows are Python integers, even in large batches and with any id for the padding token."""
     theirs, ours = pair_of("wordpiece")
     texts = ["ab a b 1. 日本 ab" * 5, "a"] * 1500
     for pad_id in (3, 1 << 20):
@@ -314,7 +320,7 @@ def test_what_is_no_tokenizer_is_refused(asker: str) -> None:
 
 
 def test_live_tokenizers_of_transformers() -> None:
-    """A tokenizer of transformers is compiled with its settings and its chat template, which arguments may replace."""
+    """A `transformers` tokenizer is compiled with its settings and its chat template, unless arguments replace them."""
     transformers = pytest.importorskip("transformers")
     live = transformers.PreTrainedTokenizerFast(
         tokenizer_object=wordpiece(), pad_token="<pad>", unk_token="[UNK]", model_max_length=6, padding_side="left", chat_template="{{ 1 }}"
@@ -335,7 +341,7 @@ def test_live_tokenizers_of_transformers() -> None:
 
 
 def test_tables_need_no_compiler(tmp_path: Path) -> None:
-    """For a compiled table, the stand-in needs neither the compiler nor `tokenizers`."""
+    """With a compiled table, the stand-in imports neither the compiler nor `tokenizers`."""
     table("wordpiece")._table.save(tmp_path / "table.npz")
     code = f"import fst, sys; tok = fst.tokenizers(fst.load({str(tmp_path / 'table.npz')!r})); assert tok.encode('ab a').ids; "
     code += "sys.exit('tokenizers' in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
@@ -354,7 +360,7 @@ def lines(share: int) -> list[str]:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(REAL, 6))
 def test_real_vocabularies(name: str) -> None:
-    """With real vocabularies, rows match `tokenizers`, with the settings of the source and with others."""
+    """With real vocabularies, rows equal those of `tokenizers`, with the settings of the source and with other settings."""
     path = SHARED / name / "tokenizer.json"
     text = path.read_text("utf-8") if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()).decode()
     theirs = Tokenizer.from_str(text)
@@ -380,14 +386,14 @@ def tables_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiles(kind: str, caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Make a stand-in for a tokenizer of a kind, check its ids, and return the log lines about its compilation."""
+    """Make a stand-in for a tokenizer, check its ids, and return the log lines about its compilation."""
     caplog.clear()
     assert fst.tokenizers(source(kind)).encode("ab a").ids == source(kind).encode("ab a").ids
     return [record.getMessage() for record in caplog.records if "compiling a live" in record.getMessage()]
 
 
 def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A tokenizer is compiled once, with a log line that contains the folder of its table, and another tokenizer has a table of its own."""
+    """A tokenizer is compiled only once, a log line contains the folder of its table, and another tokenizer gets another table."""
     assert compiles("wordpiece", caplog) == [f"fst: compiling a live Tokenizer of 17 tokens, up to 20 s; kept in {tables_folder}"]
     assert not compiles("wordpiece", caplog)
     assert compiles("unigram", caplog)
@@ -424,7 +430,7 @@ def test_kept_tables_are_not_trusted(
 
 
 def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A folder to which everybody can write is neither read nor written, and a log line contains the reason."""
+    """If every user can write to a folder, no table is read from it or written to it, and a log line contains the reason."""
     compiles("unigram", caplog)
     (path,) = tables_folder.iterdir()
     tables_folder.chmod(0o777)
@@ -434,7 +440,7 @@ def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest
 
 
 def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the stored tables exceed a limit, the least recently used are removed."""
+    """If the total size of stored tables exceeds a limit, the least recently used tables are removed."""
     compiles("unknown_unigram", caplog)
     (old,) = tables_folder.iterdir()
     os.utime(old, (1, 1))
@@ -445,13 +451,13 @@ def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureF
 
 
 def test_names_of_unknown_tokens_in_one_character() -> None:
-    """Unknown tokens for parts of a single character have the names of `tokenizers`."""
+    """Unknown tokens for parts of a single character get the same names as in `tokenizers`."""
     for text in ("ﷺ", "a ﷺ☃ ﷺb"):
         assert fst.tokenizers(table("unknown_unigram")).encode(text).tokens == source("unknown_unigram").encode(text).tokens
 
 
 def test_names_of_tokens_in_white_space_that_is_taken() -> None:
-    """A token inside the whitespace that the preceding token includes has the name of `tokenizers`."""
+    """A token inside the whitespace that the preceding token includes gets the same name as in `tokenizers`."""
     ours, theirs = fst.tokenizers(table("unigram")), Tokenizer.from_str(source("unigram").to_str())
     for each in (ours, theirs):
         each.add_tokens([AddedToken("\n", rstrip=True, normalized=False)])

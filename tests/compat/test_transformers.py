@@ -1,4 +1,6 @@
-"""The stand-in for transformers' fast tokenizers gives their results in calls, decoding and saved folders."""
+"""The stand-in for the fast tokenizers of `transformers` gives the same results as `transformers` when it is called, when it decodes,
+and in saved folders.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ OF_BERT = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "vocab_fi
 
 @pytest.mark.parametrize("name", [*ATTRIBUTES, *OF_BERT])
 def test_attributes(two: Two, name: str) -> None:
-    """The attributes match the tokenizer of transformers."""
+    """The attributes of the stand-in equal those of the `transformers` tokenizer."""
     if name == "name_or_path_is_text":
         two.same(lambda tokenizer: type(tokenizer.name_or_path))
     else:
@@ -53,7 +55,7 @@ def test_attributes(two: Two, name: str) -> None:
     "name", thinned(["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"], 4)
 )
 def test_attributes_of_public_models(name: str) -> None:
-    """For public models, attributes, lengths and added tokens match the tokenizer of transformers."""
+    """For public models, the attributes, lengths and added tokens of the stand-in equal those of the `transformers` tokenizer."""
     path = SHARED / "vocab" / name
     both = Two(library("transformers").BertTokenizerFast.from_pretrained(path), fst.hf(fst.Tokenizer(wordpiece(path))))
     for attribute in ATTRIBUTES[:-2]:
@@ -65,7 +67,9 @@ def test_attributes_of_public_models(name: str) -> None:
 
 @pytest.mark.parametrize("stated", [None, 512, 512.0, 1e30, int(1e30)])
 def test_length_is_the_folder_s(stated: float | None, folder: Path, tmp_path: Path) -> None:
-    """`model_max_length` equals that of transformers and is an int; None becomes the number by which transformers means no limit."""
+    """`model_max_length` equals that of `transformers` and is an int; None becomes the large number that `transformers` uses for "no
+    limit".
+    """
     shutil.copytree(folder, tmp_path / "copy")
     path = tmp_path / "copy" / "tokenizer_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_max_length": stated}), "utf-8")
@@ -76,7 +80,7 @@ def test_length_is_the_folder_s(stated: float | None, folder: Path, tmp_path: Pa
 
 
 def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:
-    """The stand-in is a PreTrainedTokenizerBase, as other libraries require."""
+    """The stand-in is an instance of PreTrainedTokenizerBase, as other libraries require."""
     assert isinstance(two.other, library("transformers").PreTrainedTokenizerBase)
     assert "Berlin" not in repr(two.other)
     assert "vocab_size=8000" in repr(two.other)
@@ -87,7 +91,7 @@ def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:
 
 @pytest.mark.parametrize("call", range(len(CALLS)))
 def test_calls(two: Two, call: int) -> None:
-    """Calls give the keys, types and values of transformers, in the same order."""
+    """Calls return the same keys, types and values as in `transformers`, in the same order."""
     library("torch")
     two.same(CALLS[call])
 
@@ -95,7 +99,7 @@ def test_calls(two: Two, call: int) -> None:
 @pytest.mark.parametrize("settings", [{"padding_side": "left", "truncation_side": "left", "model_max_length": 7}, {"pad_token": "[MASK]"},
                                       {"pad_token_id": 5}, {"model_input_names": ["input_ids"]}])  # fmt: skip
 def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None:
-    """Attributes that are set later apply to later calls and to copies, and do not change the inner tokenizer."""
+    """Changed attributes apply to later calls and to copies, but do not change the inner tokenizer."""
     before = two.other.fst(TEXTS, padding=True)
     behind = two.other.fst
     two.set(**settings)
@@ -116,7 +120,7 @@ def test_settings_in_place_of_those_of_the_table(tables: WordPieceTable) -> None
 
 @pytest.mark.parametrize("trace", range(len(TRACES)))
 def test_results_are_traced(two: Two, trace: int) -> None:
-    """The mapping between tokens, characters and words matches a BatchEncoding of transformers, for texts and for pairs."""
+    """For texts and pairs, the mapping between tokens, characters and words equals that of a BatchEncoding in `transformers`."""
     for pair in (TEXTS[::-1], ["b"] * len(TEXTS)):
         two.same(lambda tokenizer, second: TRACES[trace](tokenizer(TEXTS, second, padding=True)), pair)
     two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
@@ -124,14 +128,14 @@ def test_results_are_traced(two: Two, trace: int) -> None:
 
 @pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 4))
 def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
-    """Overflowing rows exist without an option, and rows can be padded and truncated, as in `tokenizers`."""
+    """Overflowing rows are returned without a special option, and rows can be padded and truncated, as in `tokenizers`."""
     two.set(truncation_side=side)
 
     def ask(tokenizer: Any, pair: Any, **options: Any) -> list[Any]:
         encoding = tokenizer(TEXTS[:6], pair, return_overflowing_tokens=windows, **options)
         for row in encoding.encodings:
             change(row)
-        # Overflowing rows have no overflowing rows here; in tokenizers they have some if both texts of a pair are truncated.
+        # In this package, an overflowing row has no overflowing rows; in `tokenizers` it has some if both texts of a pair are truncated.
         samples = encoding.get("overflow_to_sample_mapping", range(6))
         firsts = [encoding[list(samples).index(sample)] for sample in range(6)]
         return [[known(row) for row in encoding.encodings], [[known(other) for other in row.overflowing] for row in firsts]]
@@ -143,7 +147,7 @@ def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], window
 
 
 def test_changes_that_cannot_be(two: Two) -> None:
-    """A stride by which windows would not advance, which makes `tokenizers` panic, is refused, and so is an unknown side."""
+    """A stride that would repeat the same window forever, for which `tokenizers` panics, is refused, and so is an unknown side."""
     row = two.other(TEXTS)[0]
     with pytest.raises(ValueError, match=r"^stride is 3; expected less than max_length, which is 3$"):
         row.truncate(3, stride=3)
@@ -153,14 +157,14 @@ def test_changes_that_cannot_be(two: Two) -> None:
 
 
 def test_deprecated_words(two: Two) -> None:
-    """`words` gives a warning and the values of `word_ids`."""
+    """`words` emits a warning and returns the same values as `word_ids`."""
     with pytest.warns(DeprecationWarning, match="word_ids"):
         two.same(lambda tokenizer: tokenizer(TEXTS)[0].words)
 
 
 @pytest.mark.parametrize("words", [False, True])
 def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
-    """`n_sequences` is the number of texts in a row, for texts and pairs, as str or as words."""
+    """`n_sequences` is 1 for a text and 2 for a pair, whether texts are str or lists of words."""
     one: Any = ["un", "able"] if words else "unable"
     for text, pair in [(one, None), (one, one), ([one], None), ([one], [one]), ([(one, one)], None)]:
         found = two.same(lambda tokenizer, *given: tokenizer(*given, is_split_into_words=words).n_sequences, text, pair)
@@ -168,7 +172,7 @@ def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
 
 
 def test_long_text_is_warned_of_once(two: Two) -> None:
-    """The first text with more ids than the model's maximum gives a warning, unless the call truncates or is not verbose."""
+    """The first text with more ids than the model's maximum causes a warning, unless the call truncates texts or is not verbose."""
     # A queue instead of caplog: if the variable CI is set, transformers also passes its records to the root logger, so caplog would count
     # them twice.
     records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
@@ -190,14 +194,14 @@ def test_long_text_is_warned_of_once(two: Two) -> None:
 
 @pytest.mark.parametrize("kind", [None, "np", "pt"])
 def test_results_pickle(two: Two, kind: str | None) -> None:
-    """An unpickled result has the same members, as the workers of a data loader need."""
+    """An unpickled result has the same members, because data loaders pass results between processes."""
     library("torch")
     found = two.other(TEXTS, padding=True, return_tensors=kind)
     assert_same(found, pickle.loads(pickle.dumps(found)))
 
 
 def test_threads_with_lengths_of_their_own(two: Two) -> None:
-    """Threads that call one tokenizer with different lengths get the results of separate calls."""
+    """If threads call one tokenizer with different maximum lengths, each thread gets the same results as without other threads."""
     alone = [dict(two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length")) for number in range(32)]
     with ThreadPoolExecutor(32) as pool:
         found = pool.map(lambda number: two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length"), range(32))
@@ -208,7 +212,7 @@ def test_threads_with_lengths_of_their_own(two: Two) -> None:
 
 
 def test_texts_from_ids(two: Two) -> None:
-    """Ids become the texts and tokens of transformers, with and without special tokens."""
+    """Ids decode to the same texts and tokens as in `transformers`, with and without special tokens."""
     chance = random.Random(1)
     rows = [[chance.randrange(len(TOKENS)) for _ in range(chance.randrange(9))] + [2, 3, 0, 0] for _ in range(40)]
     rows += two.other(TEXTS)["input_ids"]
@@ -233,7 +237,9 @@ MODELS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_spaces_are_cleaned_up_except_of_bpe(kind: str) -> None:
-    """Decoding cleans up spaces if the argument, or by default the setting, requests it, but never for BPE, as in transformers."""
+    """Decoding cleans up spaces if the argument (or, without an argument, the setting) requests it, but never for BPE, as in
+    `transformers`.
+    """
     reference = library("tokenizers")
     own = reference.Tokenizer(getattr(reference.models, kind)(*MODELS[kind]))
     if kind in ("BPE", "Unigram"):
@@ -246,7 +252,7 @@ def test_spaces_are_cleaned_up_except_of_bpe(kind: str) -> None:
 
 
 def test_ids_from_tokens(two: Two) -> None:
-    """Tokens become the ids of transformers, and unknown tokens the id of the unknown token."""
+    """Tokens are converted to the same ids as in `transformers`, and an unknown token to the id of the model's unknown token."""
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(["the", "##s", "[MASK]", "no such token", ""]))
     two.same(lambda tokenizer: [tokenizer.convert_tokens_to_ids(token) for token in ("the", "[PAD]", "no such token")])
     two.same(lambda tokenizer: [tokenizer.num_special_tokens_to_add(pair) for pair in (False, True)])
@@ -257,7 +263,7 @@ def test_ids_from_tokens(two: Two) -> None:
 
 
 def test_special_tokens_are_always_found(two: Two) -> None:
-    """An option that would read special tokens in a text as ordinary text is refused by its name."""
+    """An option that would treat special tokens as ordinary text is refused, and the message contains its name."""
     with pytest.raises(fst.UnsupportedError, match=r"^split_special_tokens: "):
         two.other(TEXTS, split_special_tokens=True)
     with pytest.raises(fst.UnsupportedError, match=r"^sanitize_control_tokens: "):
@@ -280,7 +286,9 @@ def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], w
 
 
 def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
-    """`_tokenizer` has the members that programs use, and any other member is an AttributeError that contains a replacement."""
+    """`_tokenizer` has the members that programs commonly use; access to any other member raises an AttributeError that contains a
+    replacement.
+    """
     for asked in ((), (True,), (False,)):
         two.same(lambda tokenizer, *asked: tokenizer._tokenizer.get_vocab_size(*asked), *asked)
     assert not hasattr(two.other._tokenizer, "normalizer")
@@ -289,7 +297,9 @@ def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
 
 
 def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
-    """The decoder and the saved vocab.txt match transformers, and a vocabulary that lines cannot represent is refused."""
+    """The decoder and the saved vocab.txt equal those of `transformers`, and a vocabulary with tokens that a line cannot contain is
+    refused.
+    """
     two.same(lambda tokenizer: type(tokenizer.decoder))
     two.same(lambda tokenizer: tokenizer.decoder.decode(["un", "##able", "!"]))
     for prefix in (None, "x"):
@@ -306,7 +316,7 @@ def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
 
 
 def test_settings_of_its_class_are_known(two: Two) -> None:
-    """`init_kwargs` contains the values of transformers."""
+    """`init_kwargs` contains the same values as in `transformers`."""
     made = two.other.init_kwargs
     assert {"do_lower_case", "strip_accents", "tokenize_chinese_chars", "model_max_length", "cls_token", "padding_side"} <= made.keys()
     assert {name: str(made[name]) for name in made if name in two.own.init_kwargs} == {
@@ -316,7 +326,7 @@ def test_settings_of_its_class_are_known(two: Two) -> None:
 
 @pytest.mark.parametrize("asked", [1, 3])
 def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Path) -> None:
-    """The `threads` of a stand-in are the default of its calls, and are copied and pickled, but not saved in folders."""
+    """The `threads` of a stand-in are the default for its calls; they are copied and pickled, but not saved in folders."""
     texts = ["un hello! " * 100_000] * 4
     made = fst.hf(two.other.fst, threads=asked)
     for one in (made, copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
@@ -329,7 +339,7 @@ def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Pa
 
 
 def test_transformers_may_be_missing() -> None:
-    """Without transformers, `fst.hf` explains what to install, and everything else works."""
+    """If `transformers` is not installed, `fst.hf` explains what to install, and the rest of the package works."""
     code = """
 import sys
 sys.modules["transformers"] = None
@@ -346,7 +356,7 @@ except ImportError as error:
 
 
 def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version of transformers before 5 is refused with its number."""
+    """A version of `transformers` before 5 is refused, and the message contains the version."""
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
     hf = importlib.import_module("fst.runtime.compat.transformers.hf")
     hf._class.cache_clear()
@@ -358,7 +368,7 @@ def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pyte
 
 
 def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> None:
-    """AutoTokenizer loads a saved stand-in, which then gives the same results with the changed settings."""
+    """AutoTokenizer can load a saved stand-in, and the loaded tokenizer gives the same results with the changed settings."""
     two.set(padding_side="left", model_max_length=11)
     files = two.other.save_pretrained(tmp_path)
     assert sorted(Path(file).name for file in files) == sorted(path.name for path in tmp_path.iterdir())
@@ -370,7 +380,7 @@ def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> 
 
 
 def test_saved_tokenizer_compiles_to_equal_tables(tables: WordPieceTable, tmp_path: Path) -> None:
-    """A saved stand-in compiles to the bytes of its original table, with any file names."""
+    """A saved stand-in compiles to the same bytes as its original table, whatever the names of its files."""
     library("transformers")
     fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path)
     assert pickle.dumps(wordpiece(tmp_path)) == pickle.dumps(tables)

@@ -1,4 +1,4 @@
-"""The stand-in for transformers' fast tokenizers gives their results for byte-level BPE."""
+"""For byte-level BPE, the stand-in for the fast tokenizers of `transformers` gives the same results as `transformers`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 @cache
 def trained() -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """Train the tokens and merges of the tests."""
+    """Train the tokens and merges that the tests use."""
     learner = ByteLevelBPETokenizer()
     learner.train_from_iterator([*TEXTS, (REPOSITORY / "LICENSE").read_text("utf-8")], 700, show_progress=False)
     model = json.loads(learner._tokenizer.to_str())["model"]
@@ -51,7 +51,9 @@ def trained() -> tuple[dict[str, int], list[tuple[str, str]]]:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Write two tokenizers in transformers' format: GPT-2's, and one that puts a token before each text, as Llama 3's does."""
+    """Write two tokenizers in the file format of `transformers`: GPT-2's, and a tokenizer that puts a token before each text, as Llama
+    3's does.
+    """
     transformers = library("transformers")
     vocabulary, pairs = trained()
     found = {kind: tmp_path_factory.mktemp(kind) for kind in KINDS}
@@ -67,19 +69,19 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def two_of(folder: Path) -> Two:
-    """The tokenizer of transformers for a folder, and its stand-in."""
+    """Return the `transformers` tokenizer of a folder and its stand-in."""
     return Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.Tokenizer(bpe(folder))))
 
 
 @pytest.fixture
 def two(folders: dict[str, Path], kind: str) -> Two:
-    """A tokenizer of transformers and its stand-in; both are new for each test, because tests may change their settings."""
+    """Return a `transformers` tokenizer and its stand-in; each test gets new objects, because tests may change their settings."""
     return two_of(folders[kind])
 
 
 @each_kind
 def test_attributes(two: Two) -> None:
-    """The attributes match the tokenizer of transformers."""
+    """The attributes of the stand-in equal those of the `transformers` tokenizer."""
     for name in (*ATTRIBUTES, "add_prefix_space"):
         if name != "name_or_path_is_text":
             two.same(getattr, name)
@@ -93,7 +95,7 @@ def test_attributes(two: Two) -> None:
 @each_kind
 @pytest.mark.parametrize("call", CALLS)
 def test_calls(two: Two, call: Callable[[Any], Any]) -> None:
-    """Calls give the keys, types and values of transformers, in the same order."""
+    """Calls return the same keys, types and values as in `transformers`, in the same order."""
     try:
         call(two.own)
     except ImportError as error:
@@ -104,7 +106,9 @@ def test_calls(two: Two, call: Callable[[Any], Any]) -> None:
 @each_kind
 @pytest.mark.parametrize("options", [{}, {"padding": True, "truncation": True, "max_length": 9}, {"add_special_tokens": False}], ids=str)
 def test_texts_of_bytes(two: Two, options: dict[str, Any]) -> None:
-    """Ids, offsets, words and tokens match transformers, also for characters of several tokens next to spaces or special tokens."""
+    """Ids, offsets, words and tokens equal those of `transformers`, even if a character of several tokens is next to a space or a
+    special token.
+    """
     asked = {**options, "return_offsets_mapping": True, "return_special_tokens_mask": True, "return_length": True}
     two.same(lambda tokenizer: tokenizer(MORE_TEXTS, **asked))
     two.same(lambda tokenizer: tokenizer(MORE_TEXTS, MORE_TEXTS[::-1], **asked))
@@ -114,7 +118,7 @@ def test_texts_of_bytes(two: Two, options: dict[str, Any]) -> None:
 
 @each_kind
 def test_results_are_traced(two: Two) -> None:
-    """The mapping between tokens, characters and words matches transformers, for texts and for pairs."""
+    """For texts and pairs, the mapping between tokens, characters and words equals that of `transformers`."""
     for trace in TRACES:
         two.same(lambda tokenizer, trace: trace(tokenizer(TEXTS, TEXTS[::-1], padding=True)), trace)
 
@@ -122,7 +126,7 @@ def test_results_are_traced(two: Two) -> None:
 @each_kind
 @pytest.mark.sampled
 def test_rows_overflow_and_change(two: Two, kind: str) -> None:
-    """Windows match transformers, and rows can be padded and truncated as in `tokenizers`."""
+    """Overflowing rows equal those of `transformers`, and rows can be padded and truncated as in `tokenizers`."""
 
     def ask(tokenizer: Any, change: Any, side: str) -> list[Any]:
         tokenizer.truncation_side = side
@@ -139,7 +143,7 @@ def test_rows_overflow_and_change(two: Two, kind: str) -> None:
 @each_kind
 @pytest.mark.parametrize("settings", [{"padding_side": "left", "truncation_side": "left", "model_max_length": 7}, {"pad_token": BEGIN}])
 def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None:
-    """Attributes that are set later apply to later calls, copies and pickles."""
+    """Changed attributes apply to later calls, copies and pickles."""
     two.set(**settings)
     for copied in (lambda tokenizer: tokenizer, copy.deepcopy, lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))):
         two.same(lambda tokenizer, copied: copied(tokenizer)(TEXTS, padding=True, truncation=True), copied)
@@ -148,7 +152,9 @@ def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None
 
 @each_kind
 def test_texts_from_ids(two: Two) -> None:
-    """Any ids become the texts and tokens of transformers, including parts of characters, special tokens, and numbers without a token."""
+    """Any ids decode to the same texts and tokens as in `transformers`, including parts of characters, special tokens, and numbers
+    without a token.
+    """
     chance = random.Random(1)
     rows = [[chance.randrange(len(two.own)) for _ in range(chance.randrange(9))] for _ in range(60)]
     rows += [*two.other(MORE_TEXTS)["input_ids"], [len(two.own) + 5, 70]]
@@ -166,7 +172,9 @@ def test_texts_from_ids(two: Two) -> None:
 
 @each_kind
 def test_tokens(two: Two) -> None:
-    """Tokens become the ids and texts of transformers, including unknown tokens, and tokens that are not spelled with letters for bytes."""
+    """Tokens are converted to the same ids and texts as in `transformers`, including unknown tokens and tokens that are not spelled with
+    the letters for bytes.
+    """
     tokens = [*two.own.tokenize(MORE_TEXTS[2]), "no such token", "", END]
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(tokens))
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_string(tokens))
@@ -176,7 +184,9 @@ def test_tokens(two: Two) -> None:
 
 @each_kind
 def test_generated_ids(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
-    """Ids that grow one by one, as in generation, have the texts of transformers at each step, and its streamer prints the same text."""
+    """If ids are generated one by one, the ids so far decode to the same text as in `transformers` at each step, and the streamer of
+    `transformers` prints the same text.
+    """
 
     def printed(tokenizer: Any) -> str:
         streamer = library("transformers").TextStreamer(tokenizer)
@@ -191,7 +201,7 @@ def test_generated_ids(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_chats(folders: dict[str, Path]) -> None:
-    """Chat templates give the texts, ids and masks of transformers; here, the template is an argument of `fst.hf`."""
+    """A chat template that is passed to `fst.hf` gives the same texts, ids and masks as in `transformers`."""
     library("jinja2")
     own = library("transformers").AutoTokenizer.from_pretrained(folders["GPT2"])
     two = Two(own, fst.hf(fst.Tokenizer(bpe(folders["GPT2"])), chat_template=own.chat_template))
@@ -205,7 +215,9 @@ def test_chats(folders: dict[str, Path]) -> None:
 
 @each_kind
 def test_saved_tokenizer(two: Two, tmp_path: Path) -> None:
-    """AutoTokenizer loads a saved stand-in with the same results, and the saved stand-in compiles to the bytes of its table."""
+    """AutoTokenizer loads a saved stand-in and gives the same results, and the saved stand-in compiles to the same bytes as the original
+    table.
+    """
     two.other.save_pretrained(tmp_path)
     again = Two(two.own, library("transformers").AutoTokenizer.from_pretrained(tmp_path))
     again.same(lambda tokenizer: tokenizer(MORE_TEXTS, MORE_TEXTS[::-1], padding=True, truncation=True, return_offsets_mapping=True))
@@ -227,7 +239,9 @@ def test_vocabulary_files(folders: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_merges_in_any_order_of_ids(tmp_path: Path) -> None:
-    """`merges` returns the merges of a table by rank, with any order of ids, and including merges without effect."""
+    """`merges` returns all merges of a table in the order of their ranks, whatever the order of the ids, including merges that never
+    apply.
+    """
     pairs = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"ab", b"c"), (b" ", b"abc")]  # "ab" + "c" never occurs
     parts = byte_level(r"\s?\w+|\W", pairs, [b"zz"], ignore_merges=True)
     tokens = [*parts["model"]["vocab"]]
@@ -241,7 +255,7 @@ def test_merges_in_any_order_of_ids(tmp_path: Path) -> None:
 @needs_shared
 @pytest.mark.slow
 def test_gpt2(tmp_path: Path) -> None:
-    """GPT-2's stand-in gives the results of transformers, and is saved with all its merges."""
+    """The stand-in for GPT-2's tokenizer gives the same results as `transformers`, and is saved with all merges of GPT-2."""
     shutil.copy(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json", tmp_path / "tokenizer.json")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "GPT2Tokenizer", "pad_token": END}), "utf-8")
     two = two_of(tmp_path)
@@ -256,8 +270,8 @@ def test_gpt2(tmp_path: Path) -> None:
 
 @each_kind
 def test_tokens_are_added(two: Two, tmp_path: Path) -> None:
-    """Tokens that are added for padding, chats and new words have the results of transformers: in calls, decoding, copies and saved
-    folders.
+    """After tokens for padding, chats and new words are added, calls, decoding, copies and saved folders give the same results as in
+    `transformers`.
     """
     from tokenizers import AddedToken
 
@@ -285,7 +299,7 @@ TOOL = {"type": "function", "function": {"name": "look_up", "description": "Look
 
 @pytest.mark.parametrize("form", ["files", "one file", "config", "list"])
 def test_chat_templates_of_a_folder(folders: dict[str, Path], form: str, tmp_path: Path) -> None:
-    """Tables and saved folders contain the chat templates of their folder, in each form that transformers supports."""
+    """Tables and saved folders contain the chat templates of their source folder, in each format that `transformers` supports."""
     folder = shutil.copytree(folders["GPT2"], tmp_path / "own")
     (folder / "chat_template.jinja").unlink()
     named = {"default": CHAT, "tool_use": TOOLS} if form in ("files", "list") else {"default": CHAT}
@@ -309,7 +323,7 @@ def test_chat_templates_of_a_folder(folders: dict[str, Path], form: str, tmp_pat
 
 
 def test_chat_templates_are_shown(folders: dict[str, Path]) -> None:
-    """`fst info` shows the names and sizes of chat templates as text, and their content as JSON."""
+    """`fst info` prints the names and sizes of chat templates, and its JSON output contains their content."""
     description = described(bpe(folders["GPT2"]), "a.npz", 1)
     assert f"default ({len(CHAT)} characters)" in "\n".join(listed(description))
     assert description["chat_templates"] == {"default": CHAT}
@@ -326,7 +340,9 @@ def test_chat_templates_that_are_none(folders: dict[str, Path], template: Any, t
 
 
 def test_what_cannot_be(folders: dict[str, Path], tmp_path: Path) -> None:
-    """A setting that contradicts the table is refused, and so is a tokenizer.json with a pattern that tokenizers reads differently."""
+    """A setting that contradicts the table is refused, and so is a tokenizer.json with a pattern that `tokenizers` would read
+    differently.
+    """
     tok = fst.Tokenizer(bpe(folders["GPT2"]))
     with pytest.raises(fst.UnsupportedError, match=r"^add_prefix_space=True: the table has False, and does not change"):
         fst.hf(tok, add_prefix_space=True)

@@ -1,4 +1,4 @@
-"""The stand-in for transformers' tokenizers works in other libraries: data sets, collators, pipelines and sentence-transformers."""
+"""The stand-in for `transformers` tokenizers works in other libraries: data sets, collators, pipelines and sentence-transformers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch emi
 
 
 def test_fingerprint_follows_from_table_and_settings(two: Two, tables: WordPieceTable, tmp_path: Path) -> None:
-    """Equal tables and settings have the same fingerprint, in any process and from any source, and other settings have another."""
+    """Stand-ins have the same fingerprint if and only if their tables and settings are equal, in any process and from any source."""
     fingerprint = library("datasets").fingerprint.Hasher.hash
     tables.save(tmp_path / "table.npz")
     loaded = fst.hf(fst.load(tmp_path / "table.npz"))
@@ -37,7 +37,7 @@ def test_fingerprint_follows_from_table_and_settings(two: Two, tables: WordPiece
 
 
 def test_copies_share_the_tokenizer(two: Two) -> None:
-    """A copy has its own settings and the same inner tokenizer, and an unpickled stand-in has the same class."""
+    """A copy has separate settings but shares the inner tokenizer, and an unpickled stand-in has the same class."""
     copied = copy.deepcopy(two.other)
     copied.padding_side = "left"
     assert (two.other.padding_side, copied.fst) == ("right", two.other.fst)
@@ -58,7 +58,7 @@ print(found._fingerprint, found["input_ids"][:])
 
 
 def test_mapped_data_sets_come_from_the_cache(tables: WordPieceTable, tmp_path: Path) -> None:
-    """The second of two processes that map a data set uses the cache of the first, even if the tokenizer was used before."""
+    """If two processes map the same data set, the second process uses the cache of the first, even if the tokenizer was used before."""
     datasets = library("datasets")
     datasets.disable_progress_bars()
     datasets.Dataset.from_dict({"text": TEXTS}).save_to_disk(tmp_path / "data")
@@ -89,7 +89,7 @@ def labelled(tokenizer: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("kind", ["pt", "np"])
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_collators(two: Two, kind: str, side: str) -> None:
-    """Data collators make the batches of transformers' tokenizer, padded on either side, with and without labels."""
+    """Data collators make the same batches as with the `transformers` tokenizer, padded on either side, with and without labels."""
     library("torch")
     collators = library("transformers").data.data_collator
     two.set(padding_side=side)
@@ -102,7 +102,7 @@ def test_collators(two: Two, kind: str, side: str) -> None:
 @pytest.mark.parametrize("kind", ["pt", "np"])
 @pytest.mark.parametrize("whole", [False, True])
 def test_collators_of_masked_language_models(two: Two, kind: str, whole: bool) -> None:
-    """With one seed, data collators mask the tokens, or the entire words, that they mask with transformers' tokenizer."""
+    """With the same seed, data collators mask the same tokens or entire words as with the `transformers` tokenizer."""
     library("torch")
     collator = library("transformers").DataCollatorForLanguageModeling
     drawn: dict[str, Any] = {"seed": 7, "mlm_probability": 0.4, "return_tensors": kind}
@@ -115,7 +115,7 @@ def test_collators_of_masked_language_models(two: Two, kind: str, whole: bool) -
 
 @pytest.fixture
 def model() -> Callable[[str], Any]:
-    """A function that makes the same small model of a kind in every run."""
+    """Return a function that makes the same small model of a given kind each time."""
     torch, transformers = library("torch"), library("transformers")
     config = transformers.BertConfig(
         vocab_size=len(TOKENS),
@@ -153,7 +153,7 @@ PIPELINES: dict[str, tuple[str, str, dict[str, Any], Any]] = {
 
 @pytest.mark.parametrize("name", PIPELINES)
 def test_pipelines(two: Two, model: Callable[[str], Any], name: str) -> None:
-    """Pipelines give the features, words, labels, positions and scores of transformers' tokenizer, bit for bit."""
+    """Pipelines give exactly the same features, words, labels, positions and scores as with the `transformers` tokenizer."""
     task, kind, settings, inputs = PIPELINES[name]
     if "windows" in name:
         two.set(model_max_length=12)
@@ -166,7 +166,7 @@ def test_pipelines(two: Two, model: Callable[[str], Any], name: str) -> None:
 
 
 def test_pipeline_is_saved(two: Two, model: Callable[[str], Any], tmp_path: Path) -> None:
-    """A pipeline that is saved with the stand-in is loaded without it, and gives the same results."""
+    """A pipeline that is saved with the stand-in can be loaded without it, and gives the same results."""
     pipeline = library("transformers").pipeline
     saved = pipeline("feature-extraction", model=model("BertModel"), tokenizer=two.other)
     saved.save_pretrained(tmp_path)
@@ -181,7 +181,7 @@ def minilm() -> Path:
 
 
 def sentences() -> list[str]:
-    """Sentences of all kinds, some of which exceed the model's maximum."""
+    """Sentences of all kinds, some of which are longer than the model's maximum."""
     chance = random.Random(3)
     words = [*PIECES, *TOKENS[100:4000:13], "[MASK]", "[SEP]", "世界", "naïve", "\x00", "½", "e\u0301", "New York's"]
     found = [" ".join(chance.choices(words, k=chance.choice([1, 3, 9, 20]))) for _ in range(32)]
@@ -189,7 +189,7 @@ def sentences() -> list[str]:
 
 
 def test_embeddings_of_sentences(minilm: Path, tmp_path: Path) -> None:
-    """The embeddings of a real model have the same bits with its own tokenizer, with the stand-in, and after saving and loading."""
+    """The embeddings of a real model are bitwise equal with its original tokenizer, with the stand-in, and after saving and loading."""
     sys.path.insert(0, str(EXAMPLES))
     try:
         from sentence_embeddings import loaded

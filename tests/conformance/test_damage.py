@@ -1,4 +1,4 @@
-"""Damaged files and tables of every kind are refused, or are safe to run."""
+"""A damaged file or table of any kind is refused, or is safe to use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.tiers import sample
 
 import fst
 
-REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables contain some data twice, the second time for kernels
+REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables contain a second copy of some data for kernels
 FIRST = 300  # bytes at the beginning of an array that contain most of the important elements
 
 each_sample = pytest.mark.parametrize("name", SAMPLES)
@@ -21,7 +21,7 @@ each_sample = pytest.mark.parametrize("name", SAMPLES)
 
 @each_sample
 def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> None:
-    """A file that is cut short, or in which one bit is changed, is refused."""
+    """A file that is cut short, or in which a single bit is changed, is refused."""
     data, draw, path = table_of(name).dumps(), random.Random(name), tmp_path / "table.npz"
     for place in (0, 1, len(data) // 2, len(data) - 1, *(draw.randrange(len(data)) for _ in range(3))):
         flipped = bytearray(data)
@@ -40,15 +40,15 @@ def place_that_matters(draw: random.Random, size: int) -> int:
 @each_sample
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
-    """A table with one changed bit is refused, or gives safe ids by every method, which equal the walk's if
-    no data is in the table twice.
+    """A table with one changed bit is refused, or every method gives safe ids, which equal the walk's ids unless the table contains a
+    second copy of some data.
     """
     table, draw = table_of(name), random.Random(name)
     for damaged in survivors(table, draw, len(sample(range(200), 8)), place_that_matters):
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
         try:
             found = located(encoder, texts)
-        except fst.UnsupportedError:  # such as offsets, if tokens of different lengths share an id
+        except fst.UnsupportedError:  # such as offsets, if tokens of different lengths have the same id
             continue
         if table.kind not in REDUNDANT:
             assert [row.ids for row in found] == [walked(damaged, text) for text in texts]
@@ -58,5 +58,5 @@ def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
 
 
 def is_ordered(found: Located, text: str) -> bool:
-    """Whether all positions are inside a text, and no end is before its begin."""
+    """Whether all positions are inside a text, and no span ends before it begins."""
     return all(0 <= start <= end <= len(text) for start, end in found.offsets)

@@ -1,4 +1,4 @@
-"""The bytes of compiled tables, which may change only if the file format or the compiler is changed on purpose."""
+"""The bytes of compiled tables change only if the file format or the compiler is changed on purpose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.tables import frozen
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_sample_has_its_bytes(name: str, tmp_path: Path) -> None:
-    """A small source of each kind compiles to bytes with the stored digest."""
+    """A small source of each kind compiles to bytes whose digest equals the stored digest."""
     assert frozen.of_sample(name, tmp_path) == frozen.read()["samples"][name]
 
 
@@ -20,5 +20,5 @@ def test_sample_has_its_bytes(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", frozen.VOCABULARIES)
 def test_vocabulary_has_its_bytes(name: str) -> None:
-    """A real vocabulary compiles to bytes with the stored digest."""
+    """A real vocabulary compiles to bytes whose digest equals the stored digest."""
     assert frozen.of_vocabulary(name) == frozen.read()["vocabularies"][name]

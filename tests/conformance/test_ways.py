@@ -1,4 +1,4 @@
-"""Every method that encodes gives the ids of the walk, for samples of every kind of table."""
+"""Every method that encodes gives the same ids as the walk, for samples of every kind of table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def test_every_kind_has_samples() -> None:
 
 @each_sample
 def test_batches(name: str) -> None:
-    """Texts as str and bytes, alone, in batches and on several threads, have the walk's ids, and counts are their numbers."""
+    """Kernel and walk give the same ids for str and bytes, as single texts, in batches and on several threads, and `count_tokens`
+    returns the numbers of these ids.
+    """
     table, draw = table_of(name), random.Random(name)
     encoder, texts = encoder_of(public(table)), texts_of(SAMPLES[name], draw)
     expected = [walked(table, text) for text in texts]
@@ -44,7 +46,7 @@ def test_batches(name: str) -> None:
 
 @each_sample
 def test_columns(name: str) -> None:
-    """Arrow columns of every text type have the walk's ids, and a null has a null."""
+    """Arrow columns of every text type get the same ids from the kernel as from the walk, and a null text gets a null."""
     table, draw = table_of(name), random.Random(name)
     texts = texts_of(SAMPLES[name], draw, 6)
     expected = [*(walked(table, text) for text in texts), None]
@@ -55,7 +57,7 @@ def test_columns(name: str) -> None:
 
 @each_sample
 def test_streams(name: str) -> None:
-    """A text that is streamed in parts, cut anywhere, has the ids and positions of one call."""
+    """A text that is streamed in parts, cut anywhere, gets the same ids and positions as in a single call."""
     draw, sample = random.Random(name), SAMPLES[name]
     encoder = encoder_of(public(table_of(name)))
     texts = texts_of(sample, draw)
@@ -66,7 +68,7 @@ def test_streams(name: str) -> None:
 
 @each_sample
 def test_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long text that is read a few units at a time has the ids and positions of a text that is read at once."""
+    """A long text that is read a few units at a time gets the same ids and positions as a text that is read at once."""
     draw = random.Random(name)
     encoder, texts = encoder_of(public(table_of(name))), texts_of(SAMPLES[name], draw, 2, 300)
     expected = located(encoder, texts)
@@ -76,7 +78,7 @@ def test_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_sample
 def test_malformed_texts(name: str) -> None:
-    """Invalid bytes and lone surrogates are refused with their row, or read as U+FFFD on request."""
+    """Invalid bytes and lone surrogates are refused with the number of their row, or read as U+FFFD on request."""
     table, parts = table_of(name), SAMPLES[name].parts[:3]
     encoder = encoder_of(public(table))
     rows: tuple[list[str], list[bytes]] = ["\ud800".join(parts)], [b"\xff".join(part.encode() for part in parts)]

@@ -152,7 +152,7 @@ LINES = [*TEXTS, "unx" * 1000, "世é" * 70_000, "", *("é un " * number for num
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", [str, bytes])
 def test_toy_encodes_batches(kind: type, threads: int, encoder: Encoder) -> None:
-    """Batches of str and of bytes have the ids of the walk, on any number of threads."""
+    """Batches of str and of bytes have the same ids as the walk, on any number of threads."""
     rows: Any = LINES if kind is str else [line.encode() for line in LINES]
     batch = encoder.encode_batch(rows, threads=threads)
     assert [ids.tolist() for ids in batch] == [toy(STRINGS).run(line) for line in LINES]
@@ -168,7 +168,7 @@ def test_toy_encodes_a_row_in_pieces(encoder: Encoder, monkeypatch: pytest.Monke
 
 
 def test_toy_encodes_columns(encoder: Encoder) -> None:
-    """The rows of an Arrow column have the ids of the walk, and a null text has a null row."""
+    """The rows of an Arrow column have the same ids as the walk, and a null text has a null row."""
     pyarrow = pytest.importorskip("pyarrow")
     column = pyarrow.array([*LINES, None])
     assert encoder.encode_arrow(column).to_pylist() == [*(toy(STRINGS).run(line) for line in LINES), None]
@@ -179,7 +179,7 @@ def test_toy_encodes_columns(encoder: Encoder) -> None:
 @pytest.mark.parametrize("size", [1, 2, 5, 40_000])
 @pytest.mark.parametrize("kind", [str, bytes])
 def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
-    """A stream, cut anywhere, has the ids of the walk."""
+    """A stream, cut anywhere, has the same ids as the walk."""
     text = "世é un unun " * 4000
     whole: Any = text if kind is str else text.encode()
     stream, found = encoder.stream(), []

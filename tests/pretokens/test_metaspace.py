@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers like SentencePiece's: pre-tokens and spans match tokenizers."""
+"""Normalizers and pre-tokenizers like SentencePiece's: pre-tokens and spans equal those of `tokenizers`."""
 
 from __future__ import annotations
 
@@ -79,13 +79,14 @@ Case = tuple[int, int, str, bool]
 
 
 class Stage:
-    """The text components of a case, and the same components in tokenizers.
+    """The text components of a case, and the same components in `tokenizers`.
 
     Attributes:
     line: the pipeline.
     names: the added tokens by their ids.
     added, by: the added tokens and the normalizer.
     ways: two kernels that normalize, for all texts.
+
     """
 
     def __init__(self, case: Case) -> None:
@@ -112,7 +113,7 @@ class Stage:
         return found
 
     def expected(self, text: str, pretokens: Sequence[Piece]) -> list[Piece]:
-        """The pre-tokens of a text with their spans, by tokenizers, to which a word that is not in `pretokens` is unknown."""
+        """The pre-tokens of a text with their spans, by `tokenizers`, to which a word that is not in `pretokens` is unknown."""
         known = {"<unk>": 0, **{pretoken: place for place, (pretoken, _) in enumerate(pretokens, 1000)}}
         model = {"type": "WordLevel", "unk_token": "<unk>", "vocab": known}
         reference = Tokenizer.from_str(json.dumps({**self._document, "model": model}))
@@ -140,7 +141,7 @@ TEXTS = texts(32)
 
 @some_cases
 def test_pieces_are_those_of_the_reference(case: Case) -> None:
-    """Pre-tokens and spans match tokenizers."""
+    """Pre-tokens and spans equal those of `tokenizers`."""
     found = stage(case)
     for text in sample(TEXTS, 4):
         pretokens = found.pretokens(text)
@@ -202,7 +203,7 @@ def test_capacity_for_symbols(separator: str | None) -> None:
 @examples(100)
 @given(some.data())
 def test_any_text(data: Any) -> None:
-    """The pre-tokens of any text match tokenizers."""
+    """The pre-tokens of any text equal those of `tokenizers`."""
     found = stage(data.draw(some.sampled_from(CASES)))
     text = data.draw(some.text(some.one_of(some.sampled_from(CHARS), some.characters(codec="utf-8"))))
     pretokens = found.pretokens(text)
@@ -211,7 +212,7 @@ def test_any_text(data: Any) -> None:
 
 @pytest.mark.parametrize("part", [{"add_prefix_space": True}, {"add_prefix_space": False, "prepend_scheme": "never"}, {"str_rep": "x"}])
 def test_older_forms(part: Json) -> None:
-    """Older forms of Metaspace have the meaning that tokenizers gives them."""
+    """Older forms of Metaspace have the meaning that `tokenizers` gives them."""
     part = {"type": "Metaspace", "replacement": "▁", **part}
     document = {"version": "1.0", "added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}, "pre_tokenizer": part}
     read = json.loads(Tokenizer.from_str(json.dumps(document)).to_str())

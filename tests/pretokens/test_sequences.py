@@ -1,4 +1,4 @@
-"""Splits with gaps, dropped text or several steps: a single automaton gives the pre-tokens of the walk and of tokenizers."""
+"""Splits with gaps, dropped text or several steps: a single automaton gives the pre-tokens of the walk and of `tokenizers`."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> N
 @pytest.mark.parametrize("behavior", [name for name in BEHAVIORS if name != "removed"])
 @pytest.mark.parametrize("string", ["ab", "aa", "aba", "<n>", " ", "\n\n"])
 def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert: bool) -> None:
-    """A split at a literal string gives the pre-tokens of tokenizers, with every behavior except "removed"."""
+    """A split at a literal string gives the same pre-tokens as `tokenizers`, with every behavior except "removed"."""
     ours, reference = total(splitter(string, behavior, invert, literal=True)), pre_tokenizers.Split(string, behavior, invert)
     draw = random.Random(string)
     parts = (string, string, string[:-1], string[-1], "x")
@@ -236,7 +236,7 @@ def tokenizer_of(source: Json) -> fst.Tokenizer:
 
 @pytest.mark.parametrize("pattern", FAR_ENDS)
 def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
-    """If searches read far beyond their matches, over several chunks, ids match tokenizers."""
+    """If searches read far beyond their matches, over several chunks, ids equal those of `tokenizers`."""
     source, draw = far_ended(pattern), random.Random(pattern)
     ours, reference = tokenizer_of(source), Tokenizer.from_str(json.dumps(source))
     for _ in sample(range(400), 10):
@@ -302,7 +302,7 @@ def machine(name: str) -> tuple[BpeTable, fst.Tokenizer, Tokenizer]:
 @pytest.mark.sampled
 @each_pre_tokenizer
 def test_pieces_are_those_of_the_reference(name: str) -> None:
-    """A sequence of pre-tokenizers splits short texts over one character of each class as tokenizers does."""
+    """A sequence of pre-tokenizers splits short texts over one character of each class as `tokenizers` does."""
     ours, reference = compiled(name), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)})).pre_tokenizer
     characters = "".join(sorted({*representatives(ours), *"a "}))
     for text in sample([*texts_over(characters, 20_000)], 60):
@@ -310,7 +310,7 @@ def test_pieces_are_those_of_the_reference(name: str) -> None:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Check that ids, offsets and words match tokenizers, and that the walk gives the ids."""
+    """Check that ids, offsets and words equal those of `tokenizers`, and that the walk gives the ids."""
     table, tokenizer, reference = machine(name)
     found = tokenizer.encode_batch(texts, offsets=True)
     expected = reference.encode_batch(texts, add_special_tokens=False)
@@ -324,7 +324,7 @@ def hold(name: str, texts: Sequence[str]) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """Texts mixed with special tokens have the ids, offsets and words of tokenizers and the ids of the walk."""
+    """Texts mixed with special tokens get the same ids, offsets and words as in `tokenizers` and the same ids as the walk."""
     draw = random.Random(name)
     hold(name, ["", " ", "  <s>  ", *(mixed(draw, draw.choice((1, 3, 9))) for _ in sample(range(2_500), 50))])
 
@@ -332,7 +332,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_long_stretches(name: str) -> None:
-    """A stretch longer than a chunk, dropped or not, has the ids, offsets and words of tokenizers."""
+    """A stretch longer than a chunk, dropped or not, gets the same ids, offsets and words as in `tokenizers`."""
     runs = [unit * (CHUNK // len(unit) + by) for unit in sample((" ", "1", "a", "\n", "ab ", "é"), 2, name) for by in (-1, 0, 1)]
     hold(name, [f"{around}{run}{around}" for run in runs for around in ("", "it's")])
 
@@ -348,7 +348,7 @@ parts_of_splits = some.builds(
 @examples(100)
 @given(some.lists(parts_of_splits, min_size=1, max_size=2), some.lists(some.text("abcd <é", max_size=40), min_size=10, max_size=10))
 def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> None:
-    """With random splits, the kernel gives the ids of the walk and of tokenizers."""
+    """With random splits, the kernel gives the ids of the walk and of `tokenizers`."""
     described = {**document("whole"), "pre_tokenizer": byte_level_last(*parts)}
     try:
         table: BpeTable = assemble(of_document(described, Path("tokenizer.json")), "auto")
@@ -406,7 +406,7 @@ def table_of(parts: Json) -> BpeTable:
 
 @pytest.mark.parametrize("name", BEHIND)
 def test_digits_among_bytes(name: str) -> None:
-    """Digits after ByteLevel splits at letters for bytes that are numeric, also inside a character, as in tokenizers."""
+    """Digits after ByteLevel splits at letters for bytes that are numeric, also inside a character, as in `tokenizers`."""
     parts, draw = behind_bytes(BEHIND[name]), random.Random(name)
     table = table_of(parts)
     texts = ["".join(draw.choices(UNITS_OF_BYTES, k=draw.randint(0, 12))) for _ in range(100)]

@@ -1,4 +1,4 @@
-"""Splitters that are compiled from patterns split like the regex engines of tokenizers and tiktoken."""
+"""Splitters that are compiled from patterns split like the regex engines of `tokenizers` and `tiktoken`."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def engine_of(dialect: Dialect) -> generate_properties.Engine:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_matches_over_classes_are_those_of_oniguruma(name: str) -> None:
-    """In all short texts over one character of each class, a splitter finds the matches of tokenizers."""
+    """In all short texts over one character of each class, a splitter finds the same matches as `tokenizers`."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
     for text in texts_over(representatives(ours), 200_000 if LONG else 3_000):
         assert cut(text, ours.pretokens(text)) == reference(text), text
@@ -125,7 +125,7 @@ def test_matches_over_classes_are_those_of_oniguruma(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
-    """In all short texts over one character of each class, a splitter finds the matches of tiktoken."""
+    """In all short texts over one character of each class, a splitter finds the same matches as `tiktoken`."""
     pytest.importorskip("tiktoken")
     ours = compiled(PATTERNS[name], "fancy-regex")
     characters = representatives(ours)
@@ -187,7 +187,7 @@ def compiled_or_not(pattern: str, dialect: Dialect) -> Splitter:
 @examples(3_000, deadline=None)
 @given(random_patterns, st.lists(st.text(CHARACTERS, max_size=9), min_size=10, max_size=10))
 def test_matches_of_random_patterns_are_those_of_oniguruma(pattern: str, texts: list[str]) -> None:
-    """With a random pattern, a splitter finds the matches of tokenizers."""
+    """With a random pattern, a splitter finds the same matches as `tokenizers`."""
     ours = compiled_or_not(pattern, "oniguruma")
     reference = oniguruma(pattern)
     for text in texts:
@@ -197,7 +197,7 @@ def test_matches_of_random_patterns_are_those_of_oniguruma(pattern: str, texts: 
 @examples(1_000, deadline=None)
 @given(random_patterns, st.lists(st.text(CHARACTERS, max_size=4), min_size=10, max_size=10))
 def test_matches_of_random_patterns_are_those_of_fancy_regex(pattern: str, texts: list[str]) -> None:
-    """With a random pattern, a splitter finds the matches of tiktoken."""
+    """With a random pattern, a splitter finds the same matches as `tiktoken`."""
     pytest.importorskip("tiktoken")
     ours = compiled_or_not(pattern, "fancy-regex")
     reference = fancy_regex(pattern, CHARACTERS, 4)
@@ -297,7 +297,7 @@ def test_patterns_of_vocabularies() -> None:
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("pattern", [r"a+", r"[ab]", r"\s|b\S"])
 def test_behaviors_are_those_of_the_reference(pattern: str, behavior: Any, invert: bool) -> None:
-    """Each behavior gives the pre-tokens of tokenizers."""
+    """Each behavior gives the same pre-tokens as `tokenizers`."""
     from tokenizers import Regex, pre_tokenizers
 
     ours, reference = splitter(pattern, behavior, invert), pre_tokenizers.Split(Regex(pattern), behavior, invert)

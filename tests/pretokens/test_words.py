@@ -97,7 +97,7 @@ def words_of(tables: WordPieceTable, most: int | None = None) -> Iterator[tuple[
 
 
 def check_all(tables: WordPieceTable, most: int | None) -> None:
-    """Check that the words of a table, or a sample of them, have the walk's ids."""
+    """Check that the words of a table, or a sample of them, get the same ids from the kernel as from the walk."""
     words = sorted(held(tables).items())
     if most is not None:
         words = random.Random(2).sample(words, min(most, len(words)))
@@ -127,7 +127,9 @@ def test_words_of_one_token_are_held() -> None:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(REAL, 3))
 def test_words_of_real_vocabularies(name: str) -> None:
-    """With real vocabularies, words have the walk's ids, and at least 97% of the words of one token are in the table."""
+    """With real vocabularies, words get the same ids from the kernel as from the walk, and at least 97% of the words of one token are in
+    the table.
+    """
     tables = real(name)
     check_all(tables, MOST)
     assert share_held(tables, 3_000) >= 0.97

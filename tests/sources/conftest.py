@@ -52,5 +52,5 @@ def read(file: Path) -> Read:
 
 @pytest.fixture(scope="module")
 def auto() -> Any:
-    """The AutoTokenizer of transformers."""
+    """The AutoTokenizer of `transformers`."""
     return pytest.importorskip("transformers", reason="the reference for folders").AutoTokenizer.from_pretrained

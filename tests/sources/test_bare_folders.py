@@ -1,4 +1,4 @@
-"""Folders that name no tokenizer class, and folders of real models, compile to the tokenizers of transformers."""
+"""Folders that name no tokenizer class, and folders of real models, compile to the tokenizers of `transformers`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["no settings", "settings"])
 def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp_path: Path) -> None:
-    """A vocab.txt next to a tokenizer_config.json without a class compiles to transformers' BertTokenizer, with its settings."""
+    """A vocab.txt next to a tokenizer_config.json without a class compiles to `transformers`' BertTokenizer, with its settings."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
     reference = transformers.BertTokenizer.from_pretrained(folder)
@@ -115,7 +115,7 @@ SENTENCES = ("Hello, World! naïve café", "東京 is in Japan, isn't it? [MASK]
 @needs_shared
 @pytest.mark.parametrize("name", FOLDER_NAMES)
 def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> None:
-    """The folders of widely used models have the ids of AutoTokenizer, and those of their tokenizer.json."""
+    """The folders of widely used models give the same ids as AutoTokenizer, and those of their tokenizer.json."""
     folder = SHARED / "vocab" / name
     tables, reference = wordpiece(folder), auto(folder)
     tokenizer = fst.Tokenizer(tables)
@@ -128,7 +128,7 @@ def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> 
 
 @needs_shared
 def test_real_folder_without_a_tokenizer_json() -> None:
-    """The folder of KR-BERT, a vocab.txt and a setting, has the ids of BertTokenizer."""
+    """The folder of KR-BERT, a vocab.txt and a setting, gives the same ids as BertTokenizer."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     folder = SHARED / "vocab" / "KR-BERT"
     tokenizer, reference = fst.Tokenizer(wordpiece(folder)), transformers.BertTokenizer.from_pretrained(folder)

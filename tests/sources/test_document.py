@@ -1,4 +1,4 @@
-"""The tokenizer.json written from a table means the same as the source to tokenizers, and compiles to the same table."""
+"""The tokenizer.json written from a table means the same as the source to `tokenizers`, and compiles to the same table."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_reference_reads_both_files_alike(name: str, tmp_path: Path) -> None:
-    """With tokenizers, the source and the tokenizer.json written from its table give the same encodings and texts."""
+    """With `tokenizers`, the source and the tokenizer.json written from its table give the same encodings and texts."""
     path = written(SOURCES[name], tmp_path / "tokenizer.json")
     _, again = rewritten(path, tmp_path)
     one, other = (Tokenizer.from_file(str(file)) for file in (path, again))
@@ -139,8 +139,8 @@ def _all_of(reference: Tokenizer, text: str) -> list[Any]:
     "name", thinned(["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"], 4)
 )
 def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
-    """With tokenizers, a public tokenizer.json and the file written from its table have the same vocabulary,
-    and both compile to one table.
+    """With `tokenizers`, a public tokenizer.json and the file written from its table have the same vocabulary, and both compile to one
+    table.
     """
     path = SHARED / "vocab" / name / "tokenizer.json"
     tables, again = rewritten(path, tmp_path)

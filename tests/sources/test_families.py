@@ -1,4 +1,4 @@
-"""The tokenizer classes of transformers: the components of each class compile exactly, with a small vocabulary."""
+"""The tokenizer classes of `transformers`: the components of each class compile exactly, with a small vocabulary."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def trained(document: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(CLASSES, 20))
 def test_family(name: str, tmp_path: Path) -> None:
-    """For each class, the ids, offsets and decoded texts of any text match tokenizers."""
+    """For each class, the ids, offsets and decoded texts of any text equal those of `tokenizers`."""
     made = getattr(library("transformers"), f"{name}Tokenizer")()
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(trained(json.loads(made.backend_tokenizer.to_str()))), encoding="utf-8")
@@ -128,7 +128,7 @@ def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
 
 
 def test_live_tokenizer_of_tokenizers() -> None:
-    """A tokenizer of tokenizers compiles like its saved file, and is refused by the function for another kind of model."""
+    """A tokenizer of `tokenizers` compiles like its saved file, and is refused by the function for another kind of model."""
     own = Reference.from_str(json.dumps(trained(json.loads(Reference(models.BPE()).to_str()))))
     rows = texts(30)
     assert [ids.tolist() for ids in fst.Tokenizer(bpe(own)).encode_batch(rows)] == [encoding.ids for encoding in own.encode_batch(rows)]
@@ -139,7 +139,7 @@ def test_live_tokenizer_of_tokenizers() -> None:
 
 
 def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
-    """A class that transformers runs in Python is refused, also as a folder."""
+    """A class that `transformers` runs in Python is refused, also as a folder."""
     transformers = library("transformers")
     (tmp_path / "vocab.json").write_text(json.dumps({"<pad>": 0, "</s>": 1, "<unk>": 2, "|": 3, "a": 4}), encoding="utf-8")
     live = transformers.Wav2Vec2CTCTokenizer(str(tmp_path / "vocab.json"))
@@ -154,7 +154,7 @@ def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
 @given(text=some.text(some.sampled_from("abcdex \n\r\t\u3000"), max_size=12))
 @examples(400)
 def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
-    """A Replace of a set of characters, or of runs and single characters, gives the result of tokenizers."""
+    """A Replace of a set of characters, or of runs and single characters, gives the same result as `tokenizers`."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     by = normalizer(components(part, WITH_PREPEND), NO_WHITESPACE)
     assert by.normalized(text)[0] == normalizers.Replace(Regex(pattern), content).normalize_str(text)

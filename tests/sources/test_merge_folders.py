@@ -44,7 +44,7 @@ from fst.tables.header import BYTE_LEVEL
 
 
 def test_folder_of_merges_is_the_reference_s(tmp_path: Path) -> None:
-    """A folder with vocab.json and merges.txt has the ids of ByteLevelBPETokenizer, with any line ends."""
+    """A folder with vocab.json and merges.txt gives the same ids as ByteLevelBPETokenizer, with any line ends."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     for ending in ("\n", "\r\n"):
         lines = ["#version: 0.2", *map(" ".join, MERGES)]
@@ -65,7 +65,7 @@ def test_folder_of_merges_is_the_reference_s(tmp_path: Path) -> None:
     ],
 )
 def test_merges_that_are_none_are_refused(merges: str, message: str, tmp_path: Path) -> None:
-    """A line of merges.txt that is not a merge is refused with its number, and tokenizers refuses it, too."""
+    """A line of merges.txt that is not a merge is refused with its number, and `tokenizers` refuses it, too."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     (tmp_path / "merges.txt").write_text(merges, encoding="utf-8")
     with pytest.raises(Exception, match=r"merge|Merges|Token|token"):
@@ -128,7 +128,7 @@ CLASSES = [*byte_level_classes.FAMILIES, "PreTrainedTokenizerFast"]
 
 
 def same_folder(folder: Path, written: Mapping[str, Any]) -> None:
-    """Check that a folder has the ids of AutoTokenizer's tokenizer.json."""
+    """Check that a folder gives the same ids as AutoTokenizer's tokenizer.json."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     for name, content in written.items():
         (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
@@ -143,13 +143,13 @@ def same_folder(folder: Path, written: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize(("name", "config"), thinned([(name, config) for name in CLASSES for config in CONFIGS], 2))
 def test_folder_is_what_the_reference_makes_of_it(name: str, config: Json, tmp_path: Path) -> None:
-    """Each class uses the same parts of a tokenizer.json as in transformers, and has the same defaults for the others."""
+    """Each class uses the same parts of a tokenizer.json as in `transformers`, and has the same defaults for the others."""
     same_folder(tmp_path, {"tokenizer.json": UNLIKE, "tokenizer_config.json": {"tokenizer_class": name, **config}})
 
 
 @pytest.mark.parametrize("name", byte_level_classes.FAMILIES)
 def test_folder_of_merges_and_a_class_is_what_the_reference_makes_of_it(name: str, tmp_path: Path) -> None:
-    """For vocab.json and merges.txt, each class has the ids of transformers, but special tokens around texts are refused."""
+    """For vocab.json and merges.txt, each class gets the same ids as in `transformers`, but special tokens around texts are refused."""
     merges = "".join(f"{left} {right}\n" for left, right in MERGES)
     written = {"vocab.json": UNLIKE["model"]["vocab"], "merges.txt": "#version: 0.2\n" + merges}
     same_folder(tmp_path, {**written, "tokenizer_config.json": {"tokenizer_class": name}})
@@ -169,7 +169,7 @@ def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, tmp_path: P
 
 
 def test_class_with_another_type_of_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without transformers, a folder is refused if transformers might use another class than the named one."""
+    """Without `transformers`, a folder is refused if `transformers` might use another class than the named one."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name, content in {"tokenizer.json": UNLIKE, "config.json": {"model_type": "granite", "tokenizer_class": "GPT2Tokenizer"}}.items():
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
@@ -183,7 +183,7 @@ READ = ("gpt2/tokenizer.json", "roberta/tokenizer.json", "gpt_neox/tokenizer.jso
 @needs_shared
 @pytest.mark.parametrize("name", thinned(READ, 5))
 def test_real_document_is_the_reference_s(name: str) -> None:
-    """Widely used files have the tokens of the reference library, and their merges and pre-tokenizers give its ids."""
+    """Widely used files give the same tokens as the reference library, and their merges and pre-tokenizers give its ids."""
     content = (VOCABULARIES / name).read_bytes()
     reference = Tokenizer.from_str((gzip.decompress(content) if name.endswith(".gz") else content).decode())
     source = read(VOCABULARIES / name, {})

@@ -1,4 +1,4 @@
-"""Sources of byte-level BPE have the ids of tokenizers, or are refused by name."""
+"""Sources of byte-level BPE get the same ids as in `tokenizers`, or are refused by name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fst.tables.header import BYTE_LEVEL, Settings
 
 
 def test_letters_are_the_reference_s() -> None:
-    """Each byte has the letter of tokenizers, and the UTF-8 of every character is spelled as in tokenizers."""
+    """Each byte has the letter of `tokenizers`, and the UTF-8 of every character is spelled as in `tokenizers`."""
     assert sorted(LETTERS.values()) == sorted(pre_tokenizers.ByteLevel.alphabet())
     bare = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     text = "".join(chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
@@ -95,7 +95,7 @@ HARMLESS: list[Json] = [
 
 @pytest.mark.parametrize("more", HARMLESS, ids=str)
 def test_settings_without_effect_are_read(more: Json, path: Path) -> None:
-    """A setting that changes no ids of a vocabulary with all bytes is accepted, and tokenizers gives the same ids with and without it."""
+    """A setting that changes no ids of a vocabulary with all bytes is accepted, and `tokenizers` gives the same ids with and without it."""
     plain, written = (Tokenizer.from_str(json.dumps(document(model=one))) for one in (model(), model(**more)))
     assert [plain.encode(text).ids for text in TEXTS] == [written.encode(text).ids for text in TEXTS]
     found = source_of(path, document(model=model(**more)))
@@ -199,14 +199,14 @@ AMONG_OTHERS = [form.join(block) for block in BLOCKS for form in ("a", " ", "")]
 @pytest.mark.sampled
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS.values(), ids=PRE_TOKENIZERS.keys())
 def test_pieces_are_the_reference_s(pre_tokenizer: Json) -> None:
-    """Every supported sequence of pre-tokenizers gives the pre-tokens of tokenizers around every character."""
+    """Every supported sequence of pre-tokenizers gives the same pre-tokens as `tokenizers` around every character."""
     reference, parts = reference_of(pre_tokenizer), splits.components(pre_tokenizer)
     for text in (*TEXTS, *AMONG_OTHERS[:24], *sample(AMONG_OTHERS, 12)):
         assert [spelled(piece) for piece in pieces(parts, text)] == [piece for piece, _ in reference.pre_tokenize_str(text)]
 
 
 def test_digits_are_not_those_of_patterns() -> None:
-    """In tokenizers, some characters are digits to Digits but not numbers to a pattern, because it has two versions of Unicode."""
+    """In `tokenizers`, some characters are digits to Digits but not numbers to a pattern, because it has two versions of Unicode."""
     digits = reference_of({"type": "Digits", "individual_digits": True})
     numbers = reference_of({**ISOLATED, "pattern": {"Regex": r"\p{N}"}})
     text = "a".join(chr(code) for code in range(0x10000, 0x20000))

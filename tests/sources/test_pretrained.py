@@ -1,4 +1,4 @@
-"""Folders of pretrained models have the ids, names and settings of transformers' AutoTokenizer."""
+"""Folders of pretrained models give the same ids, names and settings as `transformers`' AutoTokenizer."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ FOLDERS: dict[str, Json] = {
 
 @pytest.mark.parametrize("files", FOLDERS.values(), ids=FOLDERS.keys())
 def test_folder_is_what_the_reference_makes_of_it(files: Json, auto: Any, tmp_path: Path) -> None:
-    """A folder has the ids, names and settings of AutoTokenizer, also after its table is saved and loaded."""
+    """A folder gives the same ids, names and settings as AutoTokenizer, also after its table is saved and loaded."""
     folder = write(tmp_path / "folder", files)
     reference = auto(folder)
     wordpiece(folder).save(tmp_path / "table.npz")
@@ -118,7 +118,7 @@ SAID = {"do_lower_case": False, "cls_token": "<s>", "pad_token": "<pad>", "extra
     thinned(product([*pretrained.FAMILIES, *pretrained.AS_IT_STANDS[1:]], (MINIMAL, UNLIKE_BERT), ({}, SAID)), 3),
 )
 def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source: Json, config: Json, auto: Any, tmp_path: Path) -> None:
-    """Each class uses the same parts of a tokenizer.json as in transformers, and has the same defaults for missing parts."""
+    """Each class uses the same parts of a tokenizer.json as in `transformers`, and has the same defaults for missing parts."""
     folder = write(tmp_path / "folder", {"tokenizer.json": source, "tokenizer_config.json": {"tokenizer_class": name, **config}})
     reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
     same_ids(tokenizer, reference)
@@ -178,7 +178,7 @@ CLASSES = st.sampled_from(["BertTokenizer", "DistilBertTokenizerFast", "PreTrain
 def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     config: Json, kind: str, older: Json, numbers: Json, has_document: bool, lower: bool, auto: Any, tmp_path: Path
 ) -> None:
-    """A folder with any files has the results of AutoTokenizer, or is refused with an error of this package."""
+    """A folder with any files gives the same results as AutoTokenizer, or is refused with an error of this package."""
     normalizer = {**document()["normalizer"], "lowercase": lower}
     files = bare({"special_tokens_map.json": older, "added_tokens.json": numbers}, **{"tokenizer_class": kind, **config})
     folder = write(tmp_path / "folder", files | ({"tokenizer.json": document(normalizer=normalizer)} if has_document else {}))
@@ -250,14 +250,14 @@ OTHER_CLASSES = [
 
 @pytest.mark.parametrize(("files", "message"), OTHER_CLASSES)
 def test_class_that_only_transformers_knows(files: Json, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without transformers, a folder of an unknown class is refused with the name of the class."""
+    """Without `transformers`, a folder of an unknown class is refused with the name of the class."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(fst.UnsupportedError, match=f"{message}.*; or install transformers"):
         wordpiece(write(tmp_path / "folder", files))
 
 
 def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:  # noqa: ARG001 - skips without transformers
-    """A folder is refused with the reason if transformers fails, or makes a tokenizer that runs in Python."""
+    """A folder is refused with the reason if `transformers` fails, or makes a tokenizer that runs in Python."""
     with pytest.raises(fst.UnsupportedError, match="BertJapaneseTokenizer, which transformers runs in Python"):
         wordpiece(write(tmp_path / "python", OTHER_CLASSES[0][0]))
     with pytest.raises(fst.UnsupportedError, match=r"'t5', and no file a.*; transformers cannot make it, either: "):

@@ -1,4 +1,4 @@
-"""Files of ranks, tiktoken's and tekken's, have the ids of their libraries, or are refused by name."""
+"""Files of ranks, `tiktoken`'s and tekken's, have the ids of their libraries, or are refused by name."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_options_that_say_too_little_or_too_much_are_refused(given: Json, messag
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["cl100k_base", "o200k_base", "p50k_base", "r50k_base"], 4))
 def test_named_encodings_are_the_reference_s(name: str) -> None:
-    """The patterns, special tokens and tokens of named encodings match tiktoken, and an Encoding is read like its file."""
+    """The patterns, special tokens and tokens of named encodings equal those of `tiktoken`, and an Encoding is read like its file."""
     library = pytest.importorskip("tiktoken", reason="the reference")
     folder = VOCABULARIES / name
     stated = json.loads((folder / "encoding.json").read_text(encoding="utf-8"))
@@ -140,13 +140,13 @@ def test_named_encodings_are_the_reference_s(name: str) -> None:
 
 
 def test_patterns_are_those_of_the_installed_reference() -> None:
-    """The pattern of GPT-2 equals that in the installed tiktoken."""
+    """The pattern of GPT-2 equals that in the installed `tiktoken`."""
     public = pytest.importorskip("tiktoken_ext.openai_public", reason="the reference")
     assert tiktoken.ENCODINGS["gpt2"].pattern == tiktoken.ENCODINGS["p50k_base"].pattern == public.r50k_pat_str
 
 
 def test_live_encoding_takes_no_options() -> None:
-    """An Encoding of tiktoken is complete, so options are refused."""
+    """An Encoding of `tiktoken` is complete, so options are refused."""
     library = pytest.importorskip("tiktoken", reason="the reference")
     encoding = library.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=RANKS, special_tokens={"<|end|>": 400})
     assert read(encoding, {}, "BPE").added.ids == {"<|end|>": 400}

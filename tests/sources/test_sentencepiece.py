@@ -1,4 +1,4 @@
-"""Models of sentencepiece have the ids, offsets and decoded texts of sentencepiece, or are refused."""
+"""Models of `sentencepiece` get the same ids, offsets and decoded texts as in `sentencepiece`, or are refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ORACLES = sorted((SHARED / "oracles/bpe_unigram").glob("*.jsonl"))
 
 
 class Both(NamedTuple):
-    """A model as loaded by sentencepiece and by the package."""
+    """A model as loaded by `sentencepiece` and by the package."""
 
     of: Any
     table: BpeTable | UnigramTable
@@ -78,7 +78,7 @@ each_real = pytest.mark.parametrize("name", thinned(REAL, 2), ids=lambda name: n
 
 
 def hold(made: Both, texts: Sequence[str]) -> None:
-    """Check that ids, offsets and decoded texts match sentencepiece, and that kernels match the walk."""
+    """Check that ids, offsets and decoded texts equal those of `sentencepiece`, and that kernels match the walk."""
     of, table, tokenizer = made
     batch = tokenizer.encode_batch([*texts], offsets=True)
     plain = tokenizer.encode_batch([*texts])
@@ -111,7 +111,7 @@ REPLACEMENTS = some.dictionaries(STRINGS, some.sampled_from(["", "a", "b ", " ",
 def test_small_models(
     kind: str, is_suffix: bool, pieces: list[Piece], spaces: Spaces, replacements: dict[str, str], byte_fallback: bool, texts: list[str]
 ) -> None:
-    """With any pieces, normalizer and texts, ids, offsets and decoded texts match sentencepiece and the definitions."""
+    """With any pieces, normalizer and texts, ids, offsets and decoded texts equal those of `sentencepiece` and the definitions."""
     every = [UNK, *{piece.text: piece for piece in [*CHARS, *pieces]}.values(), *(ALL_BYTES * byte_fallback)]
     data = model_of(every, kind, spaces, replacements, byte_fallback=byte_fallback, treat_whitespace_as_suffix=is_suffix)
     try:
@@ -129,7 +129,7 @@ def test_small_models(
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_self_test_data(kind: str) -> None:
-    """The self-test data of older models is ignored, as in sentencepiece."""
+    """The self-test data of older models is ignored, as in `sentencepiece`."""
     sample_ = b"\x0a\x02ab\x12\x05wrong"
     data = model_of([UNK, *CHARS, Piece("ab", -1)], kind) + b"\x22" + bytes([len(sample_) + 2]) + b"\x0a" + bytes([len(sample_)]) + sample_
     hold(both(data), ["ab ab", " a▁b é", ""])
@@ -138,7 +138,7 @@ def test_self_test_data(kind: str) -> None:
 @each_real
 @needs_shared
 def test_texts_by_real_models(name: str) -> None:
-    """With real models, texts with spaces anywhere, dropped characters and unknown characters have the ids of sentencepiece."""
+    """With real models, texts with spaces anywhere, dropped characters and unknown characters get the same ids as in `sentencepiece`."""
     texts = ["", " ", "Hello  world ", " ▁ a▁", "日本語🙂é ﬁ½", "a\x00\x01 \x01b", "  \x01a", "a \ufffd" + " " * 40 + "b", "\u200b"]
     hold(real(name), texts)
 
@@ -149,7 +149,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "{0}{0} e{0}\u0301")
 @needs_shared
 @pytest.mark.sampled
 def test_every_code_point(name: str) -> None:
-    """With real models, every character, alone, repeated, and between letters or spaces, has the ids of sentencepiece."""
+    """With real models, every character, alone, repeated, and between letters or spaces, gets the same ids as in `sentencepiece`."""
     made = real(name)
     for chars in (sample(SWEPT_CHARACTERS, 400, name), EVERY_CHARACTER[:0x300], EVERY_CHARACTER[0x2000:0x2100]):
         for context in CONTEXTS:
@@ -167,7 +167,7 @@ TIED = some.dictionaries(some.text("ab", min_size=2, max_size=5), some.sampled_f
 @examples(400)
 @given(TIED, some.lists(some.text("aab", max_size=14), min_size=3, max_size=6))
 def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
-    """With tied scores, the leftmost pair merges first, as in sentencepiece, or the model is refused with the names of two pieces."""
+    """With tied scores, the leftmost pair merges first, as in `sentencepiece`, or the model is refused with the names of two pieces."""
     every = [UNK, Piece("a", -9), Piece("b", -9), *(Piece(*piece) for piece in scores.items())]
     try:
         made = both(model_of(every, "bpe", Spaces(add_dummy_prefix=False)))
@@ -180,7 +180,7 @@ def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
 
 @pytest.mark.parametrize("sizes", [(2, 4, 8, 5, 16, 6, 12, 13, 10, 14, 3, 9, 7, 11), range(2, 32), (2, 3, 5, 8)])
 def test_runs_of_one_score(sizes: Sequence[int]) -> None:
-    """Runs of spaces of any length have the ids of sentencepiece if the pieces for runs have one score, as in Mistral's model."""
+    """Runs of spaces of any length get the same ids as in `sentencepiece` if the pieces for runs have one score, as in Mistral's model."""
     every = [UNK, Piece("▁", -5), Piece("x", -5), Piece("▁x", -1), *(Piece("▁" * size, -1e9) for size in sizes), *ALL_BYTES]
     made = both(model_of(every, "bpe", Spaces(remove_extra_whitespaces=False), byte_fallback=True))
     hold(made, [" " * count + end for count in range(100) for end in ("", "x")])
@@ -259,7 +259,7 @@ def test_files_and_folders(name: str, tmp_path: Path) -> None:
 
 
 def test_commands(tmp_path: Path) -> None:
-    """`fst compile`, `fst info` and `fst verify` accept models of sentencepiece."""
+    """`fst compile`, `fst info` and `fst verify` accept models of `sentencepiece`."""
     of, other, text = tmp_path / "x.model", tmp_path / "y.model", tmp_path / "text.txt"
     of.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe"))
     other.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "char"))
@@ -275,7 +275,7 @@ def test_commands(tmp_path: Path) -> None:
 
 
 def test_tokenizers_has_no_such_tokenizer(tmp_path: Path) -> None:
-    """A table of a sentencepiece model can replace a tokenizer of transformers, but cannot be saved as a tokenizer.json."""
+    """A table of a `sentencepiece` model can replace a tokenizer of `transformers`, but cannot be saved as a tokenizer.json."""
     pytest.importorskip("transformers")
     made = both(model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe"))
     found = fst.hf(made.tokenizer)
@@ -327,7 +327,7 @@ OWN = ["<x>", "<x", "ê", "ｱ", "①②", "\u0301", "日本", "<mask>"]
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_own_pieces_beside_a_large_charsmap(kind: str) -> None:
-    """With the default charsmap of sentencepiece, which has 225,000 strings, user-defined pieces are found as in sentencepiece."""
+    """With the default charsmap of `sentencepiece`, which has 225,000 strings, user-defined pieces are found as in `sentencepiece`."""
     rules = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc").serialized_model_proto()
     data = model_of([UNK, *CHARS, *(Piece(own, 0, USER_DEFINED) for own in OWN)], kind)
     made, normal = map(sentencepiece_model_pb2.ModelProto.FromString, (data, rules))
@@ -356,7 +356,7 @@ WHOLE = model_of(
 @given(some.lists(some.tuples(some.integers(0, len(WHOLE) - 1), some.integers(0, 255)), max_size=4), some.integers(0, len(WHOLE)))
 @examples(1_000, deadline=None)
 def test_damaged_models_are_refused_or_sound(damage: list[tuple[int, int]], size: int) -> None:
-    """A model with changed bytes is refused, or has the ids of sentencepiece."""
+    """A model with changed bytes is refused, or gives the same ids as `sentencepiece`."""
     data = bytearray(WHOLE)
     for place, byte in damage:
         data[place] = byte
@@ -376,7 +376,7 @@ def test_damaged_models_are_refused_or_sound(damage: list[tuple[int, int]], size
 
 
 def oracle_rows() -> Iterator[Any]:
-    """Yield the rows for models of sentencepiece."""
+    """Yield the rows for models of `sentencepiece`."""
     for path in ORACLES:
         for number, row in enumerate(map(json.loads, path.read_text(encoding="utf-8").splitlines())):
             if row["config"].get("format") == "spm" or (isinstance(row["vocab"], dict) and "sentencepiece" in row["vocab"]):
@@ -394,7 +394,7 @@ def inline(row: Any) -> Both:
 @needs_shared
 @pytest.mark.parametrize("row", [*oracle_rows()])
 def test_rows_of_other_projects(row: Any) -> None:
-    """The ids equal those that another project's test expects, or those of sentencepiece."""
+    """The ids equal those that another project's test expects, or those of `sentencepiece`."""
     if not isinstance(row["vocab"], str):
         try:
             made = inline(row)

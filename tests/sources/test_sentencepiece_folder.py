@@ -1,4 +1,4 @@
-"""Folders with a model of sentencepiece and files of transformers have the ids of the class that AutoTokenizer chooses."""
+"""Folders with a model of `sentencepiece` and files of `transformers` have the ids of the class that AutoTokenizer chooses."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def folder_of(folder: Path, name: str, files: Json) -> Path:
 
 
 def hold(folder: Path, texts: list[str]) -> None:
-    """Check that ids, decoded texts, vocabulary and settings match AutoTokenizer."""
+    """Check that ids, decoded texts, vocabulary and settings equal those of AutoTokenizer."""
     reference = transformers.AutoTokenizer.from_pretrained(folder)
     found = fst.Tokenizer(tokenizer(folder))
     expected = reference(texts)["input_ids"]
@@ -142,7 +142,7 @@ def test_other_folders_are_refused_by_name(files: Json, message: str, tmp_path: 
 
 
 def test_model_alone_has_the_ids_of_sentencepiece(tmp_path: Path) -> None:
-    """A model file, and a folder without files of transformers, have the ids of sentencepiece."""
+    """A model file, and a folder without files of `transformers`, give the same ids as `sentencepiece`."""
     folder = folder_of(tmp_path, "T5", {MODEL: {"architectures": []}})
     for source in (folder, folder / "spiece.model"):
         assert fst.Tokenizer(tokenizer(source)).header["reference"] == "sentencepiece 0.2.3"

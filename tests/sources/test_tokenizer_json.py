@@ -1,4 +1,6 @@
-"""A ``tokenizer.json`` of WordPiece has the ids of tokenizers, or is refused with a message that contains the fault and its position."""
+"""A ``tokenizer.json`` of WordPiece gives the same ids as `tokenizers`, or is refused with a message that contains the fault and its
+position.
+"""
 
 from __future__ import annotations
 
@@ -102,13 +104,13 @@ ONE_ID = {"two tokens with one id": without_special_ids({**dict(zip(TOKENS, rang
 
 @pytest.mark.parametrize("source", (DOCUMENTS | ONE_ID).values(), ids=(DOCUMENTS | ONE_ID).keys())
 def test_document_gives_the_reference_s_ids(source: Document, read: Read) -> None:
-    """A tokenizer.json has the ids of tokenizers."""
+    """A tokenizer.json gives the same ids as `tokenizers`."""
     same_ids(read(source), Tokenizer.from_str(json.dumps(source)))
 
 
 @pytest.mark.parametrize("source", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 def test_document_gives_the_reference_s_names(source: Document, read: Read) -> None:
-    """A tokenizer.json has the ids of tokenizers for all its tokens, including added tokens."""
+    """A tokenizer.json gives the same ids as `tokenizers` for all its tokens, including added tokens."""
     same_names(read(source), Tokenizer.from_str(json.dumps(source)))
 
 
@@ -286,7 +288,7 @@ def test_id_out_of_range_is_refused(number: Any, read: Read) -> None:
 
 
 def test_largest_ids_are_allowed(read: Read) -> None:
-    """The largest id, 4,194,303, has the results of tokenizers."""
+    """The largest id, 4,194,303, gets the same results as in `tokenizers`."""
     source = without_special_ids({**GAPS, "x": (1 << 22) - 1, "##x": (1 << 22) - 2})
     same_ids(read(source), Tokenizer.from_str(json.dumps(source)))
 
@@ -365,7 +367,7 @@ ALIKE: dict[type, st.SearchStrategy[Any]] = {
 @given(draw=st.data(), place=st.sampled_from(places(SMALL)))
 @examples(80)
 def test_any_value_anywhere_is_read_or_refused(draw: st.DataObject, place: tuple[Any, ...], read: Read) -> None:
-    """A document with any value at any position has the ids of tokenizers, or is refused with an error of this package."""
+    """A document with any value at any position gets the same ids as in `tokenizers`, or is refused with an error of this package."""
     value = functools.reduce(lambda part, key: part[key], place, SMALL)
     source = put(SMALL, place, draw.draw(st.one_of(ALIKE[type(value)], ANYTHING)))
     try:

@@ -1,4 +1,4 @@
-"""Vocabularies of WordPiece have the ids of tokenizers, or are refused with a message that contains the fault and its position."""
+"""Vocabularies of WordPiece get the same ids as in `tokenizers`, or are refused with a message that contains the fault and its position."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
 
 def read_both(file: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
-    """Read a vocab.txt with the package and with tokenizers."""
+    """Read a vocab.txt with the package and with `tokenizers`."""
     file.write_bytes(data)
     return dict(sources.read(file, {}).model.tokens), models.WordPiece.read_file(str(file))
 
@@ -69,14 +69,14 @@ def read_both(file: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
     ],
 )
 def test_lines_are_read_as_the_reference_reads_them(data: bytes, tmp_path: Path) -> None:
-    """A vocab.txt has the tokens and ids of tokenizers, whatever its lines."""
+    """A vocab.txt gives the same tokens and ids as `tokenizers`, whatever its lines."""
     ours, theirs = read_both(tmp_path / "vocab.txt", data)
     assert ours == theirs
 
 
 @pytest.mark.parametrize("char", [*WHITE_SPACE, *NO_WHITE_SPACE], ids=lambda char: f"U+{ord(char):04X}")
 def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path: Path) -> None:
-    """Whitespace at the end of a line is not part of a token, and any other character is, as in tokenizers."""
+    """Whitespace at the end of a line is not part of a token, and any other character is, as in `tokenizers`."""
     ours, theirs = read_both(tmp_path / "vocab.txt", f"[UNK]\na{char}\n{char}\n{char}b\nc{char}{char} \nd{char}".encode())
     assert ours == theirs
     assert ("a" in ours) == (char in WHITE_SPACE)
@@ -88,14 +88,14 @@ def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path
 )
 @examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_lines_are_read_as_the_reference_reads_them(lines: list[str], end: str, tmp_path: Path) -> None:
-    """Any lines after the unknown token give the vocabulary of tokenizers."""
+    """Any lines after the unknown token give the same vocabulary as `tokenizers`."""
     ours, theirs = read_both(tmp_path / "vocab.txt", "\n".join(["[UNK]", *lines]).encode() + end.encode())
     assert ours == theirs
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_bare_vocabulary_is_bert_s(end: str, tmp_path: Path) -> None:
-    """A vocab.txt gives the results of BertWordPieceTokenizer, with its special tokens, template and decoder."""
+    """A vocab.txt gives the same results as BertWordPieceTokenizer, with its special tokens, template and decoder."""
     file = tmp_path / "vocab.txt"
     file.write_bytes((end.join(TOKENS) + end).encode())
     tokenizer, reference = fst.Tokenizer(wordpiece(file)), BertWordPieceTokenizer(str(file))

@@ -432,7 +432,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
 
 @pytest.mark.parametrize("layout", ["compact", "linked"])
 def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """The valid tables are loaded, and give the walk's ids for texts that use every part the tests change."""
+    """The valid tables are loaded, and give the same ids as the walk for texts that use every part the tests change."""
     path = tmp_path / "good.npz"
     good[layout].save(path)
     tokenizer = fst.Tokenizer.load(path)

@@ -1,4 +1,4 @@
-"""Added tokens with any flags are found at the positions of tokenizers, and cover the same text."""
+"""Added tokens with any flags are found at the same positions as in `tokenizers`, and cover the same text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ IN_WORDS = (
 
 
 def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
-    """A tokenizer of tokenizers with BERT's components and some added tokens."""
+    """A tokenizer of `tokenizers` with BERT's components and some added tokens."""
     tokenizer = Tokenizer(models.WordPiece({token: number for number, token in enumerate(TOKENS)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(**options)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -60,7 +60,7 @@ def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", thinned(range(15), 15))
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
-    """With any added tokens, flags and settings of BERT's normalizer, the ids and offsets match tokenizers."""
+    """With any added tokens, flags and settings of BERT's normalizer, the ids and offsets equal those of `tokenizers`."""
     chosen = random.Random(seed)
     options = {name: chosen.random() < 0.8 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -117,7 +117,7 @@ SOLID = ("ab", "b", "<m>", "<s>", "é", "A", "_", "<m", "m>")
 @pytest.mark.sampled
 @pytest.mark.parametrize(("seed", "kind"), thinned(product(range(6), BUILDERS), 6))
 def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
-    """Added tokens with any flags that contain whitespace have the ids and decoded texts of tokenizers, or are refused."""
+    """Added tokens with any flags that contain whitespace get the same ids and decoded texts as in `tokenizers`, or are refused."""
     chosen, done = random.Random(f"{seed} {kind}"), 0
     while done < (1 if kind == "WordPiece" else 3):
         of = BUILDERS[kind](chosen)
@@ -143,7 +143,7 @@ def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalizer", thinned([([normalizers.NFKD()],), ([normalizers.NFD(), normalizers.Lowercase()],)], 2))
 def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_path: Path) -> None:
-    """A token with single_word may be next to a part of a character, as if a fraction becomes digits, and is found as in tokenizers."""
+    """A token with single_word may be next to a part of a character, as if a fraction becomes digits, and is found as in `tokenizers`."""
     of = reference([AddedToken(content, single_word=True, normalized=True) for content in ("b1", "2b", "a=", "c", "x", ".b", "1")])
     of.normalizer = normalizers.Sequence(normalizer)
     chosen = random.Random(5)
@@ -210,7 +210,7 @@ def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("single_word", thinned([False, True], 2))
 def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An added token has the results of tokenizers wherever a chunk ends inside it or next to it."""
+    """An added token gets the same results as in `tokenizers` wherever a chunk ends inside it or next to it."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True, single_word=single_word)]), tmp_path)
     refuse_to_read(monkeypatch)
     texts = [filler * 2000 for filler in ("abcfoo ", "xabcfoox ", "abcfoo-", "abcfoo_")]
@@ -235,7 +235,7 @@ def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
 
 
 def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
-    """If a token of raw text and a token of normalized text have the same symbols, the token that tokenizers finds is found."""
+    """If a token of raw text and a token of normalized text have the same symbols, the token that `tokenizers` finds is found."""
     added = [AddedToken("foo", normalized=False), AddedToken("Foo", normalized=True), AddedToken("oob", normalized=True)]
     of, tokenizer = compiled(reference(added), tmp_path)
     check(of, tokenizer, ["foo", "FOO", "foob", "FOOb", "xfOobx", "xfoobx", "afooFoo"])
@@ -244,7 +244,7 @@ def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalized", thinned([False, True], 2))
 def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -> None:
-    """A token with single_word is found next to any character exactly if tokenizers finds it."""
+    """A token with single_word is found next to any character exactly if `tokenizers` finds it."""
     of, tokenizer = compiled(reference([AddedToken("foo", single_word=True, normalized=normalized)]), tmp_path)
     characters = EVERY_CHARACTER
     texts = [f"{char}foo foo{char} {char}" for char in sample([*characters[:0x3100], *characters[0x3100::61]], 9)]
@@ -313,7 +313,7 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_equal_tokens_are_refused(tmp_path: Path) -> None:
-    """Tokens that are equal after normalization are refused with their names, because tokenizers chooses one at random."""
+    """Tokens that are equal after normalization are refused with their names, because `tokenizers` chooses one at random."""
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken("FOO", normalized=True), AddedToken("fOO", normalized=True)]).save(path)
     with pytest.raises(fst.UnsupportedError, match="'FOO' and 'fOO'"):
@@ -368,7 +368,7 @@ def test_tokens_that_overlap_a_late_one_are_late() -> None:
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -> None:
-    """An added token that is found in normalized text decodes to its normalized form, as in tokenizers."""
+    """An added token that is found in normalized text decodes to its normalized form, as in `tokenizers`."""
     contents = ("FÓO", "你好", "X Y", "Q\tZ", "[PAD]", "<mask>", "İ", "ﬁ", "한")
     added = [AddedToken(content, normalized=index != 5, special=index > 3) for index, content in enumerate(contents)]
     of, tokenizer = compiled(reference(added, lowercase=lowercase), tmp_path)

@@ -1,4 +1,4 @@
-"""`with_added_tokens` and the stand-ins' methods add tokens to a tokenizer, with the results of the same calls in tokenizers."""
+"""`with_added_tokens` and the stand-ins' methods add tokens to a tokenizer, with the results of the same calls in `tokenizers`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def as_calls(ours: Any, theirs: Tokenizer, chosen: random.Random) -> bool:
 @pytest.mark.parametrize("seed", thinned(range(60), 30))
 @pytest.mark.parametrize("kind", KINDS)
 def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
-    """After calls that add tokens with any flags, all results match tokenizers, or the compiler also refuses the tokens."""
+    """After calls that add tokens with any flags, all results equal those of `tokenizers`, or the compiler also refuses the tokens."""
     chosen = random.Random(f"{kind} {seed}")
     ours, live = fst.tokenizers(table(kind)), Tokenizer.from_str(source(kind).to_str())
     if not as_calls(ours, live, chosen):
@@ -135,20 +135,20 @@ def test_streams_find_added_tokens() -> None:
     ],
 )
 def test_wrong_tokens_are_refused(ask: Callable[[Any], Any], error: type[Exception], what: str) -> None:
-    """An invalid token, or a token that cannot be found as in tokenizers, is refused, and the message contains it."""
+    """An invalid token, or a token that cannot be found as in `tokenizers`, is refused, and the message contains it."""
     with pytest.raises(error, match=what):
         ask(fst.Tokenizer(wordpiece(TOKENS)))
 
 
 def test_ids_of_others_are_not_taken() -> None:
-    """A token whose id would be that of another token, as happens in tokenizers, is refused."""
+    """A token whose id would be that of another token, as happens in `tokenizers`, is refused."""
     of = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "b": 3}, unk_token="[UNK]"))
     with pytest.raises(fst.UnsupportedError, match=r"^the id of added token '<x>' is 3, which another token has; "):
         fst.Tokenizer(compiled(of)).with_added_tokens(["<x>"])
 
 
 def test_ids_after_those_of_tiktoken() -> None:
-    """In a table of tiktoken, whose special tokens have ids after a gap, new ids follow the highest id."""
+    """In a table of `tiktoken`, whose special tokens have ids after a gap, new ids follow the highest id."""
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
     encoding = tiktoken.Encoding("bytes", pat_str=r"\s+|\S+", mergeable_ranks=ranks, special_tokens={"<end>": 300})

@@ -1,5 +1,5 @@
-"""Charsmaps before byte-level BPE, by the normalizer `Precompiled` and by sentencepiece's rules, compared with tokenizers and
-sentencepiece.
+"""Charsmaps before byte-level BPE, by the normalizer `Precompiled` and by `sentencepiece`'s rules, compared with `tokenizers` and
+`sentencepiece`.
 """
 
 from __future__ import annotations
@@ -99,14 +99,14 @@ def machine(name: str) -> Machine:
 @each_case
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """With a charsmap between other normalizers, ids, offsets and words match tokenizers."""
+    """With a charsmap between other normalizers, ids, offsets and words equal those of `tokenizers`."""
     draw = random.Random(name)
     hold(machine(name), ["", *BITS, *(mixed(draw, 14) for _ in sample(range(200), 14))])
 
 
 @pytest.mark.sampled
 def test_any_charsmap_replaces_as_the_reference() -> None:
-    """With charsmaps of any strings, any texts have the ids and offsets of tokenizers."""
+    """With charsmaps of any strings, any texts get the same ids and offsets as in `tokenizers`."""
     for seed in sample(range(24), 12):
         draw = random.Random(seed)
         made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_space=draw.random() < 0.5))
@@ -175,7 +175,7 @@ def test_memory_for_text_without_spaces() -> None:
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) -> None:
-    """Texts of marks, jamo, emoji and all other classes of characters have the ids and offsets of tokenizers."""
+    """Texts of marks, jamo, emoji and all other classes of characters get the same ids and offsets as in `tokenizers`."""
     hold(machine(name), texts)
 
 
@@ -197,7 +197,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
 
 
 def by_sentencepiece(data: bytes) -> Any:
-    """The normalizer of sentencepiece with a charsmap, which adds and removes no spaces."""
+    """The normalizer of `sentencepiece` with a charsmap, which adds and removes no spaces."""
     sentencepiece = pytest.importorskip("sentencepiece")
     size, coded = len(data), bytearray()
     while size:
@@ -217,7 +217,7 @@ def longest(data: bytes) -> tuple[BpeTable, fst.Tokenizer]:
 
 
 def hold_longest(data: bytes, texts: Sequence[str]) -> None:
-    """Check that the ids and spans by walk and kernels match sentencepiece."""
+    """Check that the ids and spans by walk and kernels equal those of `sentencepiece`."""
     reference, (table, tokenizer) = by_sentencepiece(data), longest(data)
     plain = fst.Tokenizer(replace(table, header={**table.header, "rewriting": None}))
     by = of_bytes(data, LONGEST)
@@ -237,7 +237,7 @@ def hold_longest(data: bytes, texts: Sequence[str]) -> None:
 
 @pytest.mark.sampled
 def test_longest_strings_are_replaced_as_by_sentencepiece() -> None:
-    """By sentencepiece's rules, the longest string at each position is replaced, with the spans of sentencepiece."""
+    """By `sentencepiece`'s rules, the longest string at each position is replaced, with the spans of `sentencepiece`."""
     for seed in sample(range(40), 8):
         draw = random.Random(seed)
         hold_longest(charsmap(some_replacements(draw)), [mixed(draw, 14) for _ in range(100)])
@@ -280,7 +280,7 @@ def in_contexts() -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_every_character_in_four_contexts(name: str) -> None:
-    """With the normalizers of T5, ALBERT and XLM-R, every character has the ids and offsets of tokenizers."""
+    """With the normalizers of T5, ALBERT and XLM-R, every character gets the same ids and offsets as in `tokenizers`."""
     table, tokenizer, reference = real_machine(name)
     texts = [*in_contexts()]
     for first in range(0, len(texts), 1_000):
@@ -298,7 +298,9 @@ def test_every_character_in_four_contexts(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(REAL, 4))
 def test_corpora_by_real_normalizers(name: str) -> None:
-    """With real normalizers, the corpora have the ids and offsets of tokenizers, also decomposed and with line ends of two characters."""
+    """With real normalizers, the corpora get the same ids and offsets as in `tokenizers`, also decomposed and with line ends of two
+    characters.
+    """
     for path in sorted((SHARED / "corpora").iterdir()):
         text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
         rows = sample([text[at : at + 500] for at in range(0, len(text), 500)], 20)
@@ -309,7 +311,7 @@ def test_corpora_by_real_normalizers(name: str) -> None:
 @needs_shared
 @pytest.mark.sampled
 def test_a_real_charsmap_by_sentencepiece() -> None:
-    """The charsmap nmt_nfkc, with 224,711 strings, makes the replacements of sentencepiece."""
+    """The charsmap nmt_nfkc, with 224,711 strings, makes the replacements of `sentencepiece`."""
     draw = random.Random(1)
     texts = ["".join(draw.choices(EVERY_CHARACTER, k=30)) for _ in sample(range(3_000), 30)]
     texts += [mixed(draw, 20) for _ in range(100)]

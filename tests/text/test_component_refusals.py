@@ -152,7 +152,7 @@ COMPOSED_TEXTS = [
 
 @each("normalizer", COMPOSING, 10)
 def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
-    """Exactly the texts in which characters may compose are read a second time, and all texts have the ids of tokenizers."""
+    """Exactly the texts in which characters may compose are read a second time, and all texts get the same ids as in `tokenizers`."""
     source = document(normalizer, [BERT], small_vocabulary())
     (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
     tokenizer = fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json"))
@@ -176,7 +176,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
 @given(text=st.text(st.sampled_from([*MIXED, *"\u0300\u0306\u0327\u0338aeoAO\u01d5\u1ed9\u1ea1\u1111\u1171\u11b6"]), max_size=12))
 @examples(400)
 def test_composition(text: str) -> None:
-    """Composition of characters, and its mapping to source characters, match tokenizers."""
+    """Composition of characters, and its mapping to source characters, equal those of `tokenizers`."""
     for kind in ("NFC", "NFKC"):
         source = document([{"type": kind}], [])
         composed, places = composition_of(kind).apply(text)
@@ -187,7 +187,7 @@ def test_composition(text: str) -> None:
 
 
 def words_and_places(reference: Tokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """The words of a text by tokenizers, one per character, with their positions."""
+    """The words of a text by `tokenizers`, one per character, with their positions."""
     unknown = reference.encode(text, add_special_tokens=False)
     return list(zip(unknown.tokens, unknown.offsets, strict=True))
 

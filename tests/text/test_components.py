@@ -1,4 +1,5 @@
-"""Normalizers and pre-tokenizers of a ``tokenizer.json``, alone and in sequences, give the words and ids of tokenizers, or are refused.
+"""Normalizers and pre-tokenizers of a ``tokenizer.json``, alone and in sequences, give the same words and ids as `tokenizers`, or are
+refused.
 
 The results of components are compared as words, without a vocabulary, and those of the kernel as ids.
 """
@@ -61,12 +62,12 @@ from fst.text.alphabet import Alphabet
 
 
 def check_words(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
-    """Check that the words of all texts match tokenizers."""
+    """Check that the words of all texts equal those of `tokenizers`."""
     check_words_of(alphabet_of(normalizer, pre_tokenizer), normalizer, pre_tokenizer, texts)
 
 
 def check_words_of(ours: Alphabet, normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
-    """Check that the words of all texts by an alphabet match tokenizers."""
+    """Check that the words of all texts by an alphabet equal those of `tokenizers`."""
     reference = Tokenizer.from_str(json.dumps(document(normalizer, pre_tokenizer)))
     for text in texts:
         assert ours.run(text) == words_of(reference, text), ascii(text)
@@ -94,14 +95,14 @@ def known() -> list[str]:
 @pytest.mark.sampled
 @each("normalizer", NORMALIZERS, 6)
 def test_notable_characters(normalizer: list[Part]) -> None:
-    """Each normalizer gives a character, next to letters and between marks, the words of tokenizers."""
+    """Each normalizer gives a character, next to letters and between marks, the words of `tokenizers`."""
     check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in sample(notable()[::13], 6, str(normalizer))])
 
 
 @pytest.mark.sampled
 @each("normalizer", COMPOSING, 5)
 def test_notable_characters_composed(normalizer: list[Part]) -> None:
-    """Each normalizer that composes gives a character, next to letters and between marks, the words of tokenizers."""
+    """Each normalizer that composes gives a character, next to letters and between marks, the words of `tokenizers`."""
     chars = sample(notable()[::13], 12, str(normalizer))
     check_words(normalizer, [SPLIT], [context.format(char) for char in chars for context in (CONTEXT, "a{0}b", "e\u0301 {0}A")])
 
@@ -109,7 +110,7 @@ def test_notable_characters_composed(normalizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NORMALIZERS, *COMPOSING])
 def test_every_character(name: str) -> None:
-    """Each normalizer gives every sixteenth character the words of tokenizers, beginning at different characters."""
+    """Each normalizer gives every sixteenth character the same words as `tokenizers`, beginning at different characters."""
     chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 16 :: 16]
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
@@ -117,7 +118,7 @@ def test_every_character(name: str) -> None:
 @pytest.mark.sampled
 @each("pre_tokenizer", PRE_TOKENIZERS, 4)
 def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
-    """Each pre-tokenizer splits a character from letters and from equal characters as tokenizers does."""
+    """Each pre-tokenizer splits a character from letters and from equal characters as `tokenizers` does."""
     chars = sample(notable()[::13], 6, str(pre_tokenizer))
     check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in chars])
 
@@ -125,7 +126,7 @@ def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
 def test_every_character_splits(name: str) -> None:
-    """Each pre-tokenizer splits every eighth character as tokenizers does, beginning at different characters."""
+    """Each pre-tokenizer splits every eighth character as `tokenizers` does, beginning at different characters."""
     chosen = known()[list(PRE_TOKENIZERS).index(name) % 8 :: 8]
     check_words([], PRE_TOKENIZERS[name], [f"a{char}b{char}{char}1.{char}" for char in chosen])
 
@@ -147,7 +148,7 @@ def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
     ],
 )
 def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
-    """Normalizers and pre-tokenizers together give the words of tokenizers."""
+    """Normalizers and pre-tokenizers together give the same words as `tokenizers`."""
     if is_refused(normalizer, pre_tokenizer):
         with pytest.raises(fst.UnsupportedError, match="normalizer Strip"):
             alphabet_of(normalizer, pre_tokenizer)
@@ -158,7 +159,7 @@ def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
 @pytest.mark.sampled
 @each("normalizer", COMPOSING, 5)
 def test_mixtures_composed(normalizer: list[Part]) -> None:
-    """Normalizers that compose give random texts the words of tokenizers."""
+    """Normalizers that compose give random texts the same words as `tokenizers`."""
     check_words(normalizer, [BERT], sample(mixtures(4, 1000), 10))
 
 
@@ -186,7 +187,7 @@ ANY_PRE_TOKENIZER = st.one_of(
     texts=st.lists(st.text(st.sampled_from(MIXED), max_size=12), max_size=40),
 )
 def test_any_sequence(normalizer: list[Part], pre_tokenizer: list[Part], texts: list[str]) -> None:
-    """Any sequence of components gives the words of tokenizers, or is refused."""
+    """Any sequence of components gives the same words as `tokenizers`, or is refused."""
     try:
         ours = alphabet_of(normalizer, pre_tokenizer)
     except fst.UnsupportedError:
@@ -202,7 +203,7 @@ def test_any_sequence(normalizer: list[Part], pre_tokenizer: list[Part], texts: 
     seed=st.integers(0, 1 << 20),
 )
 def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part], seed: int) -> None:
-    """More sequences give the words of tokenizers for more texts, or are refused."""
+    """More sequences give the same words as `tokenizers` for more texts, or are refused."""
     try:
         ours = alphabet_of(normalizer, pre_tokenizer)
     except fst.UnsupportedError:
@@ -211,7 +212,7 @@ def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part
 
 
 def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
-    """Check that the ids of all texts match tokenizers, as str and as bytes."""
+    """Check that the ids of all texts equal those of `tokenizers`, as str and as bytes."""
     expected = [encoding.ids for encoding in reference.encode_batch_fast(list(texts), add_special_tokens=False)]
     rows: list[Any] = [list(texts), [text.encode() for text in texts]]
     for kind in rows:
@@ -231,14 +232,14 @@ def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[st
     ),
 )
 def test_ids(normalizer: list[Part], pre_tokenizer: list[Part], load: Load) -> None:
-    """With any components, the kernel gives the ids of tokenizers, with and without special tokens in a text."""
+    """With any components, the kernel gives the same ids as `tokenizers`, with and without special tokens in a text."""
     reference, tokenizer = load(document(normalizer, pre_tokenizer, small_vocabulary()))
     texts = mixtures(2, 500)
     check_ids(reference, tokenizer, [*texts, *map("[MASK]".join, itertools.pairwise(texts[:300])), "".join(texts)])
 
 
 def test_walk(load: Load) -> None:
-    """The walk gives the ids of tokenizers."""
+    """The walk gives the same ids as `tokenizers`."""
     source = document([NFKD], PRE_TOKENIZERS["punctuation both ways"], small_vocabulary())
     reference, tokenizer = load(source)
     for text in mixtures(3, 300):
@@ -308,7 +309,7 @@ def test_characters_of_many_symbols_have_room(load: Load) -> None:
     "name", thinned(["the quick tour's", "decomposed", "compatibility before BERT's", "composed, lower case, decomposed"], 4)
 )
 def test_ids_of_real_text(name: str, load: Load) -> None:
-    """With a real vocabulary and other normalizers, sentences in 109 languages have the ids of tokenizers."""
+    """With a real vocabulary and other normalizers, sentences in 109 languages get the same ids as in `tokenizers`."""
     source = json.loads((SHARED / "vocab/bert-base-multilingual-cased/tokenizer.json").read_text(encoding="utf-8"))
     reference, tokenizer = load(source | {"normalizer": sequence(NORMALIZERS[name], "normalizers"), "truncation": None, "padding": None})
     lines = (SHARED / "corpora/multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::20]

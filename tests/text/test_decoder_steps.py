@@ -1,4 +1,4 @@
-"""Decoders in several steps give the texts of tokenizers, at once, in batches and in streams."""
+"""Decoders in several steps give the same texts as `tokenizers`, at once, in batches and in streams."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def small(name: str) -> tuple[fst.Tokenizer, Reference]:
 @given(ids=some_ids, skip=some.booleans())
 @examples(300, deadline=None)
 def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) -> None:
-    """Ids have the text of tokenizers and of the definition, alone and in a batch."""
+    """Ids get the same text as in `tokenizers` and of the definition, alone and in a batch."""
     ours, reference = small(name)
     known = [number for number in ids if number < len(VOCABULARY) or (number < len(VOCABULARY) + len(ADDED) and not skip)]
     expected = reference.decode(ids, skip_special_tokens=skip) if known else ""  # tokenizers fails on BPEDecoder if there are no tokens
@@ -140,7 +140,7 @@ def test_plan() -> None:
 @given(draw=some.data(), skip=some.booleans())
 @examples(300, deadline=None)
 def test_real_vocabularies(name: str, draw: Any, skip: bool) -> None:
-    """With real vocabularies, ids have the text of tokenizers, and streams return the same parts."""
+    """With real vocabularies, ids get the same text as in `tokenizers`, and streams return the same parts."""
     ours, reference = real(name)
     highest = reference.get_vocab_size() - 1
     ids = draw.draw(some.lists(some.integers(4, min(highest, 300)) | some.integers(4, highest), min_size=1))

@@ -1,4 +1,4 @@
-"""Decoding of byte-level tokens gives the bytes of the definition and the text of tokenizers, at once and in streams."""
+"""Decoding of byte-level tokens gives the same bytes as the naive implementation and the text of `tokenizers`, at once and in streams."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ def test_bytes_are_those_of_the_tokens(ids: list[int], skip: bool) -> None:
 @given(ids_of_tokens, st.booleans())
 @examples(1000)
 def test_text_is_that_of_the_reference(ids: list[int], skip: bool) -> None:
-    """The text of ids matches tokenizers, with and without special tokens."""
+    """The text of ids matches `tokenizers`, with and without special tokens."""
     ours, reference = small()
     assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
 
 @pytest.mark.parametrize("normalizer", [{"type": "Prepend", "prepend": " "}, {"type": "Lowercase"}, {"type": "NFD"}])
 def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> None:
-    """An added token that is also a token of the model decodes to its normalized form, as in tokenizers."""
+    """An added token that is also a token of the model decodes to its normalized form, as in `tokenizers`."""
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
     parts = document(normalizer=normalizer)
     added = [{"id": TOKENS.index(content), "content": content, **kinds} for content in ("é", "A", "ab")]
@@ -121,7 +121,7 @@ def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> Non
 @given(ids_of_bytes)
 @examples(2000)
 def test_broken_characters(ids: list[int]) -> None:
-    """Bytes that are not UTF-8 become the same U+FFFDs as in tokenizers."""
+    """Bytes that are not UTF-8 become the same U+FFFDs as in `tokenizers`."""
     ours, reference = small()
     assert ours.decode(ids) == reference.decode(ids)
 
@@ -213,7 +213,7 @@ def test_bytes_of_one_token() -> None:
 
 
 def test_vocabularies_without_a_decoder() -> None:
-    """Without a decoder in the source, tokens are joined with spaces, as in tokenizers, `decode_bytes` is unaffected, and streams are
+    """Without a decoder in the source, tokens are joined with spaces, as in `tokenizers`, `decode_bytes` is unaffected, and streams are
     refused.
     """
     path = written(decoder=None)
@@ -288,7 +288,7 @@ def test_decoding_without_the_compiler(tmp_path: Path) -> None:
 @given(st.lists(st.integers(0, 50_300), max_size=50), st.booleans())
 @examples(1000)
 def test_real_vocabulary(ids: list[int], skip: bool) -> None:
-    """Ids of GPT-2 have the text of tokenizers, at once and as a stream."""
+    """Ids of GPT-2 get the same text as in `tokenizers`, at once and as a stream."""
     ours, reference = gpt2()
     expected = reference.decode(ids, skip_special_tokens=skip)
     stream: DecodeStream = ours.decode_stream(skip_special_tokens=skip)

@@ -1,4 +1,4 @@
-"""Normalizers that are edits, before byte-level BPE (`Strip`, `Prepend`, `Replace` of strings and of runs), compared with tokenizers."""
+"""Normalizers that are edits, before byte-level BPE (`Strip`, `Prepend`, `Replace` of strings and of runs), compared with `tokenizers`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def mixed(draw: random.Random, most: int) -> str:
 @each_case
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """With any edits, ids, offsets and words match tokenizers."""
+    """With any edits, ids, offsets and words equal those of `tokenizers`."""
     draw = random.Random(name)
     hold(machine(name), ["", *BITS, *(mixed(draw, 10) for _ in sample(range(150), 10))])
 
@@ -67,7 +67,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(40)
 def test_any_text_is_edited_as_by_the_reference(name: str, texts: list[str]) -> None:
-    """With any edits, random texts have the ids and offsets of tokenizers."""
+    """With any edits, random texts get the same ids and offsets as in `tokenizers`."""
     hold(machine(name), texts)
 
 

@@ -1,6 +1,6 @@
 """Before byte-level BPE: normalizers, added tokens that depend on their neighbours, and the first space.
 
-The walk and all methods that encode are compared with tokenizers.
+The walk and all methods that encode are compared with `tokenizers`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def mixed(draw: random.Random, most: int) -> str:
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
-    """With any normalizers, added tokens and first space, ids and offsets match tokenizers."""
+    """With any normalizers, added tokens and first space, ids and offsets equal those of `tokenizers`."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 20))])
 
@@ -87,7 +87,7 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool])
 @given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
-    """Random texts over these characters have the ids and offsets of tokenizers."""
+    """Random texts over these characters get the same ids and offsets as in `tokenizers`."""
     hold(machine(case), texts)
 
 
@@ -125,7 +125,7 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 @pytest.mark.parametrize("adds_space", [False, True])
 @pytest.mark.parametrize("name", LOWERED)
 def test_lowered_ascii(name: str, adds_space: bool) -> None:
-    """With Lowercase and any other normalizers, texts in which only ASCII letters change match tokenizers."""
+    """With Lowercase and any other normalizers, texts in which only ASCII letters change equal those of `tokenizers`."""
     normalizer, added = LOWERED[name]
     parts = document(("none", "none", adds_space, False))
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
@@ -137,7 +137,7 @@ def test_lowered_ascii(name: str, adds_space: bool) -> None:
 
 @pytest.mark.parametrize("case", [("lower", "late", False, True), ("none", "all", False, True), ("NFKD", "all", True, True)], ids=str)
 def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool, bool]) -> None:
-    """An added token decodes to the spelling by which it is found, as in tokenizers, unless it is skipped."""
+    """An added token decodes to the spelling by which it is found, as in `tokenizers`, unless it is skipped."""
     table, tokenizer, reference = machine(case)
     ids = [*table.metadata.added_tokens.ids.values()]
     for skips in (False, True):
@@ -155,7 +155,7 @@ def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
 
 
 def test_no_stand_in_for_tiktoken() -> None:
-    """`fst.tiktoken` refuses a vocabulary with normalizers, because tiktoken has none."""
+    """`fst.tiktoken` refuses a vocabulary with normalizers, because `tiktoken` has none."""
     with pytest.raises(UnsupportedError, match="encodings that do not rewrite texts"):
         fst.tiktoken(machine(CASES[1])[1])
 
@@ -176,7 +176,7 @@ def test_longest_token_from_the_left() -> None:
 
 
 def test_white_space_that_a_token_of_raw_text_takes() -> None:
-    """Whitespace that a token of raw text includes contains no token of normalized text, as in tokenizers."""
+    """Whitespace that a token of raw text includes contains no token of normalized text, as in `tokenizers`."""
     added = [
         token("\n", "normalized"),
         token("  ", "normalized"),
@@ -265,7 +265,7 @@ def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["clip", "gpt_neox", "mpt", "qwen3", "roberta"])
 def test_real_vocabularies(name: str) -> None:
-    """With real vocabularies, the corpora, composed and decomposed, have the ids and offsets of tokenizers."""
+    """With real vocabularies, the corpora, composed and decomposed, get the same ids and offsets as in `tokenizers`."""
     folder = SHARED / "vocab_bpe" / name
     (source,) = folder.glob("tokenizer.json*")
     tokenizer = fst.Tokenizer(fst.compile.bpe(source))

@@ -203,7 +203,7 @@ def test_bpe_equals_a_recount_after_every_merge(
 @pytest.mark.parametrize("rare", [0, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """BPE learns the tokens and merges of `tokenizers` from random words, with any options."""
+    """BPE learns the same tokens and merges as `tokenizers` from random words, with any options."""
     monkeypatch.setattr(merging, "RARE", rare)
     random = Random(seed)
     for _ in range(25):
@@ -215,7 +215,7 @@ def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch
 
 @pytest.mark.parametrize("seed", range(4))
 def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
-    """With a prefix and suffix that occur in words, BPE learns the tokens and merges of `tokenizers`, given the order of symbols in
+    """With a prefix and suffix that occur in words, BPE learns the same tokens and merges as `tokenizers`, given the order of symbols in
     `tokenizers`.
     """
     random = Random(seed)
@@ -291,7 +291,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_decoder_belongs_to_the_model() -> None:
-    """Decoded texts omit the suffix of BPE and the prefix of WordPiece, as in tokenizers."""
+    """Decoded texts omit the suffix of BPE and the prefix of WordPiece, as in `tokenizers`."""
     tokenizers = pytest.importorskip("tokenizers")
     options: dict[str, Any] = {"special_tokens": ["[UNK]"], "unk_token": "[UNK]", "vocab_size": 30}
     for result in (
@@ -379,7 +379,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", range(2))
 def test_wordpiece_by_frequency_equals_tokenizers(seed: int) -> None:
-    """WordPiece by frequency learns the ids of `tokenizers`, given the order of symbols in `tokenizers`."""
+    """WordPiece by frequency learns the same ids as `tokenizers`, given the order of symbols in `tokenizers`."""
     random = Random(seed)
     for _ in range(20):
         words, options = random_words(random, LETTERS), random_options(random, LETTERS)
@@ -406,7 +406,7 @@ def test_wordpiece_refuses_an_unknown_criterion() -> None:
 @pytest.mark.parametrize("splitter", ["gpt2", "whitespace"])
 @pytest.mark.parametrize("name", ["docs_zh.md", "docs_ar.md", "docs_hi.md", "docs_ko.md", "code_python.txt"])
 def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
-    """From texts in several scripts, BPE learns the ids and merges of `tokenizers`, over bytes and over characters."""
+    """From texts in several scripts, BPE learns the same ids and merges as `tokenizers`, over bytes and over characters."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())

@@ -1,4 +1,4 @@
-"""`train.like` makes a vocabulary like an old one, as ``train_new_from_iterator`` of transformers does."""
+"""`train.like` makes a vocabulary like an old one, as ``train_new_from_iterator`` of `transformers` does."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def template(bos: str, eos: str, ids: dict[str, int]) -> Any:
 
 
 def of(reference: Any, **named: Any) -> Any:
-    """A fast tokenizer of transformers."""
+    """A fast tokenizer of `transformers`."""
     return PreTrainedTokenizerFast(tokenizer_object=reference, **named)
 
 
@@ -114,32 +114,32 @@ EXACT = [byte_level, llama, word_level]  # transformers trains these without ran
 
 
 def document_of(reference: Any) -> dict[str, Any]:
-    """The tokenizer.json of a transformers tokenizer; empty settings of the model become null."""
+    """The tokenizer.json of a `transformers` tokenizer; empty settings of the model become null."""
     document: dict[str, Any] = json.loads(reference.backend_tokenizer.to_str())
     return document
 
 
 def unordered(document: dict[str, Any]) -> dict[str, Any]:
-    """The tokenizer.json with sorted tokens, because transformers gives them a random order."""
+    """The tokenizer.json with sorted tokens, because `transformers` gives them a random order."""
     model = document["model"]
     return {**document, "model": {**model, "vocab": sorted(token for token, *_ in model["vocab"])}}
 
 
 @pytest.mark.parametrize("old", EXACT, ids=lambda old: old.__name__)
 def test_document_is_that_of_transformers(old: Callable[[], Any]) -> None:
-    """The tokenizer.json equals that of transformers: vocabulary, merges, special tokens, post-processor and settings."""
+    """The tokenizer.json equals that of `transformers`: vocabulary, merges, special tokens, post-processor and settings."""
     reference = old().train_new_from_iterator(SENTENCES, 330)
     assert train.like(old(), SENTENCES, 330).to_json() == document_of(reference)
 
 
 def test_pieces_are_those_of_transformers() -> None:
-    """A Unigram vocabulary has the pieces of transformers, where the order and the scores of some characters are random."""
+    """A Unigram vocabulary gives the same pieces as `transformers`, where the order and the scores of some characters are random."""
     expected = document_of(t5().train_new_from_iterator(SENTENCES, 110))
     assert unordered(train.like(t5(), SENTENCES, 110).to_json()) == unordered(expected)
 
 
 def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
-    """A WordPiece vocabulary like an old one, in which the characters with ## have the random order of transformers."""
+    """A WordPiece vocabulary like an old one, in which the characters with ## have the random order of `transformers`."""
     tokens = expected["model"]["vocab"]
     recipe = recipe_of(*statement_of(old))
     words, pipeline = words_of(texts, splitter=recipe.pipeline)
@@ -148,7 +148,7 @@ def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
 
 
 def test_wordpiece_is_that_of_transformers() -> None:
-    """A WordPiece vocabulary equals that of transformers, given the random order of the characters with ##."""
+    """A WordPiece vocabulary equals that of `transformers`, given the random order of the characters with ##."""
     expected = document_of(bert().train_new_from_iterator(SENTENCES, 120))
     assert in_order(bert(), SENTENCES, expected).to_json() == expected
     assert len(train.like(bert(), SENTENCES, 120).vocabulary) == 120
@@ -156,7 +156,9 @@ def test_wordpiece_is_that_of_transformers() -> None:
 
 @pytest.mark.parametrize("kind", OLD)
 def test_all_forms_of_an_old_tokenizer_agree(kind: str, tmp_path: Path) -> None:
-    """A transformers tokenizer, its folder, its tokenizer.json, its table and its stand-in give the same settings for a new vocabulary."""
+    """A `transformers` tokenizer, its folder, its tokenizer.json, its table and its stand-in give the same settings for a new
+    vocabulary.
+    """
     live = OLD[kind]()
     live.save_pretrained(tmp_path)
     table = fst.compile.tokenizer(live)
@@ -183,7 +185,7 @@ def test_tables_and_trained_vocabularies_are_old_ones() -> None:
 
 
 def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
-    """An encoding of tiktoken gives the vocabulary of the splitter with its pattern, and is refused if no splitter has it."""
+    """An encoding of `tiktoken` gives the vocabulary of the splitter with its pattern, and is refused if no splitter has it."""
     options: dict[str, Any] = {"vocab_size": 300, "special_tokens": ["<|end|>"]}
     expected = train.bpe(SENTENCES, splitter="cl100k", **options)
     expected.save(tmp_path / "a.tiktoken")
@@ -198,8 +200,8 @@ def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
 
 
 def test_models_of_sentencepiece_are_old_ones(tmp_path: Path) -> None:
-    """A .model gives a vocabulary with its normalizer and special tokens, and the new .model gives
-    sentencepiece the ids of the new table.
+    """A .model gives a vocabulary with its normalizer and special tokens, and the new .model gives `sentencepiece` the ids of the new
+    table.
     """
     texts = [text for text in SENTENCES if "</s>" not in text]
     options: dict[str, Any] = {"special_tokens": ["<unk>", "<s>", "</s>"], "unk_token": "<unk>", "fuse_unk": True}
@@ -221,7 +223,7 @@ def test_settings_are_kept() -> None:
 
 
 def test_special_tokens_are_renamed_and_added() -> None:
-    """Special tokens can be renamed, and new ones follow the old ones with their flags, as in transformers."""
+    """Special tokens can be renamed, and new ones follow the old ones with their flags, as in `transformers`."""
     new = ["[NEW]", tokenizers.AddedToken("[STRIPS]", rstrip=True, normalized=False)]
     names = {"[SEP]": "[END]", "[UNK]": "[WHAT]"}
     reference = bert().train_new_from_iterator(SENTENCES, 120, new_special_tokens=new, special_tokens_map=names)
@@ -274,7 +276,7 @@ def test_single_new_special_token_is_refused() -> None:
 
 
 def test_other_added_tokens_follow_the_vocabulary(tmp_path: Path) -> None:
-    """Added tokens that are not special remain added tokens, and follow the vocabulary, as in transformers."""
+    """Added tokens that are not special remain added tokens, and follow the vocabulary, as in `transformers`."""
     live = of(byte_level().backend_tokenizer.__class__.from_str(byte_level().backend_tokenizer.to_str()), bos_token="<s>")
     live.add_tokens(["<tool>", "zz"])
     live.save_pretrained(tmp_path)
@@ -306,7 +308,7 @@ def test_texts_may_be_counted_words() -> None:
 
 @pytest.mark.parametrize("kind", ["byte_level", "bert"])
 def test_drop_in_trains(kind: str) -> None:
-    """`train_new_from_iterator` of `fst.hf` gives the tokens, named tokens and model inputs of transformers."""
+    """`train_new_from_iterator` of `fst.hf` gives the tokens, named tokens and model inputs of `transformers`."""
     live = OLD[kind]()
     batches = (SENTENCES[place : place + 3] for place in range(0, len(SENTENCES), 3))
     names, new = {"<s>": "<begin>", "[CLS]": "[BEGIN]"}, ["[NEW]"]
@@ -338,7 +340,7 @@ REAL = ["vocab_bpe/gpt2", "vocab_bpe/roberta", "vocab_bpe/qwen3", "vocab_bpe/mis
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
-    """For well-known models, tokens and ids match transformers, given the random order of the characters with ##."""
+    """For well-known models, tokens and ids equal those of `transformers`, given the random order of the characters with ##."""
     old = AutoTokenizer.from_pretrained(SHARED / name)
     reference = old.train_new_from_iterator(sample(), 4000)
     trained = in_order(old, sample(), document_of(reference)) if name.startswith("vocab/") else train.like(old, sample(), 4000)
@@ -350,7 +352,7 @@ def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "albert"])
 def test_real_pieces_are_those_of_transformers(name: str) -> None:
-    """For well-known Unigram models, the tokenizer.json matches transformers, apart from the order and the scores of pieces."""
+    """For well-known Unigram models, the tokenizer.json matches `transformers`, apart from the order and the scores of pieces."""
     old = AutoTokenizer.from_pretrained(SHARED / "vocab_unigram" / name)
     expected = document_of(old.train_new_from_iterator(sample(), 4000))
     assert unordered(train.like(old, sample(), 4000).to_json()) == unordered(expected)

@@ -320,14 +320,14 @@ def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
 
 
 def encoding_of(pattern: str) -> tiktoken.Encoding:
-    """A small encoding of tiktoken."""
+    """A small encoding of `tiktoken`."""
     tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"bc", b"abc", b" a", b"ca", b"  ", b"   ", b"    "]
     ranks = {token: rank for rank, token in enumerate(tokens)}
     return tiktoken.Encoding("small", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
 
 
 def test_encodings_of_tiktoken_are_trimmed_and_extended(tmp_path: Path) -> None:
-    """An encoding of tiktoken with a known pattern is trimmed to ranks, and extended after its last id."""
+    """An encoding of `tiktoken` with a known pattern is trimmed to ranks, and extended after its last id."""
     old = encoding_of(ENCODINGS["cl100k_base"].pattern)
     texts = ["abc ab  a   abc cab xyzzy"] * 3
     trimmed = fst.train.trim(old, texts, 261)
@@ -342,7 +342,7 @@ def test_encodings_of_tiktoken_are_trimmed_and_extended(tmp_path: Path) -> None:
 
 
 def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
-    """An encoding of tiktoken with an unknown pattern is refused, because no equivalent tokenizer.json is known."""
+    """An encoding of `tiktoken` with an unknown pattern is refused, because no equivalent tokenizer.json is known."""
     with pytest.raises(UnsupportedError, match="has no known counterpart"):
         fst.train.trim(encoding_of(r"\w+|\W+"), ["ab"], 256)
 

@@ -1,4 +1,4 @@
-"""BPE by SentencePiece's rules, compared with the trainer of sentencepiece 0.2.3."""
+"""BPE by SentencePiece's rules, compared with the trainer of `sentencepiece` 0.2.3."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fst.counting.words import Words
 
 
 def reference_of(words: Mapping[str, int], folder: Path, **options: Any) -> list[tuple[str, float]]:
-    """The pieces and scores that sentencepiece learns from words without ▁."""
+    """The pieces and scores that `sentencepiece` learns from words without ▁."""
     sentencepiece = pytest.importorskip("sentencepiece")
     path, model = folder / "words.tsv", BytesIO()
     path.write_text("".join(f"{word}\t{count}\n" for word, count in words.items()), encoding="utf-8")
@@ -50,7 +50,7 @@ def pieces_of(result: Trained) -> list[tuple[str, float]]:
 
 @pytest.mark.parametrize("letters", ["a", "ab", "abcd", "aé1", "a漢ア", "ab-'1", "aе́"])
 def test_pieces_equal_those_of_sentencepiece(letters: str, tmp_path: Path) -> None:
-    """Random words give the pieces of sentencepiece with its order and scores, including pieces that never occur."""
+    """Random words give the same pieces as `sentencepiece` with its order and scores, including pieces that never occur."""
     random = Random(letters)
     for _ in range(25):
         size = random.choice([4, 9, 20])
@@ -88,7 +88,7 @@ def test_length_of_pieces_is_limited(tmp_path: Path) -> None:
 
 
 def test_limited_alphabet_ends_words_at_rare_characters(tmp_path: Path) -> None:
-    """Characters beyond `limit_alphabet` end a word, as rare characters do in sentencepiece."""
+    """Characters beyond `limit_alphabet` end a word, as rare characters do in `sentencepiece`."""
     words = {"abcab": 99, "abzab": 1}
     found = reference_of(words, tmp_path, vocab_size=20, character_coverage=0.99)
     assert ("z", found[-1][1]) not in found
@@ -108,7 +108,7 @@ def test_run_in_pieces_gives_equal_pieces(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_options_without_a_counterpart_are_refused() -> None:
-    """Words of bytes, options that sentencepiece lacks, and a size that is too small are refused."""
+    """Words of bytes, options that `sentencepiece` lacks, and a size that is too small are refused."""
     words = marked({"ab": 1})
     with pytest.raises(fst.UnsupportedError, match="words of text, not of bytes"):
         bpe(words, reference="sentencepiece", pipeline=SPLITTERS["gpt2"])
@@ -122,7 +122,7 @@ def test_options_without_a_counterpart_are_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["docs_zh.md", "docs_ar.md", "docs_hi.md", "docs_ja.md", "docs_ko.md", "multi_sentences_500.jsonl"])
 def test_pieces_of_corpora(name: str, tmp_path: Path) -> None:
-    """Texts in several scripts give the pieces of sentencepiece."""
+    """Texts in several scripts give the same pieces as `sentencepiece`."""
     text = (SHARED / "corpora" / name).read_text(encoding="utf-8")[:600_000].replace("\t", " ").replace("▅", "")
     words = Counter(text.split())
     assert learned(words, vocab_size=9000) == reference_of(words, tmp_path, vocab_size=9000)

@@ -141,7 +141,7 @@ def test_tokenizer_json_is_read_by_tokenizers(kind: str, tmp_path: Path) -> None
 
 @each_kind
 def test_folder_is_read_by_transformers(kind: str, tmp_path: Path) -> None:
-    """A folder gives transformers the ids of the table, and compiles to the same vocabulary."""
+    """A folder gives `transformers` the ids of the table, and compiles to the same vocabulary."""
     trained, folder = KINDS[kind](), tmp_path / "new" / "folder"
     trained.save(folder)
     reference: Any = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -161,14 +161,14 @@ def test_vocab_json_and_merges_txt_are_read_by_tokenizers(tmp_path: Path) -> Non
 
 
 def test_vocab_txt_is_read_by_transformers(tmp_path: Path) -> None:
-    """A vocab.txt gives transformers' BERT tokenizer the ids of the table."""
+    """A vocab.txt gives `transformers`' BERT tokenizer the ids of the table."""
     wordpiece().save(tmp_path / "vocab.txt")
     reference: Any = BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"))
     assert [reference.encode(text, add_special_tokens=False) for text in texts()] == ids_of(wordpiece())
 
 
 def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
-    """A .tiktoken file, with pattern and special tokens, gives tiktoken the ids of the table, and compiles to the same ids."""
+    """A .tiktoken file, with pattern and special tokens, gives `tiktoken` the ids of the table, and compiles to the same ids."""
     path, special = tmp_path / "a.tiktoken", {"<|end|>": 0}
     byte_level().save(path)
     pattern = str(ENCODINGS["gpt2"].pattern)
@@ -181,7 +181,7 @@ def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["characters", "unigram"])
 def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
-    """For texts without special tokens, a .model gives sentencepiece the ids of the table, and compiles to the same ids."""
+    """For texts without special tokens, a .model gives `sentencepiece` the ids of the table, and compiles to the same ids."""
     trained, path = KINDS[kind](), tmp_path / "a.model"
     trained.save(path)
     reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))

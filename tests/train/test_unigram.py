@@ -1,4 +1,4 @@
-"""The trainer of Unigram, compared with enumerations in `naive_training` and with the trainer of tokenizers."""
+"""The trainer of Unigram, compared with enumerations in `naive_training` and with the trainer of `tokenizers`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def trained(words: Mapping[str, int], **options: Any) -> Trained:
 
 
 def referred(words: Mapping[str, int], **options: Any) -> dict[str, float]:
-    """The pieces of tokenizers and their scores, in the order of their ids."""
+    """The pieces of `tokenizers` and their scores, in the order of their ids."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Split(CUT, "removed")
     lines = (CUT.join([word] * count) for word, count in words.items())
@@ -48,7 +48,7 @@ def referred(words: Mapping[str, int], **options: Any) -> dict[str, float]:
 
 
 def assert_same(found: Mapping[str, float], expected: Mapping[str, float], missing: set[str]) -> None:
-    """Check that pieces and scores are equal; characters that are not pieces share their scores, in a random order in tokenizers.
+    """Check that pieces and scores are equal; characters that are not pieces share their scores, in a random order in `tokenizers`.
 
     Tokenizers also adds up words in a random order, so scores are equal except for their last digits, and equal scores may be in any order.
     """
@@ -73,7 +73,7 @@ def missing_of(vocabulary: Mapping[str, float]) -> set[str]:
 
 
 def assert_as_referred(words: Mapping[str, int], **options: Any) -> None:
-    """Check that the trainer makes the pieces of tokenizers."""
+    """Check that the trainer makes the same pieces as `tokenizers`."""
     found = pieces_of(trained(words, **options))
     assert_same(found, referred(words, **options), missing_of(found))
 
@@ -114,7 +114,7 @@ def spelled(run: _Run, pieces: Any) -> list[str]:
 
 
 def test_worked_numbers() -> None:
-    """The words `low lower newest widest` give the pieces and scores of tokenizers."""
+    """The words `low lower newest widest` give the same pieces and scores as `tokenizers`."""
     found = pieces_of(trained(NEWEST, vocab_size=40))
     tokens, scores = ["e", "s", "t", "low", "n", "w", "we", "d", "i"], [-1.602232, -1.955455, -1.955455, -2.223313, -2.389979]
     expected = dict(zip(tokens, [*scores, -2.681555, -2.73357, -3.173313, -3.173313], strict=True))
@@ -126,8 +126,8 @@ def test_worked_numbers() -> None:
 @examples(60)
 @given(CORPORA)
 def test_seeds_are_all_frequent_substrings(words: dict[str, int]) -> None:
-    """The seeds are all characters, and all substrings before at least two different letters, in the order of
-    tokenizers, with log shares.
+    """The seeds are all characters, and all substrings before at least two different letters, in the same order as in `tokenizers`, with
+    log shares.
     """
     run, expected = run_of(words), naive_training.unigram_seeds(words, 5)
     assert spelled(run, run.begin().pieces) == [seed for seed, _ in expected]
@@ -166,7 +166,7 @@ def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], se
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_words_as_referred(seed: int) -> None:
-    """Random words over one to sixteen letters give the pieces and scores of tokenizers, with any options."""
+    """Random words over one to sixteen letters give the same pieces and scores as `tokenizers`, with any options."""
     source = random.Random(seed)
     for _ in range(15):
         words = some_words(source)
@@ -175,7 +175,7 @@ def test_random_words_as_referred(seed: int) -> None:
 
 @pytest.mark.slow
 def test_many_random_words_as_referred() -> None:
-    """Many more random words give the pieces and scores of tokenizers."""
+    """Many more random words give the same pieces and scores as `tokenizers`."""
     source = random.Random(100)
     for _ in range(800):
         words = some_words(source)
@@ -191,13 +191,13 @@ CORPUS = [
 @needs_shared
 @pytest.mark.parametrize(("name", "size", "vocab_size"), CORPUS)
 def test_texts_as_referred(name: str, size: int, vocab_size: int) -> None:
-    """Texts in several scripts, split by Metaspace, give the pieces and scores of tokenizers."""
+    """Texts in several scripts, split by Metaspace, give the same pieces and scores as `tokenizers`."""
     assert_as_referred(corpus(name, size, pre_tokenizers.Metaspace()), vocab_size=vocab_size, unk_token="[UNK]")
 
 
 @needs_shared
 def test_bytes_are_spelled_as_referred() -> None:
-    """In a byte-level pipeline, words are bytes, and their pieces are spelled with the letters for bytes, as in tokenizers."""
+    """In a byte-level pipeline, words are bytes, and their pieces are spelled with the letters for bytes, as in `tokenizers`."""
     words = corpus("docs_ja.md", 12_000, pre_tokenizers.ByteLevel(add_prefix_space=False))
     letters = {letter: byte for byte, letter in fst.pretokens.byte_letters.LETTERS.items()}
     raw = Words.of_pairs((bytes(letters[letter] for letter in word), count) for word, count in words.items())
@@ -206,7 +206,7 @@ def test_bytes_are_spelled_as_referred() -> None:
 
 
 def test_alphabet_that_fills_the_size_as_referred() -> None:
-    """If the characters fill the size, all other pieces are added, as in tokenizers, and "exact" adds none."""
+    """If the characters fill the size, all other pieces are added, as in `tokenizers`, and "exact" adds none."""
     words = {"abcdefgh": 1, "ijklmnop": 1, "abab": 5, "cdcd": 5, "efgefg": 5, "xabcd": 3, "yefg": 3}
     size = len({*"".join(words)})
     assert_as_referred(words, vocab_size=size)
@@ -301,7 +301,7 @@ def test_bad_input_is_refused(words: dict[str, int], options: dict[str, Any], me
 
 
 def test_size_that_is_never_met_is_refused() -> None:
-    """If the characters exceed 1.1 times the size, training is refused, because tokenizers would not end; "exact" ends."""
+    """If the characters exceed 1.1 times the size, training is refused, because `tokenizers` would not end; "exact" ends."""
     words = dict.fromkeys("abcde", 2)
     with pytest.raises(fst.VocabularyError, match="6 pieces that it cannot prune; expected at most 5"):
         trained(words, vocab_size=5)
@@ -309,7 +309,7 @@ def test_size_that_is_never_met_is_refused() -> None:
 
 
 def test_other_references_are_refused() -> None:
-    """`reference="sentencepiece"` is refused, and the message contains the reason."""
+    """`reference="sentencepiece"` is refused with the reason."""
     with pytest.raises(fst.UnsupportedError, match=r"reference is 'sentencepiece'.*float32.*num_threads.*'exact'"):
         trained(NEWEST, reference="sentencepiece")
     with pytest.raises(fst.UnsupportedError, match="reference is 'spm'; expected 'huggingface' or 'exact'"):

@@ -77,7 +77,7 @@ def corpora(lines: int) -> list[str]:
 
 
 def need_reference_words(texts: Sequence[str], pipeline: Pipeline) -> None:
-    """Check that words, counts and first occurrences match `tokenizers`."""
+    """Check that words, counts and first occurrences equal those of `tokenizers`."""
     assert listed(train.words(texts, splitter=pipeline, threads=1)) == words_one_by_one(words_of_reference(texts, pipeline))
 
 
@@ -87,7 +87,7 @@ class TestSplitters:
     @needs_shared
     @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SPLITTERS])
     def test_named_splitters_split_as_tokenizers(self, name: str) -> None:
-        """Each named splitter gives the words of `tokenizers`, for corpora in several scripts and for hostile texts."""
+        """Each named splitter gives the same words as `tokenizers`, for corpora in several scripts and for hostile texts."""
         need_reference_words([*corpora(20), *hostile(200)], SPLITTERS[name])
 
     @needs_shared
@@ -95,7 +95,7 @@ class TestSplitters:
     @pytest.mark.parametrize("normalizer", NORMALIZERS)
     @pytest.mark.parametrize("name", ["gpt2", "bert", "metaspace"])
     def test_named_pipelines_split_as_tokenizers(self, name: str, normalizer: str) -> None:
-        """A named splitter with any named normalizer gives the words of `tokenizers`."""
+        """A named splitter with any named normalizer gives the same words as `tokenizers`."""
         need_reference_words([*corpora(20), *hostile(200)], pipeline_of(name, normalizer))
 
     @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ class TestSplitters:
         ],
     )
     def test_compositions_split_as_tokenizers(self, normalizer: str | None, pre_tokenizers_: list[Any]) -> None:
-        """Sequences of components give the words of `tokenizers`, including the symbol of Metaspace in place of spaces."""
+        """Sequences of components give the same words as `tokenizers`, including the symbol of Metaspace in place of spaces."""
         need_reference_words(hostile(400), pipeline_of({"type": "Sequence", "pretokenizers": pre_tokenizers_}, normalizer))
 
     def test_pattern_splits_before_bytes(self) -> None:
@@ -136,7 +136,7 @@ class TestSplitters:
         assert all(same(words[0], found) for found in words)
 
     def test_encodings_of_tiktoken_split_as_the_splitter_of_their_name(self) -> None:
-        """An encoding of tiktoken splits like the splitter with its pattern, and is refused if there is none."""
+        """An encoding of `tiktoken` splits like the splitter with its pattern, and is refused if there is none."""
         tiktoken = importlib.import_module("tiktoken")
         ranks = {bytes([byte]): byte for byte in range(256)}
         for name, splitter in (("gpt2", "gpt2"), ("cl100k_base", "cl100k")):

@@ -1,4 +1,6 @@
-"""BPE vocabularies with a prefix or suffix for a token's position in a word: ids, offsets and decoded texts match tokenizers."""
+"""BPE vocabularies whose tokens have a prefix or suffix for their position in a word give the same ids, offsets and decoded texts as
+`tokenizers`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ CLIP = SHARED / "vocab_bpe/clip/tokenizer.json"
 
 
 def document(affixes: Affixes, merges: Merges, pattern: str) -> Json:
-    """A tokenizer.json with a name for each byte at each position in a word; `merges` contains such names."""
+    """A tokenizer.json in which each byte has a token for each position in a word; `merges` contains such tokens."""
     single = [affixes.name(part) for byte in range(256) for part in affixes.places(byte)]
     made = [left + right[len(affixes.prefix) :] for left, right in merges]
     names = {spelled(name): number for number, name in enumerate(dict.fromkeys([*single, *made]))}
@@ -48,7 +50,7 @@ def table_of(written: Json) -> BpeTable:
 
 @some.composite
 def lists(draw: some.DrawFn, affixes: Affixes) -> Merges:
-    """Draw merges in any order; most of them apply to some text."""
+    """Draw merges in any order, most of which apply to some text."""
     tokens = [affixes.name(part) for byte in b"ab " for part in affixes.places(byte)]
     merges = list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(1, 9))):
@@ -61,7 +63,7 @@ def lists(draw: some.DrawFn, affixes: Affixes) -> Merges:
 
 
 def hold(written: Json, texts: Sequence[str]) -> None:
-    """Compare ids, offsets and decoded texts with tokenizers, and the ids of the walk with those of the kernel."""
+    """Check that ids, offsets and decoded texts equal those of `tokenizers`, and that walk and kernel give the same ids."""
     table = table_of(written)
     tokenizer, reference = fst.Tokenizer(table), Tokenizer.from_str(json.dumps(written))
     found, expected = tokenizer.encode_batch(texts, offsets=True), reference.encode_batch([*texts])
@@ -77,14 +79,14 @@ def hold(written: Json, texts: Sequence[str]) -> None:
 @examples(60)
 @given(data=some.data(), texts=some.lists(some.text("ab ", max_size=12), max_size=20))
 def test_reference_on_any_list(affixes: Affixes, data: some.DataObject, texts: list[str]) -> None:
-    """With any merges, and with a prefix, a suffix or both, ids, offsets and decoded texts match tokenizers."""
+    """With any merges, and with a prefix, a suffix or both, ids, offsets and decoded texts equal those of `tokenizers`."""
     pattern = data.draw(some.sampled_from([r"[\s\S]+", GPT2]))
     hold(document(affixes, data.draw(lists(affixes)), pattern), ["", "a", *texts, "ab" * 40])
 
 
 @pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$"), NO_AFFIXES], ids=str)
 def test_names_say_where_tokens_stand(affixes: Affixes) -> None:
-    """`Affixes.name` and `Affixes.part` are inverse, and each byte has a token for each of its positions in a word."""
+    """`Affixes.name` and `Affixes.part` are inverse functions, and each byte has a token for each position in a word."""
     parts = [part for byte in b"ab#$" for part in affixes.places(byte)]
     assert [affixes.part(affixes.name(part)) for part in parts] == parts
     names = {affixes.name(part): number for number, part in enumerate(part for byte in range(256) for part in affixes.places(byte))}
@@ -117,7 +119,7 @@ def test_names_that_say_two_things_are_refused(affixes: Affixes, merges: Merges,
 
 @needs_shared
 def test_clip() -> None:
-    """CLIP's model, with GPT-2's splitter, gives the ids, offsets and decoded texts of tokenizers."""
+    """CLIP's model, with GPT-2's splitter, gives the same ids, offsets and decoded texts as `tokenizers`."""
     written = json.loads(CLIP.read_text(encoding="utf-8"))
     texts = [*WORDS, *SCRIPTS, *map("".join, zip(WORDS, reversed(WORDS), strict=True)), "</w> x</w>", "a photo of a cat " * 30, "z" * 200]
     hold({**written, "normalizer": None, "pre_tokenizer": {**DECODER, "add_prefix_space": False}}, texts)

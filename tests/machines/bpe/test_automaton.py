@@ -37,7 +37,7 @@ SlowState = tuple[bytes, tuple[SlowItem, ...]]
 
 
 class Machine(NamedTuple):
-    """A merge list and all objects built from it."""
+    """A merge list, its automaton, its table, and the other objects that are built from it."""
 
     merges: Merges
     tokens: Canonical
@@ -55,7 +55,7 @@ class Machine(NamedTuple):
 
 
 def machine_of(merges: Merges) -> Machine:
-    """Compile a proper merge list, and prove its table."""
+    """Compile a proper merge list, and check that the table passes its proof."""
     tokens = canonical(merges)
     states = close(tokens)
     rows = lay_out(tokens.tokens, states)
@@ -64,14 +64,16 @@ def machine_of(merges: Merges) -> Machine:
 
 
 def merges_of(pairs: Pairs, more: Sequence[bytes] = ()) -> Merges:
-    """Merges and their tokens; the ids of the tokens have no order, and have gaps."""
+    """Merges and their tokens; the token ids are in random order, with gaps."""
     tokens = list(dict.fromkeys([*ATOMS, *(left + right for left, right in pairs), *more]))
     ids = random.Random(len(tokens)).sample(range(2 * len(tokens)), len(tokens))
     return Merges(dict(zip(tokens, ids, strict=True)), pairs)
 
 
 def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
-    """A random merge list, with different pairs that make the same token, repeated pairs, any order, and tokens that no merge makes."""
+    """A random merge list in any order, in which pairs are repeated, different pairs make the same token, and some tokens are made by no
+    merge.
+    """
     chosen = random.Random(seed)
     tokens = [bytes([letter]) for letter in letters]
     pairs: list[tuple[bytes, bytes]] = []
@@ -119,13 +121,13 @@ def raw(token: str) -> bytes:
 
 
 def reference(merges: Merges) -> BPE:
-    """The BPE model of tokenizers with a merge list."""
+    """The BPE model of `tokenizers` for a merge list."""
     tokens = {spelled(token): number for token, number in merges.tokens.items()}
     return BPE(tokens, [(spelled(left), spelled(right)) for left, right in merges.pairs])
 
 
 def ids_of(model: BPE, piece: bytes) -> list[int]:
-    """The ids of a pre-token by tokenizers."""
+    """The ids that `tokenizers` gives a pre-token."""
     return [token.id for token in model.tokenize(spelled(piece))]
 
 
@@ -134,7 +136,7 @@ def ids_of(model: BPE, piece: bytes) -> list[int]:
 
 @pytest.mark.sampled
 def test_definition_is_the_reference() -> None:
-    """The naive encoder gives the ids of tokenizers, for merges in any order and for repeated pairs."""
+    """The naive encoder gives the same ids as `tokenizers`, for merges in any order, even if merges are repeated."""
     for seed in sample(range(120), 6):
         merges = merges_of(random_pairs(seed, ABC))
         model = reference(merges)
@@ -146,7 +148,7 @@ def test_definition_is_the_reference() -> None:
 @given(some.dictionaries(some.text("ab", min_size=2, max_size=7).map(str.encode), some.integers(0, 99), max_size=20), some.text("ab"))
 @examples(1000, deadline=None)
 def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> None:
-    """Merges made from the ranks of tokens give the same tokens as the ranks, for any ranks."""
+    """If ranks of tokens are converted to merges, the merges give the same tokens as the ranks, for any ranks."""
     order = sorted(tokens, key=lambda token: (tokens[token], token))
     ranks = {token: rank for rank, token in enumerate([*ATOMS, *order])}
     merges = Merges.of_ranks(ranks)
@@ -155,7 +157,7 @@ def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> N
 
 
 def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
-    """The left part, right part and rank of the last merge of every canonical token, by the definition of BPE."""
+    """The left part, right part and rank of the last merge of every canonical token, computed by the definition of BPE."""
     ranks = {pair: rank for rank, pair in enumerate(merges.pairs)}
     found = {}
     for token in merges.tokens:
@@ -167,7 +169,9 @@ def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_last_merges_are_those_of_the_definition(seed: int) -> None:
-    """The parts and rank of each canonical token's last merge match the definition, and a list is proper if no part has a higher rank."""
+    """The parts and the rank of each canonical token's last merge are correct, and a list is proper if no part of a token has a higher
+    rank than the token.
+    """
     merges = merges_of(random_pairs(seed, ABC), [b"aaaa", b"abcabc", b""])
     tokens, names, expected = canonical(merges), list(merges.tokens), last_merges(merges)
     found = {names[t]: (names[tokens.left[t]], names[tokens.right[t]], tokens.rank[t]) for t in tokens.made}
@@ -177,7 +181,7 @@ def test_last_merges_are_those_of_the_definition(seed: int) -> None:
 
 
 def test_improper_lists_are_told() -> None:
-    """A list in which a token has a lower rank than one of its parts is improper, and has no automaton."""
+    """A list in which a token has a lower rank than one of its parts is recognized as improper, so no automaton is built."""
     improper = canonical(merges_of([(b"ab", b"c"), (b"a", b"b")]))
     assert not improper.proper
     with pytest.raises(UnsupportedError, match="the merge list is improper"):
@@ -206,7 +210,7 @@ def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fau
 
 
 def test_bytes_that_no_text_has_need_no_token() -> None:
-    """A vocabulary may lack the bytes that UTF-8 never uses: other bytes are encoded as usual, and the table is proven."""
+    """A vocabulary may lack the bytes that never occur in UTF-8: the other bytes are encoded as usual, and the table passes its proof."""
     tokens = {atom: number for atom, number in BYTES.items() if atom[0] not in (0xC0, 0xC1) and atom[0] < 0xF5}
     machine = machine_of(Merges({**tokens, b"ab": 300}, [(b"a", b"b")]))
     assert machine.encode(b"aab\xf4") == [b"a", b"ab", b"\xf4"]
@@ -226,7 +230,9 @@ def test_tokens_have_a_greatest_length() -> None:
 
 
 class SlowStates:
-    """The states of a merge list by their definition: F, and for each item the remaining strings with the tokens that they complete."""
+    """The states of a merge list, computed by their definition: for each state F, and for each item the remaining strings with the
+    tokens that they complete.
+    """
 
     def __init__(self, merges: Merges) -> None:
         self.parts = last_merges(merges)
@@ -242,7 +248,7 @@ class SlowStates:
         return frozenset((suc, t) for t, (pre, suc, rank) in self.parts.items() if pre in rank_above and rank < rank_above[pre])
 
     def step(self, state: SlowState, byte: bytes) -> SlowState:
-        """The state after a byte."""
+        """The state that follows a state after a byte."""
         moved = [{(rest[1:], t) for rest, t in item if rest[:1] == byte} for item in state[1]]
         last = max([t for item in moved for rest, t in item if not rest] + [byte], key=len)
         alive = [frozenset((rest, t) for rest, t in item if rest) for item in moved]
@@ -251,7 +257,7 @@ class SlowStates:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_states_are_those_of_the_definition(seed: int) -> None:
-    """The states and transitions of the automaton match those of a slow search by the definition."""
+    """The states and transitions of the automaton equal those that a slow search finds by their definition."""
     merges = merges_of(random_pairs(seed, ABC))
     tokens = canonical(merges)
     if not tokens.proper:
@@ -279,7 +285,7 @@ def test_states_are_those_of_the_definition(seed: int) -> None:
     thinned([*((b"ab", 10, seed) for seed in range(100)), *((ABC, 8, seed) for seed in range(140))], 20),
 )
 def test_walk_is_the_definition(letters: bytes, longest: int, seed: int) -> None:
-    """For a proper list, the walk gives the tokens of BPE's definition for every string over a small alphabet."""
+    """For a proper list, the walk gives the same tokens as the definition of BPE for every string over a small alphabet."""
     merges = merges_of(random_pairs(seed, letters))
     if canonical(merges).proper:
         machine = machine_of(merges)
@@ -305,7 +311,7 @@ def byte_level(name: str) -> Merges:
 
 
 def ranks_of(name: str) -> dict[bytes, int]:
-    """The ranks in a file of tiktoken."""
+    """Read the ranks from a file of `tiktoken`."""
     lines = (VOCABULARIES / name / f"{name}.tiktoken").read_bytes().splitlines()
     return {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, lines)}
 
@@ -321,14 +327,14 @@ def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
 
 
 def of_text(tokens: Mapping[bytes, int]) -> list[bytes]:
-    """The tokens that can occur in a text: their bytes are below 0xF8."""
+    """The tokens that can occur in a valid text, because all their bytes are below 0xF8."""
     return [token for token in tokens if max(token, default=LABELS) < LABELS]
 
 
 @needs_shared
 @pytest.mark.parametrize("name", ["gpt2", *slow("gpt_neox", "mpt", "qwen3", "roberta")])
 def test_vocabularies_give_the_ids_of_the_reference(name: str) -> None:
-    """With the merges of a byte-level vocabulary, the walk gives the ids of tokenizers."""
+    """With the merges of a byte-level vocabulary, the walk gives the same ids as `tokenizers`."""
     machine = machine_of(byte_level(name))
     model = reference(machine.merges)
     for piece in pieces(of_text(machine.merges.tokens), 2000):
@@ -338,7 +344,7 @@ def test_vocabularies_give_the_ids_of_the_reference(name: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", slow("r50k_base", "cl100k_base", "p50k_base", "o200k_base"))
 def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
-    """With the ranks of a vocabulary of tiktoken, the walk gives the ids of tiktoken."""
+    """With the ranks of a `tiktoken` vocabulary, the walk gives the same ids as `tiktoken`."""
     tiktoken = pytest.importorskip("tiktoken")
     ranks = ranks_of(name)
     machine = machine_of(Merges.of_ranks(ranks))
@@ -352,13 +358,13 @@ def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
 
 @cache
 def small() -> Machine:
-    """A machine of a few tokens, of which several are long."""
+    """A machine with few tokens, several of which are long."""
     pairs = [(b"a", b"b"), (b"ab", b"ab"), (b"c", b"a"), (b"abab", b"ca"), (b"b", b"b"), (b"bb", b"bb"), (b"c", b"c"), (b"cc", b"cc")]
     return machine_of(merges_of(pairs))
 
 
 def test_rows_are_those_of_the_states() -> None:
-    """Every state has a finish entry and its transitions, and all other slots are free."""
+    """In the table, every state has a finish entry and its transitions, and all other slots are free."""
     merges, tokens, states, rows = small()
     expected = np.full(len(rows.entries), FREE)
     names = np.array(list(merges.tokens.values()))
@@ -382,12 +388,12 @@ def test_a_list_makes_one_table() -> None:
 
 
 def entry(label: int, target: int) -> int:
-    """A table entry of two fields."""
+    """Combine two fields to a table entry."""
     return int(ENTRY.pack(label, target))
 
 
 DEEP = int(small().rows.slots[small().states.depths.argmax()])
-ONE = int(small().rows.slots[1])  # a state of depth 1
+ONE = int(small().rows.slots[1])  # a state after a single byte
 LAST = int(small().rows.slots.max())
 
 
@@ -420,13 +426,13 @@ def test_proof_names_the_fault(name: str, place: int, value: int, fault: str) ->
 
 @pytest.mark.parametrize("size", [0, 1, BYTE_ROW - 1])
 def test_tables_hold_a_row(size: int) -> None:
-    """A table that is shorter than a row is refused."""
+    """A table with fewer slots than a row needs is refused."""
     with pytest.raises(TableError, match=f"entries has {size} slots; a row takes {BYTE_ROW}"):
         prove(small().rows.entries[:size], small().rows.lengths, small().rows.depths)
 
 
 def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
-    """A table with a few random changes: flipped bits, values copied from other elements, other states and ids."""
+    """A table with a few random changes: flipped bits, values copied from other elements, and replaced states and ids."""
     rows = small().rows
     arrays = {kind: getattr(rows, kind).copy() for kind in ("entries", "lengths", "depths")}
     for _ in range(chosen.randint(1, 3)):
@@ -440,7 +446,9 @@ def mutated(chosen: random.Random) -> dict[str, np.ndarray[tuple[int], np.dtype[
 
 @pytest.mark.sampled
 def test_damaged_tables_are_refused_or_walk_safely() -> None:
-    """A damaged table that passes the proof is safe: no walk reads outside the arrays, and the tokens of a text are as long as the text."""
+    """A damaged table that passes the proof is safe: no walk reads outside the arrays, and the lengths of the tokens add up to the
+    length of the text.
+    """
     texts = [*sample(list(strings_over(b"abc", 6)), 20), b"\x00\xf7ab\xf7", b"ab" * 20]
     passed = 0
     for seed in sample(range(5_000), 8):

@@ -1,4 +1,4 @@
-"""Byte-level BPE: definition, walk, kernel, tokenizers and tiktoken give the same ids for every text."""
+"""Byte-level BPE: the naive implementation, the walk, the kernel, `tokenizers` and `tiktoken` give the same ids for every text."""
 
 from __future__ import annotations
 
@@ -54,14 +54,16 @@ from fst.tables.kernel_call import CHUNK
 VOCABULARIES = SHARED / "vocab_bpe"
 
 
-# Small vocabularies, compared with the definition of BPE.
+# Small vocabularies, compared with the naive implementation of BPE.
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 @pytest.mark.parametrize("name", LISTS)
 def test_all_short_texts(name: str, pattern: str) -> None:
-    """For each text of up to eight letters over an alphabet of three, definition, walk and kernel give the same ids."""
+    """For each text of up to eight letters over an alphabet of three, the naive implementation, the walk and the kernel give the same
+    ids.
+    """
     found = small(pattern, LISTS[name])
     texts = sample(["".join(text) for length in range(9) for text in product("ab ", repeat=length)], 60, name + pattern)
     ids = ids_of(fst.Tokenizer(found.table).encode_batch(texts))
@@ -85,7 +87,7 @@ def machines(draw: some.DrawFn) -> Small:
 @examples(300)
 @given(found=machines(), texts=some.lists(some.text("ab ", max_size=30), max_size=8))
 def test_random_machines(found: Small, texts: list[str]) -> None:
-    """With any merges, definition, walk and kernel give the same ids, and decoding restores the text."""
+    """With any merges, the naive implementation, the walk and the kernel give the same ids, and decoding restores the text."""
     tokenizer = fst.Tokenizer(found.table)
     ids = ids_of(tokenizer.encode_batch(texts))
     assert ids == [found.define(text) for text in texts]
@@ -98,8 +100,8 @@ LONG_PIECES = (b"x" * 25, b"x" * 40, b"x" * 39 + b"y", b"ab" * 32, b"ab" * 32 + 
 
 @pytest.mark.parametrize("merges", [[(b"x", b"x"), (b"a", b"b")], [(b"ab", b"a"), (b"a", b"b"), (b"x", b"x")]], ids=["automaton", "merges"])
 def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
-    """With ignore_merges, a pre-token that equals a token of any length becomes this token; shorter and longer pre-tokens are merged as
-    usual.
+    """With ignore_merges, a pre-token that equals a token of any length becomes this token, although merges do not make it, and other
+    pre-tokens are merged as usual.
     """
     found = small(r"[^ ]+| ", merges, LONG_PIECES, ["<s>"], ignore_merges=True)
     pieces = [piece.decode() for piece in LONG_PIECES]
@@ -130,7 +132,9 @@ each_way_pattern = pytest.mark.parametrize("pattern", thinned([pytest.param(patt
 
 @cache
 def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
-    """A table with special tokens that share beginnings with each other and with text, or occur inside each other, and its tokenizer."""
+    """A table, with special tokens that have common prefixes with each other and with text or occur inside each other, and its
+    tokenizer.
+    """
     found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
     return found.table, fst.Tokenizer(found.table)
 
@@ -138,7 +142,7 @@ def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
 @each_way_pattern
 @pytest.mark.sampled
 def test_special_tokens_anywhere(pattern: str) -> None:
-    """In texts of special tokens and their prefixes, kernel and walk give the same ids, also for streams cut anywhere."""
+    """Kernel and walk give the same ids for texts of special tokens and their prefixes, also as streams that are cut anywhere."""
     draw = random.Random(pattern)
     table, tokenizer = special_machine(pattern)
     for seed in sample(range(1_000), 40):
@@ -155,7 +159,7 @@ ASCII_UNITS = ("it's", " a", "1234", "   ", "\n\n", "\r\n  x", "!?...", " = (BAR
 
 @pytest.mark.parametrize(("pattern", "is_factored"), thinned(product(PATTERNS.values(), (True, False)), 4))
 def test_runs_of_ascii(pattern: str, is_factored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of ASCII of any length have the walk's ids, whether the kernel decides 64 boundaries at a time or one by one."""
+    """Kernel and walk give the same ids for ASCII runs of any length, whether the kernel decides 64 boundaries at a time or one by one."""
     if not is_factored:
         monkeypatch.setattr("fst.pretokens.arguments.factors", lambda *_: np.empty(0, np.uint8))
     draw, table = random.Random(pattern), small(pattern, ENGLISH_MERGES).table
@@ -165,14 +169,16 @@ def test_runs_of_ascii(pattern: str, is_factored: bool, monkeypatch: pytest.Monk
 
 
 def around(size: int, by: int) -> list[int]:
-    """The lengths from `by` below a size to `by` above it."""
+    """The lengths from `size - by` to `size + by`."""
     return [*range(size - by, size + by + 1)]
 
 
 @each_way_pattern
 @pytest.mark.sampled
 def test_lengths_around_limits(pattern: str) -> None:
-    """Rows and runs whose length is near a limit of the kernel (word, special token, chunk, bytes read together) have the walk's ids."""
+    """Kernel and walk give the same ids for rows and runs whose length is near a limit of the kernel (word, special token, chunk, bytes
+    read together).
+    """
     table, tokenizer = special_machine(pattern)
     few = [length for limit in (WORD_BYTES, LONGEST, 8, 16, 1) for length in around(limit, 2) if length >= 0]
     short = [
@@ -189,7 +195,7 @@ def test_lengths_around_limits(pattern: str) -> None:
 @each_way_pattern
 @pytest.mark.sampled
 def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
-    """A special token, a character or a run that crosses the end of a chunk is not cut."""
+    """If a special token, a character or a run crosses the end of a chunk, its ids are the same as inside a chunk."""
     table, tokenizer = special_machine(pattern)
     ends = ("<s>x", "<|endoftext|>", "<|endoftex", "é世", "😀😀", "  x", "it's")
     texts = ["the " * (CHUNK // 4 - 5) + "x" * gap + end + " the" for end in sample(ends, 4, pattern) for gap in range(0, 24, 3)]
@@ -197,7 +203,7 @@ def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
 
 
 def test_many_rows() -> None:
-    """In a batch of thousands of rows, many of them empty, each row has its own ids."""
+    """In a batch of thousands of rows, many of them empty, each row gets the same ids as in a call for this row only."""
     draw = random.Random(7)
     table, tokenizer = special_machine(GPT2)
     texts = [draw.choice(("", "", "x", "<s>", mixed(draw, 2))) for _ in range(10_000)]
@@ -221,7 +227,7 @@ def test_short_texts_of_long_characters(char: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("unit", ["x", " ", "1", "\n", "<", "é", "ab", "<s", "x "])
 def test_long_runs(unit: str) -> None:
-    """A run longer than every internal block has the walk's ids, as one text and as a stream."""
+    """Kernel and walk give the same ids for a run that is longer than every internal block, as a single text and as a stream."""
     table, tokenizer = special_machine(GPT2)
     size = 150_000 if LONG else 20_000
     text = (unit * size)[:size] + "."
@@ -256,7 +262,7 @@ def test_lone_surrogates(lone: str) -> None:
 
 
 def test_kinds_take_turns() -> None:
-    """A BPE table and a WordPiece table can encode alternately in one process."""
+    """A BPE table and a WordPiece table can be used alternately in one process."""
     (table, tokenizer), other = special_machine(GPT2), wordpiece_machine()
     bert = fst.Tokenizer(other)
     for text in ("unaffable the", "un 世", "abab<s>", "é! xxxxxxxx"):
@@ -268,7 +274,7 @@ def test_kinds_take_turns() -> None:
 @examples(500)
 @given(text=some.text(some.sampled_from("abtx '1é世\n<s>/|\0😀") | some.characters(exclude_categories=["Cs"]), max_size=90))
 def test_any_text(pattern: str, text: str) -> None:
-    """For any text, the kernel gives the walk's ids, and decoding them returns the text."""
+    """For any text, the kernel gives the same ids as the walk, and decoding them returns the text."""
     table, tokenizer = special_machine(pattern)
     expected = table.run(text)
     assert tokenizer.encode(text).tolist() == expected
@@ -289,7 +295,7 @@ class Known(NamedTuple):
 
 @cache
 def known(name: str) -> Known:
-    """The well-known vocabulary in a folder; its reference is `tokenizers` for GPT-2, and tiktoken for all others."""
+    """The well-known vocabulary in a folder; its reference is `tokenizers` for GPT-2, and `tiktoken` for all others."""
     if name == "gpt2":
         reference = Tokenizer.from_file(str(VOCABULARIES / name / "tokenizer.json"))
         table = bpe(VOCABULARIES / name)
@@ -311,7 +317,7 @@ def known(name: str) -> Known:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Compare the ids of texts with those of the reference."""
+    """Check that texts get the same ids as in the reference library."""
     found, expected = known(name).tokenizer.encode_batch(texts, add_special_tokens=False), known(name).ask(texts)
     for text, ids, others in zip(texts, found, expected, strict=True):
         assert ids.tolist() == others, text[:200]
@@ -326,7 +332,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "1{}!", "\n{}'s", "{0}{0}A")
 @pytest.mark.parametrize("context", CONTEXTS)
 @each_model
 def test_reference_on_every_code_point(name: str, context: str) -> None:
-    """Every character, alone and in contexts, has the ids of the reference."""
+    """Every character, alone and in contexts, gets the same ids as in the reference library."""
     hold(name, [context.format(char) for char in sample(SWEPT_CHARACTERS, 60, context)])
 
 
@@ -334,7 +340,7 @@ def test_reference_on_every_code_point(name: str, context: str) -> None:
 @pytest.mark.sampled
 @each_model
 def test_reference_on_mixed_text(name: str) -> None:
-    """Words and letters of all scripts, mixed with special tokens and parts of them, have the ids of the reference."""
+    """Words and letters of all scripts, mixed with special tokens and parts of them, get the same ids as in the reference library."""
     draw = random.Random(name)
 
     def part() -> str:
@@ -351,7 +357,7 @@ def test_reference_on_mixed_text(name: str) -> None:
 @pytest.mark.sampled
 @each_model
 def test_reference_on_fragments(name: str) -> None:
-    """Texts of adjacent tokens and parts of tokens have the ids of the reference."""
+    """Texts that consist of tokens and parts of tokens get the same ids as in the reference library."""
     draw, tokens = random.Random(name), known(name).table.contents
 
     def part() -> bytes:
@@ -366,7 +372,7 @@ def test_reference_on_fragments(name: str) -> None:
 @pytest.mark.sampled
 @each_model
 def test_reference_on_long_runs(name: str) -> None:
-    """A long run of one character or string has the ids of the reference."""
+    """A long run of one character or string gets the same ids as in the reference library."""
     for size in (1_000, 100_000 if name == "gpt2" or LONG else 10_000):
         hold(name, [unit * size for unit in (" ", "1", "a", "\n", "é", "=", "ab")])
         hold(name, [f"the{unit * size} the" for unit in (" ", "1", "\n", "-")])
@@ -376,7 +382,7 @@ def test_reference_on_long_runs(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [" ", "1", "a", "\n"])
 def test_reference_on_very_long_runs(unit: str) -> None:
-    """A run of ten megabytes of one character has the ids of the reference."""
+    """A run of ten megabytes of one character gets the same ids as in the reference library."""
     hold("gpt2", [unit * 10_000_000])
 
 
@@ -385,7 +391,7 @@ def test_reference_on_very_long_runs(unit: str) -> None:
 @pytest.mark.parametrize("file", CORPORA)
 @each_model
 def test_reference_on_corpora(file: str, name: str) -> None:
-    """The texts of the corpora have the ids of the reference."""
+    """The texts of the corpora get the same ids as in the reference library."""
     texts = [*corpus(file)]
     hold(name, sample(texts, max(len(texts) // 20, 1), name))
 
@@ -395,7 +401,7 @@ def test_reference_on_corpora(file: str, name: str) -> None:
 @pytest.mark.parametrize("file", HOSTILE)
 @each_model
 def test_reference_on_hostile_text(name: str, file: str) -> None:
-    """Texts that were collected because they break programs have the ids of the reference."""
+    """Texts that were collected because they break programs get the same ids as in the reference library."""
     lines = (SHARED / "hostile" / file).read_text(encoding="utf-8").splitlines(keepends=True)
     hold(name, sample(lines, max(len(lines) // 200, 1), name))
 
@@ -403,7 +409,7 @@ def test_reference_on_hostile_text(name: str, file: str) -> None:
 @needs_shared
 @each_model
 def test_walk_on_well_known_vocabularies(name: str) -> None:
-    """The walk of a well-known vocabulary gives the ids of the reference."""
+    """With well-known vocabularies, the walk gives the same ids as the reference library."""
     draw = random.Random(name)
     texts = [mixed(draw, 8) for _ in range(40)]
     assert [known(name).table.run(text) for text in texts] == known(name).ask(texts)
@@ -412,7 +418,9 @@ def test_walk_on_well_known_vocabularies(name: str) -> None:
 @needs_shared
 @each_model
 def test_every_way_of_well_known_vocabularies(name: str) -> None:
-    """Every method that encodes (batches, streams, columns, counts) gives the ids of the reference."""
+    """With well-known vocabularies, every method that encodes (batches, streams, columns, counts) gives the same ids as the reference
+    library.
+    """
     draw = random.Random(name)
     texts = ["", *("".join((mixed(draw, 9), draw.choice(known(name).special), mixed(draw, 9))) for _ in range(9)), ""]
     hold_every_way(known(name).tokenizer, texts, known(name).ask(texts), draw)
@@ -420,7 +428,7 @@ def test_every_way_of_well_known_vocabularies(name: str) -> None:
 
 @needs_shared
 def test_definition_of_gpt2() -> None:
-    """The definition of BPE, with the merges of GPT-2, gives the kernel's ids."""
+    """With the merges of GPT-2, the naive implementation of BPE gives the same ids as the kernel."""
     model = json.loads((VOCABULARIES / "gpt2/tokenizer.json").read_text(encoding="utf-8"))["model"]
     pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
     merges = [(bytes_of(first) or b"", bytes_of(second) or b"") for first, second in pairs]
@@ -434,7 +442,9 @@ def test_definition_of_gpt2() -> None:
 
 
 def test_words_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word that exceeds the kernel's limit is refused with the limit; a text of shorter words may have any length."""
+    """A word that exceeds the kernel's limit is refused, and the message contains the limit; a text of shorter words may have any
+    length.
+    """
     monkeypatch.setattr("fst.runtime.run.MOST_UNITS", 1 << 18)
     tokenizer = fst.Tokenizer(small(r"[^ ]+| ", [(b"a", b"b")]).table)
     assert len(tokenizer.encode("ab " * (1 << 17))) == 1 << 18

@@ -1,4 +1,4 @@
-"""BPE over characters: definition, walk, kernels and tokenizers give the same ids for every text."""
+"""BPE over characters: the naive implementation, the walk, the kernels and `tokenizers` give the same ids for every text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def document(model: Json, **parts: Any) -> Json:
 
 
 def compiled(source: Json) -> BpeTable:
-    """Compile a tokenizer.json and prove its table."""
+    """Compile a tokenizer.json and check that its table passes the proof."""
     table = assemble(of_document(source, Path("tokenizer.json")), "auto")
     table.prove()
     return table
@@ -49,7 +49,7 @@ def compiled(source: Json) -> BpeTable:
 
 @some.composite
 def models(draw: some.DrawFn) -> Json:
-    """Draw a model with a few characters and merges, and any treatment of unknown characters."""
+    """Draw a model with a few characters and merges, and with any handling of unknown characters."""
     prefix, suffix = draw(some.sampled_from(["", "", "", "##"])), draw(some.sampled_from(["", "", "", "</w>"]))
     has_bytes = not (prefix or suffix) and draw(some.booleans())
     known = draw(some.lists(some.sampled_from(ALPHABET), min_size=1, unique=True))
@@ -79,7 +79,7 @@ def models(draw: some.DrawFn) -> Json:
 
 
 def defined(model: Json, piece: str) -> list[int]:
-    """The ids of a text by the definition of BPE."""
+    """The ids of a text by the naive implementation of BPE."""
     merges = [(left, right) for left, right in model["merges"]]
     flags: Json = {name: model[name] for name in ("unk_token", "fuse_unk", "byte_fallback")}
     affixes: Json = {"prefix": model["continuing_subword_prefix"] or "", "suffix": model["end_of_word_suffix"] or ""}
@@ -89,7 +89,9 @@ def defined(model: Json, piece: str) -> list[int]:
 @given(model=models(), texts=some.lists(some.text(some.sampled_from(ALPHABET + UNKNOWN), max_size=12), min_size=1, max_size=8))
 @examples(400, deadline=None)
 def test_small_models(model: Json, texts: list[str]) -> None:
-    """For small models, ids match the definition and tokenizers, and so do offsets unless the package refuses them."""
+    """For small models, ids equal those of the naive implementation and of `tokenizers`, and so do offsets, unless the package refuses
+    to compute them.
+    """
     source = document(model)
     table, reference = compiled(source), Reference.from_str(json.dumps(source))
     tokenizer = fst.Tokenizer(table)
@@ -110,7 +112,7 @@ def test_small_models(model: Json, texts: list[str]) -> None:
 @given(model=models(), text=some.text(some.sampled_from(ALPHABET + UNKNOWN), max_size=12), probability=some.sampled_from([0.1, 0.5, 1.0]))
 @examples(100, deadline=None)
 def test_dropout(model: Json, text: str, probability: float) -> None:
-    """With dropout, kernel and walk skip the same merges, and no character is split."""
+    """With dropout, kernel and walk skip the same merges, and no character is split into bytes."""
     table = compiled(document(model))
     found = fst.Tokenizer(table).encode_batch([text, text], randomness=Dropout(probability, seed=3))
     assert [ids.tolist() for ids in found] == [table.run_dropping(text, Dropout(probability, seed=3), row) for row in range(2)]
@@ -149,7 +151,7 @@ FILES = ("mistral01", "sqlpilot", "hw_doc_summarizer")
 
 
 class Known(NamedTuple):
-    """A vocabulary and its reference, `tokenizers`."""
+    """A vocabulary and the same vocabulary in the reference library, `tokenizers`."""
 
     table: BpeTable
     tokenizer: fst.Tokenizer
@@ -158,7 +160,7 @@ class Known(NamedTuple):
 
 @cache
 def known(name: str) -> Known:
-    """The vocabulary in a folder, or Mistral's vocabulary with other components."""
+    """The vocabulary of a folder, or Mistral's vocabulary with other components."""
     path = VOCABULARIES / (name if name in FILES else "mistral01") / "tokenizer.json"
     source = json.loads(path.read_text(encoding="utf-8"))
     parts = PARTS.get(name, {})
@@ -168,7 +170,7 @@ def known(name: str) -> Known:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Compare the ids, offsets and words of texts with those of tokenizers."""
+    """Check that the ids, offsets and words of texts equal those of `tokenizers`."""
     found, expected = known(name).tokenizer.encode_batch(texts), known(name).reference.encode_batch([*texts])
     for text, ids, encoding in zip(texts, found, expected, strict=True):
         assert ids.tolist() == encoding.ids, text[:200]
@@ -184,7 +186,7 @@ every_pipeline = pytest.mark.parametrize("name", thinned([*FILES, *PARTS], 6))
 
 
 def mixed(name: str, draw: random.Random, count: int) -> str:
-    """A text of tokens, parts of tokens, words and letters of all scripts."""
+    """A text that consists of tokens, parts of tokens, words and letters of all scripts."""
     tokens = known(name).table.tokens
 
     def part() -> str:
@@ -203,7 +205,7 @@ def mixed(name: str, draw: random.Random, count: int) -> str:
 @pytest.mark.sampled
 @every_pipeline
 def test_reference_on_mixed_text(name: str) -> None:
-    """Texts of adjacent tokens, words and letters have the ids and offsets of tokenizers."""
+    """Texts that consist of tokens, words and letters get the same ids and offsets as in `tokenizers`."""
     draw = random.Random(name)
     hold(name, ["", *(mixed(name, draw, draw.randint(1, 15)) for _ in sample(range(12_000), 240))])
 
@@ -213,7 +215,7 @@ def test_reference_on_mixed_text(name: str) -> None:
 @pytest.mark.parametrize("context", ["{}", "a{}b", " {} ", "1{0}\n▁{0}"])
 @every_file
 def test_reference_on_every_code_point(name: str, context: str) -> None:
-    """Every character, alone and in contexts, has the ids and offsets of tokenizers."""
+    """Every character, alone and in contexts, gets the same ids and offsets as in `tokenizers`."""
     texts = [context.format(char) for char in sample(SWEPT_CHARACTERS, 60, context)]
     for begin in range(0, len(texts), 100_000):
         hold(name, texts[begin : begin + 100_000])
@@ -224,7 +226,7 @@ def test_reference_on_every_code_point(name: str, context: str) -> None:
 @pytest.mark.parametrize("file", CORPORA)
 @pytest.mark.parametrize("name", ["mistral01", pytest.param("llama 2", marks=pytest.mark.slow)])
 def test_reference_on_corpora(file: str, name: str) -> None:
-    """The texts of the corpora have the ids and offsets of tokenizers."""
+    """The texts of the corpora get the same ids and offsets as in `tokenizers`."""
     texts = [*corpus(file)][::2]
     hold(name, sample(texts, max(len(texts) // 20, 1), name))
 
@@ -234,7 +236,7 @@ def test_reference_on_corpora(file: str, name: str) -> None:
 @pytest.mark.parametrize("file", HOSTILE)
 @every_file
 def test_reference_on_hostile_text(name: str, file: str) -> None:
-    """Texts that were collected because they break programs have the ids and offsets of tokenizers."""
+    """Texts that were collected because they break programs get the same ids and offsets as in `tokenizers`."""
     lines = (SHARED / "hostile" / file).read_text(encoding="utf-8").splitlines(keepends=True)
     hold(name, sample(lines, max(len(lines) // 200, 1), name))
 
@@ -243,7 +245,7 @@ def test_reference_on_hostile_text(name: str, file: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["mistral01", "unknown"])
 def test_reference_on_long_runs(name: str) -> None:
-    """A run of any length of a character or string without spaces has the ids of tokenizers."""
+    """A run of a character or a string without spaces gets the same ids as in `tokenizers`, whatever its length."""
     for size in (1_000, 100_000 if LONG else 20_000):
         hold(name, [unit * size for unit in (" ", "a", "\n", "é", "▁", "東", "😸", "ab")])
 
@@ -251,7 +253,7 @@ def test_reference_on_long_runs(name: str) -> None:
 @needs_shared
 @every_pipeline
 def test_walk(name: str) -> None:
-    """The walk gives the ids of tokenizers."""
+    """The walk gives the same ids as `tokenizers`."""
     draw, found = random.Random(name), known(name)
     texts = [mixed(name, draw, 6) for _ in range(40)]
     assert [found.table.run(text) for text in texts] == [found.reference.encode(text, add_special_tokens=False).ids for text in texts]
@@ -260,7 +262,7 @@ def test_walk(name: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["mistral01", "llama 2", "sqlpilot", "gemma", "split", "unknown"], 3))
 def test_every_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every method that encodes gives the ids of tokenizers, also for a text that is read in parts."""
+    """Every method that encodes gives the same ids as `tokenizers`, also for a text that is read in parts."""
     draw, found = random.Random(name), known(name)
     texts = ["", *(mixed(name, draw, 12) for _ in range(9)), ""]
     hold_every_way(found.tokenizer, texts, [encoding.ids for encoding in found.reference.encode_batch(texts)], draw)
@@ -269,7 +271,7 @@ def test_every_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whole_pieces_that_spell_bytes() -> None:
-    """With `ignore_merges`, a text that equals the name of a byte token becomes this token, as in tokenizers."""
+    """With `ignore_merges`, a text that equals the name of a byte token becomes this token, as in `tokenizers`."""
     names = ["<unk>", *map(fallback, range(256)), *"<0xA>a", "ab"]
     vocabulary = {name: number for number, name in enumerate(dict.fromkeys(names))}
     source = document({"vocab": vocabulary, "merges": [], "ignore_merges": True, "byte_fallback": True})
@@ -293,7 +295,7 @@ WITHOUT_SYMBOL: Mapping[str, Json] = {
 @pytest.mark.parametrize("bytes_of", thinned([(range(256),), (range(128),), ((0x20,),), ("▁".encode(),)], 2), ids=str)
 @pytest.mark.parametrize("name", thinned(WITHOUT_SYMBOL, 2))
 def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[int]) -> None:
-    """If the symbol for spaces is not a token, a space becomes the byte tokens of the symbol, not those of the space."""
+    """If the symbol for spaces is not a token, a space becomes the byte tokens of this symbol, and not the byte token of a space."""
     names = ["<unk>", *map(fallback, bytes_of), *"ab", "ab", "é", "▁a"]
     model = {"vocab": {token: number for number, token in enumerate(names)}, "merges": [["a", "b"]], "unk_token": "<unk>"}
     source = document({**model, "byte_fallback": True}, **WITHOUT_SYMBOL[name])
@@ -324,7 +326,7 @@ def mixed_spaces(draw: random.Random, count: int) -> list[str]:
     ],
 )
 def test_models_that_are_refused(model: Json, message: str, tmp_path: Path) -> None:
-    """A model that does not define the result for unknown characters is refused."""
+    """A model is refused if it does not determine the ids of unknown characters."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(model)), encoding="utf-8")
     with pytest.raises(fst.FstError) as error:
@@ -346,6 +348,6 @@ UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]
     ],
 )
 def test_letters_for_bytes_are_refused(parts: Json, what: str) -> None:
-    """Components that read letters as bytes are refused for tokens over characters."""
+    """If tokens are over characters, components that read letters as bytes are refused."""
     with pytest.raises(fst.UnsupportedError, match=what):
         of_document({**document({"vocab": {"a": 0}, "merges": []}), **parts}, Path("x"))

@@ -1,4 +1,6 @@
-"""BPE dropout: definition, walk and kernel agree, and ids depend only on the seed, the row number and the position."""
+"""BPE dropout: the naive implementation, the walk and the kernel agree, and ids depend only on the seed, the row number and the
+position.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ def tokenizer_of(table: BpeTable) -> BpeTokenizer:
 
 @cache
 def english() -> BpeTable:
-    """A table with an automaton, words, special tokens, a normalizer, and a pre-tokenizer that drops whitespace."""
+    """A table with an automaton, a table of words, special tokens, a normalizer, and a pre-tokenizer that drops whitespace."""
     merges = [(b"t", b"h"), (b"th", b"e"), (b"i", b"n"), (b"in", b"g"), (b"x", b"x"), (b"xx", b"xx"), (b"\xc3", b"\xa9"), (b"a", b"n")]
     found = byte_level(GPT2, merges, (), ("<s>", "</s>"))
     found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})
@@ -80,7 +82,7 @@ TABLES: dict[str, Callable[[], BpeTable]] = {"automaton": english, "merges": lam
 
 @cache
 def texts() -> list[str]:
-    """Texts of words, long runs and special tokens; the normalizer changes some of these texts."""
+    """Texts of words, long runs and special tokens, some of which the normalizer changes."""
     draw = random.Random(5)
     units = ["the", " the", "thing", "x" * 70, "xxxxx", "é", "e\u0301", "é世", "<s>", "the!", "12", "  ", "\n", "x" * 300, "q" * 99, "\0"]
     return ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(25)), "the" * 4000, ""]
@@ -90,7 +92,7 @@ def texts() -> list[str]:
 
 
 def hold_frequencies(found: Counter[Any], expected: dict[Any, float], rows: int) -> None:
-    """Compare counts with probabilities, up to `SIGMAS` standard deviations; rare cases are counted as one."""
+    """Check that counts match probabilities, up to `SIGMAS` standard deviations; rare results are counted together."""
     assert not found.keys() - expected.keys()
     rare = {case for case, share in expected.items() if share * rows < 20}
     cases = [(found[case], share) for case, share in expected.items() if case not in rare]
@@ -102,7 +104,7 @@ def hold_frequencies(found: Counter[Any], expected: dict[Any, float], rows: int)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ALL_LISTS)
 def test_frequencies_are_those_of_the_definition(name: str) -> None:
-    """Over many rows and seeds, each segmentation of a short word is as frequent as the definition requires."""
+    """Over many rows and seeds, each segmentation of a short word is as frequent as the definition of dropout requires."""
     merges = ALL_LISTS[name]
     tokenizer = tokenizer_of(small(ONE_PIECE, merges).table)
     words = [word for word in (*strings("ab", 6), *strings("ab ", 5), *strings("abc", 5)) if len(word) > 2]
@@ -113,7 +115,7 @@ def test_frequencies_are_those_of_the_definition(name: str) -> None:
 
 
 def test_pieces_are_independent() -> None:
-    """The segmentations of two pre-tokens of a row are independent, and so are the segmentations by two seeds."""
+    """The segmentations of two pre-tokens of a row are independent, and so are the segmentations with two different seeds."""
     merges, share = LISTS["chains"], 0.4
     tokenizer = tokenizer_of(small(r"[ab]+|[\s\S]", merges).table)
     alone = naive.bpe_dropout(b"abab", merges, share)
@@ -134,14 +136,16 @@ def test_pieces_are_independent() -> None:
 
 
 def test_numbers_are_those_of_splitmix64() -> None:
-    """The random numbers are those of SplitMix64: for the seed 1234567 they equal its authors' values."""
+    """The random numbers are those of SplitMix64: for the seed 1234567, they equal the values that its authors publish."""
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
     assert [number_of(1234567, index) for index in range(1, 6)] == known
 
 
 @pytest.mark.parametrize("share", [1e-9, 0.1, 0.5, 0.9, 0.999999, 1.0])
 def test_skips(share: float) -> None:
-    """The number of skipped merges follows from a random number: 0 for the largest number, all for 0, and all if the probability is 1."""
+    """The number of skipped merges is computed from a random number: 0 for the largest number, all for 0, and always all if the
+    probability is 1.
+    """
     assert dropout.skips(0, share, 7) == 7
     assert dropout.skips((1 << 64) - 1, share, 7) == (7 if share == 1 else 0)
     for count in (1, 2, 5):
@@ -163,7 +167,7 @@ def test_skips(share: float) -> None:
     seed=some.integers(0, (1 << 64) - 1),
 )
 def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed: int) -> None:
-    """With any merges, the kernel gives the walk's ids, and decoding them returns the text."""
+    """With any merges, the kernel gives the same ids as the walk, and decoding them returns the text."""
     table = small(r"[ab]+|[\s\S]", merges).table
     tokenizer = tokenizer_of(table)
     batch = tokenizer.encode_batch(rows, randomness=Dropout(share, seed=seed))
@@ -175,7 +179,7 @@ def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed:
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("share", [0.1, 0.97])
 def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
-    """With special tokens, normalization and dropped whitespace, the kernel gives the walk's ids."""
+    """If texts contain special tokens, are normalized and lose whitespace, the kernel gives the same ids as the walk."""
     table = TABLES[name]()
     some_texts = sample([text for text in texts() if len(text) < 2000], 3)
     found = ids_of(tokenizer_of(table).encode_batch(some_texts, randomness=Dropout(share, seed=11)))
@@ -183,14 +187,14 @@ def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
 
 
 def test_steps_grow_with_the_logarithm() -> None:
-    """A run of twice the length takes at most 2.7 times as many steps, even if nine of ten merges are skipped."""
+    """If a run becomes twice as long, the kernel takes at most 2.7 times as many steps, even if nine of ten merges are skipped."""
     for few, more, most in json.loads(printed(print_steps)):
         assert more < 2.7 * few
         assert most < 2.7 * more
 
 
 def print_steps() -> None:
-    """Print the number of lines that the interpreted kernel runs, for runs of three lengths."""
+    """Print how many lines the interpreted kernel executes for runs of three lengths."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = fst.Tokenizer(assemble(of_document(byte_level(ONE_PIECE, merges), Path("tokenizer.json")), "auto"))
 
@@ -220,7 +224,7 @@ def test_a_long_run(share: float) -> None:
     share=some.sampled_from([0, 1]),
 )
 def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merges: bool, share: int) -> None:
-    """If no merge or every merge is skipped, ids and offsets match tokenizers, also with ignore_merges."""
+    """If no merge or every merge is skipped, ids and offsets equal those of `tokenizers`, also with `ignore_merges`."""
     source = {**byte_level(ONE_PIECE, merges, (b"ab", b"aba"), ignore_merges=ignore_merges, dropout=float(share)), **NO_COMPONENTS}
     reference = Tokenizer.from_str(json.dumps(source)).encode_batch(rows)
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
@@ -243,7 +247,7 @@ def with_suffix(share: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_reference_with_a_suffix(share: float) -> None:
-    """With a suffix for the end of a word, ids match tokenizers if no merge or every merge is skipped."""
+    """If tokens have a suffix at the end of a word, ids equal those of `tokenizers` when no merge or every merge is skipped."""
     source = with_suffix(share)
     rows = ["abab", "ab", "a", "", "ba ab", "aab!b"]
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
@@ -252,7 +256,7 @@ def test_reference_with_a_suffix(share: float) -> None:
 
 
 def test_frequencies_with_a_suffix() -> None:
-    """With a suffix for the end of a word, each segmentation is as frequent as the definition requires."""
+    """If tokens have a suffix at the end of a word, each segmentation is as frequent as the definition of dropout requires."""
     table = assemble(of_document(with_suffix(0), Path("tokenizer.json")), "auto")
     tokenizer, share = tokenizer_of(table), 0.5
     rows = ids_of(tokenizer.encode_batch(["abab"] * ROWS, randomness=Dropout(share, seed=9)))
@@ -267,7 +271,7 @@ def test_frequencies_with_a_suffix() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A seed gives the same ids on any number of threads, with any division of the rows into blocks, for str, bytes and columns."""
+    """A seed gives the same ids for str, bytes and columns, on any number of threads, and with any division of the rows into blocks."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     data = [text.encode() for text in rows]
@@ -291,7 +295,7 @@ def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", TABLES)
 def test_other_rows_change_nothing(name: str) -> None:
-    """The ids of a row depend only on its text and its number, and `encode` gives the ids of row 0."""
+    """The ids of a row depend only on its text and its number, and `encode` gives the same ids as for row 0 of a batch."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for number in (2, 9, 26):
@@ -303,7 +307,7 @@ def test_other_rows_change_nothing(name: str) -> None:
 
 
 def test_nulls_have_no_number() -> None:
-    """Rows of a column are numbered without its nulls, so nulls do not change the ids."""
+    """Nulls are skipped when the rows of a column are numbered, so they do not change the ids of other rows."""
     tokenizer, rows = tokenizer_of(english()), texts()[:9]
     expected = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.5, seed=1)))
     column = pa.chunked_array([[None, *rows[:4], None], [None, *rows[4:]]], pa.string())
@@ -326,7 +330,7 @@ def test_seeds() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_length_and_special_ids(name: str) -> None:
-    """With `max_length`, a row has the first ids of the row without a limit."""
+    """`max_length` only shortens a row: the remaining ids are the first ids of the row without a limit."""
     tokenizer, rows = tokenizer_of(TABLES[name]()), texts()
     whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for length in (0, 1, 7, 1000):
@@ -335,7 +339,7 @@ def test_length_and_special_ids(name: str) -> None:
 
 
 def test_special_ids() -> None:
-    """The special tokens around texts are the same with and without dropout."""
+    """The special tokens around a text are the same with and without dropout."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [257], "tokens": ["<s>"]}}
     other = {"Sequence": {"id": "B", "type_id": 0}}
@@ -347,7 +351,7 @@ def test_special_ids() -> None:
 
 @pytest.mark.parametrize("share", SHARES)
 def test_spans_tile_the_text(share: float) -> None:
-    """The spans of the ids tile a text without whitespace at its ends, and each span contains the token's text."""
+    """The spans of the ids tile a text, except for whitespace at its ends, and each span contains the token's text."""
     tokenizer = tokenizer_of(shuffled().table)
     rows = ["thethe1212xxxxx", "x" * 400, "q1the"]
     batch = tokenizer.encode_batch(rows, offsets="bytes", randomness=Dropout(share, seed=3))
@@ -360,7 +364,7 @@ def test_spans_tile_the_text(share: float) -> None:
 
 
 def test_parts_of_many_rows() -> None:
-    """With `first_row`, a slice of many rows has the same ids as in one call for all rows, also in columns."""
+    """With `first_row`, a slice of a batch or column gets the same ids as in a single call for all rows."""
     tokenizer, rows = tokenizer_of(english()), texts()
     whole = ids_of(tokenizer.encode_batch(rows, randomness=Dropout(0.3, seed=7)))
     for first in (0, 5, 20):
@@ -371,7 +375,9 @@ def test_parts_of_many_rows() -> None:
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows.parquet"])
 def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fst encode` gives the lines of a file the ids of one call, in any format, and gives new ids if there is no seed."""
+    """`fst encode` gives the lines of a file the same ids as in a single call, in any format, and without a seed it gives new ids in
+    each run.
+    """
     table, path = tmp_path / "table.npz", tmp_path / name
     english().save(table)
     rows = [text for text in texts() if "\n" not in text]
@@ -432,7 +438,9 @@ def test_only_bpe_has_dropout() -> None:
 
 
 def test_dropout_of_a_source() -> None:
-    """The dropout of a tokenizer.json (null means 0) is a property of the tokenizer and is written again; `encode` does not apply it."""
+    """The dropout of a tokenizer.json (null means 0) is an attribute of the tokenizer and is written to new files, but `encode` does not
+    apply it.
+    """
     merges = [(b"a", b"b")]
     tables = [compiled_bpe(merges), *(assemble_with(merges, share) for share in (None, 0, 0.25, 1))]
     assert [tokenizer_of(table).dropout for table in tables] == [0.0, 0.0, 0.0, 0.25, 1.0]
@@ -452,12 +460,12 @@ def test_wrong_dropout_of_a_source(share: Any) -> None:
 
 
 def assemble_with(merges: Merges, share: Any) -> BpeTable:
-    """The table of a tokenizer.json with a dropout."""
+    """The table of a tokenizer.json with a given dropout."""
     return assemble(of_document(byte_level(ONE_PIECE, merges, dropout=share), Path("tokenizer.json")), "auto")
 
 
 def test_tables_have_all_merges() -> None:
-    """A table contains all merges of its source, also those that only dropout can apply."""
+    """A table contains all merges of its source, even those that only apply with dropout."""
     merges = [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"a", b"bc")]
     table = compiled_bpe(merges)
     assert table.has_automaton
@@ -471,8 +479,8 @@ def test_tables_have_all_merges() -> None:
 @examples(50)
 @given(tokens=some.sets(some.text("ab", min_size=2, max_size=5), max_size=12), seed=some.integers(0, 99))
 def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
-    """A merge exists for each two tokens whose concatenation is a token; the rank of this token orders the merges, then the ranks of the
-    parts.
+    """Any two tokens whose concatenation is a token form a merge; merges are ordered by the rank of this token, and then by the ranks of
+    their parts.
     """
     longer = [token.encode() for token in sorted(tokens)]
     random.Random(seed).shuffle(longer)
@@ -486,7 +494,7 @@ def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
 
 
 def test_merges_are_proven_beside_an_automaton() -> None:
-    """A table with an invalid merge is refused even if it has an automaton, because dropout uses the merges."""
+    """A table with an invalid merge is refused even if it has an automaton, because dropout uses the merges instead of the automaton."""
     table = compiled_bpe([(b"a", b"b"), (b"ab", b"c")])
     merges = table.merges.copy()
     merges[1, 0] = 9999

@@ -1,4 +1,6 @@
-"""Merge lists without an exact automaton: definition, walk, kernel and reference libraries give the same ids."""
+"""For merge lists without an exact automaton, the naive implementation, the walk, the kernel and the reference libraries give the same
+ids.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def test_improper_lists_have_no_automaton() -> None:
 @examples(100)
 @given(merges=lists([b"a", b"b"]) | lists([b"a", b"b", b"c"]), ignore_merges=some.booleans())
 def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
-    """For merges in any order, definition, walk and kernel give the same ids for each text of up to 8 letters."""
+    """For merges in any order, the naive implementation, the walk and the kernel give the same ids for each text of up to 8 letters."""
     found = small(ONE_PIECE, merges, ignore_merges=ignore_merges)
     letters = "abc" if any(b"c" in left + right for left, right in merges) else "ab"
     texts = sample(strings(letters, 8), 30 if letters == "abc" else 3, repr(merges))
@@ -53,7 +55,7 @@ def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
 @examples(200)
 @given(merges=lists([b"a", b"b", b"\xc3", b"\xa9"]), texts=some.lists(some.text("abé", max_size=40), max_size=6))
 def test_reference_on_any_list(merges: Merges, texts: list[str]) -> None:
-    """For merges in any order, ids and offsets match tokenizers."""
+    """For merges in any order, ids and offsets equal those of `tokenizers`."""
     reference = Tokenizer.from_str(json.dumps({**byte_level(ONE_PIECE, merges), **NO_COMPONENTS})).encode_batch(texts)
     batch = fst.Tokenizer(small(ONE_PIECE, merges).table).encode_batch(texts, offsets=True)
     assert batch.offsets is not None
@@ -69,7 +71,7 @@ def test_reference_on_any_list(merges: Merges, texts: list[str]) -> None:
     texts=some.lists(some.text("ab ", max_size=40), max_size=6),
 )
 def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) -> None:
-    """For any ranks of the tokens, ids match tiktoken."""
+    """For any ranks of the tokens, ids equal those of `tiktoken`."""
     tiktoken = pytest.importorskip("tiktoken")
     longer = [token.encode() for token in sorted(tokens)]
     random.Random(seed).shuffle(longer)
@@ -80,14 +82,14 @@ def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) ->
 
 @pytest.mark.parametrize("unit", ["a", "ab", "abc", "b"])
 def test_long_runs_are_periodic(unit: str) -> None:
-    """A periodic run of a million bytes repeats the ids of a short run, since a merge depends only on nearby bytes."""
+    """The ids of a periodic run of a million bytes repeat those of a short run, because a merge depends only on nearby bytes."""
     tokenizer, count = fst.Tokenizer(small(ONE_PIECE, LATE).table), 1_000_000 // (12 * len(unit))
     expected = tokenizer.encode(unit * 12).tolist() * count
     assert tokenizer.encode(unit * 12 * count).tolist() == expected
 
 
 def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long word that is normalized in many parts repeats the ids of a short word."""
+    """The ids of a long word that is normalized in many parts repeat those of a short word."""
     monkeypatch.setattr(batch, "BLOCK", 1 << 5)
     table = assemble(of_document({**byte_level(ONE_PIECE, LATE), "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
     tokenizer, unit = fst.Tokenizer(table), "abcaab\u212b"
@@ -95,13 +97,13 @@ def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_explanation_tells_merges() -> None:
-    """Without an automaton, `explained` lists the merges that apply to a text."""
+    """If a table has no automaton, `explained` lists the merges that apply to a text."""
     merges = ["  merge        2  a b", "  merge        0  ab c"]
     assert [*explained(small(ONE_PIECE, LATE).table, "abc")] == ["piece abc", *merges, "  tokens abc 256"]
 
 
 def test_table_of_pairs() -> None:
-    """In the hash table of pairs, each pair has a slot with its last rank, and at least half of the slots are free."""
+    """In the hash table of pairs, each pair has a slot with the rank of its last merge, and at least half of the slots are free."""
     merges = np.random.default_rng(1).integers(0, 40, (700, 3)).astype(np.int32)
     pairs = pairs_of(merges).reshape(-1, 2)
     held = {(int(key) >> 32, int(key) & 0xFFFFFFFF): int(rank) for key, rank in pairs.tolist() if key != EMPTY}
@@ -111,14 +113,14 @@ def test_table_of_pairs() -> None:
 
 
 def test_steps_grow_with_the_logarithm() -> None:
-    """A run of twice the length takes at most 2.5 times as many steps of the queue."""
+    """If a run becomes twice as long, the queue of merges takes at most 2.5 times as many steps."""
     for few, more, most in json.loads(printed(print_steps)):
         assert more < 2.5 * few
         assert most < 2.5 * more
 
 
 def print_steps() -> None:
-    """Print the numbers of lines that interpreted kernels run for runs of three lengths."""
+    """Print how many lines the interpreted kernels execute for runs of three lengths."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     improper = (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])
     sources = [of_document(byte_level(ONE_PIECE, listed), Path("tokenizer.json")) for listed in improper]

@@ -1,4 +1,6 @@
-"""Byte-level vocabularies without some bytes: a missing byte or run of them becomes the unknown token or is dropped, as in tokenizers."""
+"""In byte-level vocabularies without some bytes, a missing byte, or a run of missing bytes, becomes the unknown token or is dropped, as
+in `tokenizers`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ each_setting = pytest.mark.parametrize("name", SETTINGS)
 
 
 def source(lacking: bytes, merges: Merges = MERGES, **model: Any) -> dict[str, Any]:
-    """A tokenizer.json without the bytes `lacking` and without their merges."""
+    """A tokenizer.json without the bytes `lacking` and without the merges that contain them."""
     left = [(first, second) for first, second in merges if not {*lacking} & {*first, *second}]
     found = {**byte_level(PATTERN, left, special=[UNKNOWN]), **NO_COMPONENTS}
     vocabulary = {token: number for token, number in found["model"]["vocab"].items() if token not in map(spelled, singles(lacking))}
@@ -65,7 +67,7 @@ def table_of(given: dict[str, Any]) -> BpeTable:
 @examples(300)
 @given(lacking=LACKING, texts=some.lists(some.text("abcx é世", max_size=14)))
 def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
-    """With any missing bytes, kernel and walk give the ids of tokenizers, and offsets and words match, too."""
+    """With any missing bytes, kernel and walk give the same ids as `tokenizers`, and offsets and words equal those of `tokenizers`."""
     given = source(lacking, **SETTINGS[name])
     table, reference = table_of(given), Tokenizer.from_str(json.dumps(given)).encode_batch(texts, add_special_tokens=False)
     tokenizer, expected = fst.Tokenizer(table), [encoding.ids for encoding in reference]
@@ -80,7 +82,7 @@ def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
 @each_setting
 @pytest.mark.parametrize("share", [0.1, 0.9])
 def test_dropout(name: str, share: float) -> None:
-    """With dropout, the kernel gives the walk's ids."""
+    """With dropout, the kernel gives the same ids as the walk."""
     table, draw = table_of(source(b"xyz", **SETTINGS[name])), random.Random(name)
     texts = ["".join(draw.choices("abcxyz é", k=draw.randint(0, 40))) for _ in range(60)]
     by = Dropout(share, seed=7)
@@ -98,7 +100,7 @@ def test_tokenizer_json_of_a_table(name: str) -> None:
 
 
 def test_offsets_where_bytes_vanish() -> None:
-    """Offsets after dropped bytes match tokenizers: a token begins where the preceding token ends, as if there were no dropped byte."""
+    """Offsets after dropped bytes equal those of `tokenizers`, in which a token begins where the preceding token ends."""
     tokenizer = fst.Tokenizer(table_of(source(b"xyz\xe4")))
     assert tokenizer.encode("axxb").tolist() == tokenizer.encode("ab").tolist()
     for dropout in (0, 1.0):
@@ -120,7 +122,7 @@ def test_offsets_where_bytes_vanish() -> None:
     ],
 )
 def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """A vocabulary without some bytes is refused if their ids are ambiguous, and the message gives the reason."""
+    """A vocabulary without some bytes is refused if the ids of texts with these bytes are ambiguous, and the message gives the reason."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(source(b"xyz", **model)), encoding="utf-8")
     with pytest.raises(fst.FstError, match=message):
@@ -128,7 +130,9 @@ def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp
 
 
 def test_unknown_token_that_is_a_byte_is_no_sound_table() -> None:
-    """A table whose unknown token for a run is also the token of a byte is refused, because the token's number of bytes is ambiguous."""
+    """A table is refused if its unknown token for a run is also the token of a byte, because the number of bytes of this token would be
+    ambiguous.
+    """
     table = table_of(source(b"xyz", **SETTINGS["one a run"]))
     number = int(table.byte_tokens[ord("a")])
     with pytest.raises(fst.TableError, match=f"token {number} of one byte has 0 bytes"):

@@ -41,12 +41,12 @@ LEFT_OUT = {
     TRAINING: 3,
     NOT_TEXT: 1,
 }
-QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # other tests compile these, too
+QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # other tests use these, too
 
 
 @cache
 def tokenizer(vocab: str) -> fst.Tokenizer:
-    """The tokenizer of a vocabulary: a folder, or a JSON object of components."""
+    """Compile a vocabulary, which is a folder or a JSON object of components."""
     if not vocab.startswith("{"):
         return fst.Tokenizer(kept.bpe(file_of(vocab)))
     parts = json.loads(vocab)
@@ -56,7 +56,7 @@ def tokenizer(vocab: str) -> fst.Tokenizer:
 
 
 def tokenizer_of(row: Row) -> fst.Tokenizer:
-    """The tokenizer for a row."""
+    """Compile the tokenizer for a row."""
     return tokenizer(row["vocab"] if isinstance(row["vocab"], str) else json.dumps(row["vocab"]))
 
 

@@ -46,7 +46,7 @@ def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTable:
 
 
 def put(name: str, place: Any, value: Any) -> Harm:
-    """A change that sets an element of an array."""
+    """Return a change that sets an element of an array."""
 
     def harm(table: BpeTable) -> BpeTable:
         array = getattr(table, name).copy()
@@ -58,7 +58,7 @@ def put(name: str, place: Any, value: Any) -> Harm:
 
 
 def resized(name: str, change: Callable[[Any], Any]) -> Harm:
-    """A change that replaces an array."""
+    """Return a change that replaces an array."""
 
     def harm(table: BpeTable) -> BpeTable:
         changed: dict[str, Any] = {name: change(getattr(table, name))}
@@ -68,12 +68,12 @@ def resized(name: str, change: Callable[[Any], Any]) -> Harm:
 
 
 def stating(**header: Any) -> Harm:
-    """A change that replaces values of the metadata."""
+    """Return a change that replaces values of the metadata."""
     return lambda table: replace(table, header={**table.header, **header})
 
 
 def both(*harms: Harm) -> Harm:
-    """A change that applies several changes one after the other."""
+    """Return a change that applies several changes in sequence."""
 
     def harm(table: BpeTable) -> BpeTable:
         for each in harms:
@@ -84,19 +84,19 @@ def both(*harms: Harm) -> Harm:
 
 
 def contextual(table: BpeTable) -> BpeTable:
-    """Make the recognition of a special token depend on its neighbours."""
+    """Change a table so that the recognition of a special token depends on its neighbours."""
     token = {"id": 259, "single_word": True, "lstrip": False, "rstrip": False, "normalized": False, "decoded": "世"}
     return stating(late={"世": token})(table)
 
 
 def first_word(part: int, value: Any) -> Harm:
-    """A change of a number in the first used slot of the table of words."""
+    """Return a change of a number in the first used slot of the table of words."""
     used = int(np.flatnonzero(sound().words[3::4])[0])
     return put("words", 4 * used + part, value)
 
 
 def window(*symbols: int) -> int:
-    """The window of a splitter after these symbols; earlier symbols are 0."""
+    """The window of a splitter that ends with the given symbols; the preceding symbols are 0."""
     return sum(symbol << BITS * place for place, symbol in enumerate(reversed(symbols)))
 
 
@@ -179,7 +179,7 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
 
 
 def test_sound_tables_are_proven() -> None:
-    """The valid tables, from which the broken tables are made, pass the proof."""
+    """The valid tables, which the other tests damage, pass the proof."""
     for table in (sound(), merging()):
         assert BpeTable.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
     assert sound().has_automaton
@@ -188,7 +188,7 @@ def test_sound_tables_are_proven() -> None:
 
 @pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
 def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
-    """A token for a long pre-token must have as many bytes as the pre-token, or the table is refused."""
+    """If a long pre-token is stored with a token, the token must have as many bytes as the pre-token, or the table is refused."""
     harm = both(stating(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
     with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
         BpeTable.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())
@@ -196,13 +196,13 @@ def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
 
 @pytest.mark.parametrize(("harm", "fault"), HARM_OF_MERGES.values(), ids=HARM_OF_MERGES)
 def test_every_rule_of_merges_is_proven(harm: Harm, fault: str) -> None:
-    """A table without an automaton that breaks a rule is refused, and the message contains the rule."""
+    """A table without an automaton that breaks a rule of the proof is refused, and the message contains the rule."""
     with pytest.raises(fst.TableError, match=fault):
         BpeTable.loads(harm(merging()).dumps())
 
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM)
 def test_every_rule_is_proven(harm: Harm, fault: str) -> None:
-    """A table that breaks a rule is refused, and the message contains the rule."""
+    """A table that breaks a rule of the proof is refused, and the message contains the rule."""
     with pytest.raises(fst.TableError, match=fault):
         BpeTable.loads(harm(sound()).dumps())

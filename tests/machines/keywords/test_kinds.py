@@ -59,7 +59,7 @@ def streamed(searcher: fst.Searcher, text: Any, cuts: Sequence[int]) -> list[tup
     cuts=some.lists(some.integers(0, 14), max_size=5),
 )
 def test_definition(kind: str, options: dict[str, Any], listed: list[str], texts: list[str], cuts: list[int]) -> None:
-    """Walk, kernel and streams find the matches of the definition, both in characters and in bytes."""
+    """Walk, kernel and streams find the same matches as the naive implementation, both in characters and in bytes."""
     table = keywords(listed, match_kind=kind, allow_empty=True, **options)
     table.prove()
     searcher, expected = fst.Searcher(table), [keyword_matches(listed, text, kind, **options) for text in texts]
@@ -113,7 +113,7 @@ def test_normalizers(
 
 
 def test_normalizers_of_tokenizers() -> None:
-    """A normalizer of tokenizers is accepted; any other object is refused."""
+    """A normalizer of `tokenizers` is accepted; any other object is refused."""
     tokenizers = pytest.importorskip("tokenizers.normalizers")
     lower = keywords(["É"], normalizer=tokenizers.Sequence([tokenizers.NFC(), tokenizers.Lowercase()]))
     assert found_by(fst.Searcher(lower), ["e\u0301É"]) == [[(0, 0, 2), (0, 2, 3)]]

@@ -44,7 +44,7 @@ def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[i
 @examples(600)
 @given(listed=some.lists(some.text("ab", min_size=1, max_size=5), min_size=1, max_size=8), texts=TEXTS)
 def test_definition(kind: str, listed: list[str], texts: list[str]) -> None:
-    """With any keywords, walk and kernel find the matches of the definition."""
+    """With any keywords, walk and kernel find the same matches as the naive implementation."""
     table = keywords(listed, match_kind=kind)
     table.prove()
     expected = [keyword_matches(listed, text, kind) for text in texts]

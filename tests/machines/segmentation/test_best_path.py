@@ -1,4 +1,6 @@
-"""Segmentation by the best path: definition, walk and kernel give the tokens of jieba, MeCab and Vibrato, as run here and as recorded."""
+"""Segmentation by the best path: the naive implementation, the walk and the kernel give the tokens of jieba, MeCab and Vibrato, as run
+here and as recorded.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Segmentation with a dictionary of jieba: definition, walk and kernel give the tokens of jieba, as run here and as recorded."""
+"""Segmentation with a dictionary of jieba: the naive implementation, the walk and the kernel give the tokens of jieba, as run here and
+as recorded.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segmentation by MaxMatch: definition, walk and kernel give the tokens that were recorded from other segmenters."""
+"""Segmentation by MaxMatch: the naive implementation, the walk and the kernel give the tokens that were recorded from other segmenters."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def check(table: MaxMatchTable, texts: Sequence[str], expected: Sequence[Sequenc
 @examples(600)
 @given(words=WORDS, texts=TEXTS)
 def test_definition(direction: str, words: list[str], texts: list[str]) -> None:
-    """With any dictionary, walk and kernel find the tokens of the definition."""
+    """With any dictionary, walk and kernel find the same tokens as the naive implementation."""
     expected = [defined(words, text, backward=direction == BACKWARD) for text in texts]
     check(maxmatch(words, direction), texts, expected)
 

@@ -1,4 +1,4 @@
-"""Ids of Unigram: the kernel matches the walk, the walk matches the definition and tokenizers, and the proof refuses damaged tables."""
+"""Ids of Unigram: the kernel matches the walk, the walk matches the definition and `tokenizers`, and the proof refuses damaged tables."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mixed(draw: random.Random, size: int) -> str:
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> None:
-    """Ids, offsets and words match tokenizers, with any components, added tokens and fallbacks."""
+    """Ids, offsets and words equal those of `tokenizers`, with any components, added tokens and fallbacks."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(1_000), 20)), mixed(draw, 2_000)])
 
@@ -54,7 +54,9 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> No
 @examples(300)
 @given(TOKENS, some.lists(some.text("abé<unk>", max_size=10), max_size=5), some.sampled_from(["<unk>", "a", "ab"]), some.booleans())
 def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str, fallback: bool) -> None:
-    """With tied scores, positive scores, and an unknown token that occurs in texts, ids match the definition and tokenizers."""
+    """With tied scores, positive scores, and an unknown token that occurs in texts, ids equal those of the naive implementation and of
+    `tokenizers`.
+    """
     tokens = {unk_token: -1.0, **tokens}
     vocabulary = [*tokens.items(), *(BYTES[: ord("b")] if fallback else [])]
     unk_id = [*tokens].index(unk_token)
@@ -67,21 +69,21 @@ def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str,
 @examples(200)
 @given(some.text("ab \n", max_size=8), some.integers(1, 400))
 def test_long_pieces(text: str, times: int) -> None:
-    """A pre-token longer than a chunk or the buffer of sums has the walk's ids."""
+    """A pre-token longer than a chunk or the buffer of sums gets the same ids from the kernel as from the walk."""
     table, tokenizer, _ = machine(("first", "none", False))
     assert tokenizer.encode(text * times).tolist() == table.run(text * times)
 
 
 @pytest.mark.parametrize(("parts", "fallback"), thinned(product((["a", "b"], ["ab"], ["a", "b", "é", "日", "☃"], ["☃"]), (False, True)), 4))
 def test_pieces_of_many_characters(parts: list[str], fallback: bool) -> None:
-    """A pre-token of 40,000 characters has the ids, offsets and words of tokenizers."""
+    """A pre-token of 40,000 characters gets the same ids, offsets and words as in `tokenizers`."""
     text = "".join(random.Random(4).choices(parts, k=40_000))
     hold(machine(("plain", "none", fallback)), [text])
 
 
 @pytest.mark.parametrize("longest", [255, 256])
 def test_long_tokens(longest: int) -> None:
-    """A long pre-token has the ids of tokenizers, whether or not the longest token's size fits one byte."""
+    """A long pre-token gets the same ids as in `tokenizers`, whether or not the longest token's size fits one byte."""
     draw = random.Random(longest)
     text = "".join(draw.choices(["a", "b", "é", "ab" * longest], [9, 9, 1, 1], k=1_800))
     hold(built(document([*VOCABULARY, (("ab" * longest)[:longest], 5.0)])), [text])
@@ -89,7 +91,7 @@ def test_long_tokens(longest: int) -> None:
 
 @pytest.mark.parametrize("longest", thinned([4, 52, 205, 206], 2))
 def test_pieces_of_segments(longest: int) -> None:
-    """A pre-token that is read in overlapping segments has the walk's ids, and so has a pre-token whose
+    """A pre-token that is read in overlapping segments gets the same ids from the kernel as from the walk, and so has a pre-token whose
     tokens are too long for segments.
     """
     draw = random.Random(longest)
@@ -123,7 +125,7 @@ def test_explained() -> None:
 
 
 def test_floats_of_the_reference() -> None:
-    """Scores are parsed as tokenizers parses them, with two roundings."""
+    """Scores are parsed as `tokenizers` parses them, with two roundings."""
     draw = random.Random(5)
     digits = ["".join(draw.choices("0123456789", k=draw.randrange(1, 30))) for _ in range(2_000)]
     spellings = [f"-{draw.randrange(30)}.{part}{draw.choice(['', '', f'e{draw.randrange(-320, 200)}'])}" for part in digits]
@@ -304,7 +306,7 @@ def test_documents_compile_to_the_same_table(case: tuple[str, str, bool], tmp_pa
 @examples(1000)
 @given(some.floats(-30, 0))
 def test_scores_are_written_so_that_the_reference_reads_them(score: float) -> None:
-    """A score is written in a form that tokenizers parses to the same number."""
+    """A score is written in a form that `tokenizers` parses to the same number."""
     read = reference_float(repr(score))
     assert reference_float(repr(spelled_as(read))) == read
 
@@ -313,7 +315,7 @@ def test_scores_are_written_so_that_the_reference_reads_them(score: float) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "albert", "xlm-r"])
 def test_real_vocabularies(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With real vocabularies, the texts of the corpora have the ids and offsets of tokenizers."""
+    """With real vocabularies, the texts of the corpora get the same ids and offsets as in `tokenizers`."""
     _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
     for path in sorted((SHARED / "corpora").iterdir()):
         text = path.read_text()[:500_000]
@@ -329,7 +331,7 @@ def test_real_vocabularies(name: str, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "xlm-r"])
 def test_all_characters(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Every character, alone and next to others, has the ids of tokenizers."""
+    """Every character, alone and next to others, gets the same ids as in `tokenizers`."""
     _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
     for form in ("{}", "a{}b", " {} ", "{0}{0}▁"):
         for begin in range(0, len(SWEPT_CHARACTERS), 100_000):

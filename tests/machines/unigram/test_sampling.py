@@ -142,7 +142,7 @@ def test_large_alphas_give_the_best_path() -> None:
 
 @pytest.mark.parametrize("alpha", [1.0, -1.0, 0.0, 100.0])
 def test_long_pieces_have_weights(alpha: float) -> None:
-    """The kernel gives the walk's ids for a long word, whose weight exceeds the range of a float."""
+    """The kernel gives the same ids as the walk for a long word, whose weight exceeds the range of a float."""
     table, tokenizer = small()
     text = "abé☃" * 700
     assert tokenizer.encode(text, randomness=Sampling(alpha, seed=9)).tolist() == run_sampling(
@@ -318,7 +318,7 @@ OWN = [
 
 @cache
 def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
-    """A table whose sums span entire texts, with user-defined pieces, its tokenizer, and the same model in sentencepiece."""
+    """A table whose sums span entire texts, with user-defined pieces, its tokenizer, and the same model in `sentencepiece`."""
     sums = pytest.importorskip("support.machines.unigram_text")
     table = sums.tables_of(sums.model_of(OWN), whitespace=True)
     tokenizer = fst.Tokenizer(table)
@@ -328,7 +328,7 @@ def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
 
 @pytest.mark.parametrize("text", ["abab", "ba é", "aéaéa☃", "ab ab☃☃b", ""])
 def test_sums_of_whole_texts(text: str) -> None:
-    """If sums span entire texts, the n best segmentations and their scores match sentencepiece, and walks and kernels agree."""
+    """If sums span entire texts, the n best segmentations and their scores equal those of `sentencepiece`, and walks and kernels agree."""
     table, tokenizer, processor = of_whole_texts()
     hold_sentencepiece(processor, tokenizer, [text], lambda text: text.replace(" ", "▁"))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, 7)] == run_nbest(table, text, 7)
@@ -339,7 +339,7 @@ def test_sums_of_whole_texts(text: str) -> None:
 
 @pytest.mark.parametrize("size", [-1, 3])
 def test_frequencies_of_sentencepiece(size: int) -> None:
-    """If sums span entire texts, each segmentation is as frequent as in samples of sentencepiece."""
+    """If sums span entire texts, each segmentation is as frequent as in samples of `sentencepiece`."""
     _, tokenizer, processor = of_whole_texts()
     text, alpha = "abaab", 0.4
     pytest.importorskip("sentencepiece").set_random_generator_seed(7)
@@ -358,13 +358,13 @@ def of_sentencepiece(path: Path) -> tuple[Any, UnigramTokenizer]:
 
 @needs_shared
 def test_nbest_of_sentencepiece() -> None:
-    """With the pieces of a ``.model`` file, the n best segmentations match sentencepiece."""
+    """With the pieces of a ``.model`` file, the n best segmentations equal those of `sentencepiece`."""
     processor, tokenizer = of_sentencepiece(SHARED / "vocab_unigram" / "spm_fixtures" / "test_sentencepiece.model")
     hold_sentencepiece(processor, tokenizer, ["This is a test", "I saw a girl with a telescope", "zzq", "Q~ a", "a"])
 
 
 def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequence[str], changed: Callable[[str], str] = str) -> None:
-    """Compare the n best segmentations of texts with those of sentencepiece, which reads the texts after `changed`.
+    """Compare the n best segmentations of texts with those of `sentencepiece`, which reads the texts after `changed`.
 
     Scores agree up to the precision of float32. Segmentations with nearly equal scores may be in any order, or be missing at the end.
     """
@@ -382,7 +382,7 @@ def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequen
 @needs_shared
 @pytest.mark.slow
 def test_nbest_of_t5(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With T5's tokenizer.json, the n best segmentations match sentencepiece with T5's model."""
+    """With T5's tokenizer.json, the n best segmentations equal those of `sentencepiece` with T5's model."""
     processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(
         model_file=str(SHARED / "vocab_unigram" / "t5" / "spiece.model")
     )

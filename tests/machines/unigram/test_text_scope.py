@@ -1,4 +1,4 @@
-"""Unigram whose sums of scores span the entire text, as in sentencepiece: kernel, walk, definition and sentencepiece agree."""
+"""Unigram whose sums of scores span the entire text, as in `sentencepiece`: kernel, walk, definition and `sentencepiece` agree."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TEXTS = some.lists(some.text("aab▁é\x00", max_size=12), max_size=5)
 @examples(300)
 @given(pieces=PIECES, texts=TEXTS, times=some.integers(1, 300))
 def test_tied_scores(byte_fallback: bool, pieces: list[Piece], texts: list[str], times: int) -> None:
-    """With tied and nearly tied scores, short and long texts have the ids of the definition and of sentencepiece."""
+    """With tied and nearly tied scores, short and long texts have the ids of the naive implementation and of `sentencepiece`."""
     own = {piece.text: piece for piece in pieces}
     every = [UNK, *own.values(), *FALLBACKS * byte_fallback, Piece("z", -9)]
     table, of = tables_of(model_of(every, byte_fallback=byte_fallback)), reference(every, byte_fallback=byte_fallback)
@@ -78,7 +78,7 @@ def near_text(draw: random.Random, size: int) -> str:
 
 @pytest.mark.parametrize("size", [1, 10, 300, pytest.param(30_000, marks=pytest.mark.slow), pytest.param(300_000, marks=pytest.mark.slow)])
 def test_rounding_decides(size: int) -> None:
-    """The ids match sentencepiece at any length of the text, although rounding errors of the sums grow with it."""
+    """The ids equal those of `sentencepiece` at any length of the text, although rounding errors of the sums grow with it."""
     pieces, _, tokenizer = near()
     of = reference(pieces)
     texts = [near_text(random.Random(seed), size) for seed in sample(range(30 if size < 1000 else 2), 1)]
@@ -87,7 +87,9 @@ def test_rounding_decides(size: int) -> None:
 
 @pytest.mark.parametrize("scale", [1, 100, 3_000, 40_000, 1e30])
 def test_sums_beyond_the_limit(scale: float) -> None:
-    """The ids match sentencepiece if sums exceed their limit and restart: at any position, with any sign, in a pre-token of any length."""
+    """The ids equal those of `sentencepiece` if sums exceed their limit and restart: at any position, with any sign, in a pre-token of
+    any length.
+    """
     draw = random.Random(scale)
     for _ in sample(range(100), 10):
         of_letter = {char: -score * scale * draw.choice((1, 1, -1)) for char, score in zip("abc", (1.1, 1.7, 2.3), strict=True)}
@@ -187,7 +189,7 @@ def test_words_have_one_segmentation() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(SHARED.glob("vocab_unigram/*/*.model")), ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models(path: Any) -> None:
-    """With real models, the lines of each corpus and each entire corpus have the ids of sentencepiece."""
+    """With real models, the lines of each corpus and each entire corpus get the same ids as in `sentencepiece`."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     table = tables_of(model_of([*map(Piece, model.pieces, model.scores, model.types)], byte_fallback=model.byte_fallback), whitespace=True)
     tokenizer = fst.Tokenizer(table)

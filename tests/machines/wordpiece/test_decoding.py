@@ -1,4 +1,4 @@
-"""Decoding of WordPiece ids, compared with tokenizers."""
+"""Decoding of WordPiece ids, compared with `tokenizers`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SAYING = document(SAID, added_tokens=[*document()["added_tokens"], added(99, X),
 
 @pytest.fixture(scope="module")
 def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.Tokenizer, Tokenizer]]:
-    """A tokenizer for each decoder, by the package and by tokenizers."""
+    """A tokenizer for each decoder, by the package and by `tokenizers`."""
     file = tmp_path_factory.mktemp("decoders") / "tokenizer.json"
     made = {}
     for name, decoder in DECODERS.items():
@@ -56,7 +56,7 @@ def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.To
 def test_any_ids_decode_as_the_reference_decodes_them(
     name: str, skip: bool, ids: list[int], decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]
 ) -> None:
-    """Any ids, including ids without a token, decode to the text of tokenizers."""
+    """Any ids, including ids without a token, decode to the text of `tokenizers`."""
     tokenizer, reference = decoding[name]
     assert tokenizer.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
@@ -76,7 +76,7 @@ def test_ids_decode_from_any_sequence(decoding: dict[str, tuple[fst.Tokenizer, T
 
 @pytest.mark.parametrize("skip", [False, True])
 def test_rows_of_ids_decode_as_the_reference_decodes_them(skip: bool, decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """`decode_batch` accepts a batch, lists and arrays, including ids without a token, and gives the texts of tokenizers."""
+    """`decode_batch` accepts a batch, lists and arrays, including ids without a token, and gives the same texts as `tokenizers`."""
     tokenizer, reference = decoding["with cleanup"]
     batch = tokenizer.encode_batch(["unaffable, ab!", "", "ab un"])
     for rows in (batch, [[1, 2], [], [9999, 1, (1 << 32) - 1]], np.array([[1, 2], [3, 9999]])):
@@ -86,7 +86,7 @@ def test_rows_of_ids_decode_as_the_reference_decodes_them(skip: bool, decoding: 
 
 @pytest.mark.parametrize("ids", [["a"], "ab", 5, None, [None], [1.0], [[1, 2]], [-1], [1, 1 << 32], [-100]], ids=str)
 def test_what_is_no_row_of_ids_is_refused(ids: Any, decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """A value that tokenizers refuses as ids is refused with the same type of error, in one line."""
+    """A value that `tokenizers` refuses as ids is refused with the same type of error, in one line."""
     tokenizer, reference = decoding["with cleanup"]
     with pytest.raises((TypeError, OverflowError)) as refused:
         reference.decode(ids)
@@ -98,7 +98,7 @@ def test_what_is_no_row_of_ids_is_refused(ids: Any, decoding: dict[str, tuple[fs
 
 
 def test_vocabulary_of_a_tokenizer(decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """`get_vocab`, `len` and `vocab_size` match tokenizers, and `get_vocab` returns a copy."""
+    """`get_vocab`, `len` and `vocab_size` equal those of `tokenizers`, and `get_vocab` returns a copy."""
     tokenizer, reference = decoding["with cleanup"]
     vocabulary = tokenizer.get_vocab()
     assert vocabulary == reference.get_vocab()

@@ -99,7 +99,7 @@ def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> 
 
 @each_case
 def test_reference(case: Case, reference: Callable[..., Tokenizer]) -> None:
-    """The expected tokens of every case are those of tokenizers."""
+    """The expected tokens of every case are those of `tokenizers`."""
     assert reference(case["vocabulary"], **case["options"]).encode(case["text"], add_special_tokens=False).tokens == case["tokens"]
 
 

@@ -154,7 +154,7 @@ def ids_of_all_paths(tables: WordPieceTable, texts: list[str]) -> list[list[list
 @examples(50)
 @given(case=cases(("ab", "a#", "ab.", "a b", "aé")), pre_tokenizer=st.sampled_from(("bert", "none")))
 def test_tables_segment_by_the_definition(case: Case, pre_tokenizer: str) -> None:
-    """Compiled tables of every layout give the ids of the definition, by walk and by kernel."""
+    """Compiled tables of every layout give the same ids as the naive implementation, by walk and by kernel."""
     options: dict[str, Any] = {
         "continuing_subword_prefix": case.indicator,
         "max_input_chars_per_word": case.max_chars,
@@ -201,7 +201,7 @@ each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
 @examples(300)
 @given(rows=st.lists(texts, max_size=6))
 def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
-    """The kernel gives the walk's ids for every text, next to any other texts in the batch."""
+    """The kernel gives the same ids as the walk for every text, next to any other texts in the batch."""
     walked, as_strings, as_bytes = ids_of_all_paths(tokenizer(layout, number)[0], rows)
     assert as_strings == as_bytes == walked
 
@@ -211,7 +211,7 @@ def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
 @examples(300)
 @given(text=texts)
 def test_tables_follow_the_definition(layout: str, number: int, text: str) -> None:
-    """The kernel gives the ids of the definition for every text."""
+    """The kernel gives the same ids as the naive implementation for every text."""
     vocabulary = {token: place for place, token in enumerate(TOKENS)}
     expected = naive.encode(text, vocabulary, special=TOKENS[:5], **OPTIONS[number])
     assert tokenizer(layout, number)[1].encode(text, add_special_tokens=False).tolist() == expected

@@ -1,4 +1,4 @@
-"""WordPiece gives the ids of `tokenizers` for texts of every kind.
+"""WordPiece gives the same ids as `tokenizers` for texts of every kind.
 
 The kernel reads every text as str and as bytes, in batches large enough for two threads. Most ids of `tokenizers` are stored between runs,
 see `answers.py`.
@@ -77,7 +77,7 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
     ],
 )
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Every character becomes the same tokens as in tokenizers, with a vocabulary of single characters."""
+    """Every character becomes the same tokens as in `tokenizers`, with a vocabulary of single characters."""
     # In most contexts, some of the characters that are equivalent for the normalizer suffice.
     chars = EVERY_CHARACTER if context == "alone" or (tiers.LONG and setting == "uncased") else SWEPT_CHARACTERS
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))
@@ -100,7 +100,7 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
     ],
 )
 def test_every_character_in_context(name: str, context: str) -> None:
-    """With well-known vocabularies, every character has the ids of tokenizers, next to letters and between marks."""
+    """With well-known vocabularies, every character gets the same ids as in `tokenizers`, next to letters and between marks."""
     pair_of(name).check(in_context(context, SWEPT_CHARACTERS))
 
 
@@ -129,13 +129,13 @@ BETWEEN = {
 
 @pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
 def test_order_of_two_marks(between: str, reference: Callable[..., Tokenizer]) -> None:
-    """Two marks are reordered exactly if tokenizers reorders them, with any character between them."""
+    """Two marks are reordered exactly if `tokenizers` reorders them, with any character between them."""
     pairs = itertools.product(KEPT, repeat=2)
     pair_of_letters("uncased", reference).check([f"a{first}{between}{second}" for first, second in pairs])
 
 
 def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
-    """Runs of marks, with dropped and separating characters between them, are ordered as by tokenizers."""
+    """Runs of marks, with dropped and separating characters between them, are ordered as by `tokenizers`."""
     rng = random.Random(9)
     chars = [*KEPT, *KEPT, *(other for other in BETWEEN.values() if len(other) == 1)]
     texts = ["".join(rng.choices(chars, k=rng.randint(1, 30))) for _ in range(40_000)]
@@ -146,14 +146,14 @@ def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
 @needs_shared
 @each_vocabulary
 def test_hostile_texts(name: str) -> None:
-    """Texts made to break programs have the ids of tokenizers."""
+    """Texts made to break programs get the same ids as in `tokenizers`."""
     pair_of(name).check(hostile())
 
 
 @needs_shared
 @pytest.mark.parametrize("name", [*FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_golden_ids(name: str) -> None:
-    """The package and tokenizers both give the recorded ids."""
+    """The package and `tokenizers` both give the recorded ids."""
     with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         lines = list(stream)
     batch = pair_of(name).tokenizer.encode_batch(golden_texts(), add_special_tokens=False)
@@ -165,7 +165,7 @@ def test_golden_ids(name: str) -> None:
 @needs_shared
 @each_vocabulary
 def test_special_ids(name: str) -> None:
-    """The special tokens around a text match tokenizers."""
+    """The special tokens around a text equal those of `tokenizers`."""
     texts = ["", " ", "unaffable", "[CLS] a [SEP]", "\u0301"]
     batch = pair_of(name).tokenizer.encode_batch(texts)
     assert [ids.tolist() for ids in batch] == [encoding.ids for encoding in pair_of(name).reference.encode_batch_fast(texts)]
@@ -173,7 +173,7 @@ def test_special_ids(name: str) -> None:
 
 @each_vocabulary
 def test_mixed_scripts(name: str) -> None:
-    """Texts of adjacent random words of random scripts have the ids of tokenizers."""
+    """Texts of adjacent random words of random scripts get the same ids as in `tokenizers`."""
     rng = random.Random(1)
     pair_of(name).check([*mixed(words_by_script(rng), rng, 20_000)])
 
@@ -190,7 +190,7 @@ def glued_tokens(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
 
 @each_vocabulary
 def test_words_made_of_tokens(name: str) -> None:
-    """Words joined from tokens of the vocabulary, some of them cut, have the ids of tokenizers."""
+    """Words joined from tokens of the vocabulary, some of them cut, give the same ids as `tokenizers`."""
     rng = random.Random(2)
     tokens = sorted(pair_of(name).reference.get_vocab())
     words = glued_tokens(tokens, rng)
@@ -205,7 +205,7 @@ LONG = (
 
 @each_vocabulary
 def test_longest_words(name: str) -> None:
-    """A word of 100 characters is segmented and a word of 101 is unknown, with characters counted as tokenizers counts them."""
+    """A word of 100 characters is segmented and a word of 101 is unknown, with characters counted as `tokenizers` counts them."""
     rng = random.Random(3)
     words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
     sizes = range(98, 103)
@@ -224,7 +224,7 @@ def test_longest_words(name: str) -> None:
 
 @each_vocabulary
 def test_large_texts(name: str) -> None:
-    """A text of half a million characters, with or without spaces, has the ids of tokenizers."""
+    """A text of half a million characters, with or without spaces, gets the same ids as in `tokenizers`."""
     rng = random.Random(4)
     words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
     pair_of(name).check([" ".join(itertools.islice(words, 30_000)), "".join(itertools.islice(words, 30_000)), "a" * 500_000, ""])
@@ -233,7 +233,7 @@ def test_large_texts(name: str) -> None:
 @needs_shared
 @each_vocabulary
 def test_sentences_in_many_languages(name: str) -> None:
-    """Sentences in 109 languages have the ids of tokenizers."""
+    """Sentences in 109 languages get the same ids as in `tokenizers`."""
     pair_of(name).check(sentences())
 
 
@@ -248,12 +248,12 @@ def corpora() -> list[str]:
 @needs_shared
 @each_vocabulary
 def test_corpora(name: str) -> None:
-    """Every fifth line of books, documentation and source code has the ids of tokenizers."""
+    """Every fifth line of books, documentation and source code gets the same ids as in `tokenizers`."""
     pair_of(name).check(corpora()[::5])
 
 
 @pytest.mark.parametrize("options", thinned((dict(zip(FLAGS, values, strict=True)) for values in itertools.product(*FLAGS.values())), 8))
 def test_options(options: dict[str, Any], reference: Callable[..., Tokenizer]) -> None:
-    """Every combination of options gives the ids of tokenizers."""
+    """Every combination of options gives the same ids as `tokenizers`."""
     pair = Pair(reference(OF_ALL_KINDS, **options), fst.Tokenizer(wordpiece(OF_ALL_KINDS, **options)))
     pair.check(texts_of_all_kinds())

@@ -1,4 +1,4 @@
-"""WordLevel, a vocabulary of entire words, compared with tokenizers."""
+"""WordLevel, a vocabulary of entire words, compared with `tokenizers`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = some.sampled_from(PIECES)
 
 
 def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
-    """A WordLevel model of tokenizers."""
+    """A WordLevel model of `tokenizers`."""
     tokens = ["[UNK]", *dict.fromkeys(word for word in words if word not in ("", "[UNK]"))]
     made = Tokenizer(models.WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     if SPLITS[split]:
@@ -43,7 +43,7 @@ def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
 @examples(200)
 @given(words=some.lists(WORDS, max_size=8), texts=some.lists(some.lists(WORDS, max_size=9), max_size=4))
 def test_ids_are_those_of_the_reference(split: str, is_lower: bool, words: list[str], texts: list[list[str]], scratch: Path) -> None:
-    """With any words, ids, offsets and tokens match tokenizers."""
+    """With any words, ids, offsets and tokens equal those of `tokenizers`."""
     of = reference(words, split, is_lower=is_lower)
     of.save(str(scratch / "tokenizer.json"))
     tok = fst.Tokenizer(tokenizer(scratch / "tokenizer.json"))
