@@ -55,7 +55,7 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
         tables: the table.
         first_use: a function that uses the object once, with bytes, because commands pass bytes; by default, a tokenizer encodes.
 
-    Afterwards the garbage collector ignores numba's objects: scanning them would take a fifth of the time of a short run.
+    Afterwards the garbage collector ignores `numba`'s objects: scanning them would take a fifth of the time of a short run.
     """
     with no_collector():
         from fst.runtime.public_class import class_of

@@ -1,4 +1,4 @@
-"""Count the tokens of a text column in DuckDB, polars and pandas; libraries that are not installed are left out.
+"""Count the tokens of a text column in DuckDB, `polars` and `pandas`; libraries that are not installed are left out.
 
 The arguments are a source of a vocabulary and a text, whose lines become the column::
 
@@ -39,7 +39,7 @@ def in_duckdb(tok: fst.Tokenizer, table: pa.Table) -> Counts:
 
 
 def in_polars(tok: fst.Tokenizer, table: pa.Table) -> Counts:
-    """Count with an expression of polars."""
+    """Count with an expression of `polars`."""
     import polars
 
     tokens = polars.col("text").map_batches(lambda column: polars.Series(counts(tok, column)), return_dtype=polars.Int32)

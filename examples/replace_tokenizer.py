@@ -1,4 +1,4 @@
-"""Replace a tokenizer of transformers with a compiled tokenizer, and compare the results and the classes of both.
+"""Replace a tokenizer of `transformers` with a compiled tokenizer, and compare the results and the classes of both.
 
 The arguments are a source of a vocabulary and a text, whose lines are the inputs::
 
@@ -20,7 +20,7 @@ from fst.compile import tokenizer
 
 
 def pair(source: str) -> tuple[Any, Any]:
-    """A tokenizer of transformers, and the compiled tokenizer with the same vocabulary."""
+    """A tokenizer of `transformers`, and the compiled tokenizer with the same vocabulary."""
     compiled = fst.hf(fst.Tokenizer(tokenizer(source)), model_max_length=128)
     with TemporaryDirectory() as folder:
         compiled.save_pretrained(folder)

@@ -1,4 +1,5 @@
-"""Tiers, settings of hypothesis, and fixtures of several files: stored tables, the reference for a list of tokens, a small table file."""
+"""Test tiers, settings of hypothesis, and shared fixtures: stored tables, a reference tokenizer from a list of tokens, a small table file.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ settings.register_profile("fst", derandomize=True, deadline=None, database=None,
 settings.load_profile("fst")
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-MANY = 3_000  # a run of at least this many tests uses every kernel
+MANY = 3_000  # a run of at least this many tests is assumed to use every kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the tier before tests are imported, and the mode of kernels before numba is imported."""
+    """Choose the tier before tests are imported; choose compiled or interpreted kernels before `numba` is imported."""
     tiers.LONG = config.option.markexpr == "slow"
     if config.option.markexpr == "quick":
         config.option.markexpr = "quick and not slow"
@@ -105,7 +106,8 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 @pytest.fixture(scope="session")
 def reference() -> Callable[..., Tokenizer]:
-    """Build the reference for a list of tokens, with the options of `fst.compile.wordpiece` and their defaults."""
+    """A function that builds the reference tokenizer for a list of tokens, with the same options and defaults as `fst.compile.wordpiece`.
+    """
 
     def build(
         tokens: Sequence[str],
@@ -150,7 +152,7 @@ class Counting(ThreadPoolExecutor):
 
 @pytest.fixture
 def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
-    """Call a function, and return the number of threads that it used in addition to the caller's."""
+    """A function that calls another function, and returns the number of threads that were used in addition to the calling thread."""
     with Counting(8) as pool:
         monkeypatch.setattr(batch, "_pools", [pool])
 

@@ -1,4 +1,4 @@
-"""Write Parquet and Arrow IPC: the columns of the input, followed by columns of results. This module needs pyarrow."""
+"""Write Parquet and Arrow IPC: the columns of the input, followed by columns of results. This module needs `pyarrow`."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _column(documents: Documents, name: str, kind: Any) -> Any:
 
 
 def _fits(found: Any, kind: Any) -> bool:
-    """Whether values can be converted to another type without a change. pyarrow itself would convert 1.5 to 1."""
+    """Whether values can be converted to another type without a change. `pyarrow` itself would convert 1.5 to 1."""
     if pa.types.is_list(found) and pa.types.is_list(kind):
         return _fits(found.value_type, kind.value_type)
     if pa.types.is_struct(found) and pa.types.is_struct(kind):

@@ -41,7 +41,7 @@ def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) ->
     Args:
         name: the file.
         form: "arrow" or "parquet".
-        result: a function that returns the conversion of results to columns; it is called after a check that pyarrow is installed.
+        result: a function that returns the conversion of results to columns; it is called after a check that `pyarrow` is installed.
     """
     from fst.cli.files.columns import Writer
 

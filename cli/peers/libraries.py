@@ -35,23 +35,23 @@ class Peer(NamedTuple):
 
 
 def tokenizers(path: Path, _threads: int) -> Peer:
-    """A tokenizer of the library tokenizers. Environment variables set its number of threads; see `settings`."""
+    """A tokenizer of the library `tokenizers`. Environment variables set its number of threads; see `settings`."""
     tokenizer = Tokenizers(path).tokenizer
     return Peer(partial(tokenizer.encode_batch_fast, add_special_tokens=False), lambda batch: (encoding.ids for encoding in batch))
 
 
 def tiktoken(path: Path, threads: int) -> Peer:
-    """A tokenizer of tiktoken. Like a table, it recognizes special tokens in texts."""
+    """A tokenizer of `tiktoken`. Like a table, it recognizes special tokens in texts."""
     return Peer(partial(Tiktoken(path).encoding.encode_batch, num_threads=threads, allowed_special="all"))
 
 
 def sentencepiece(path: Path, threads: int) -> Peer:
-    """A tokenizer of sentencepiece, from a ``.model``."""
+    """A tokenizer of `sentencepiece`, from a ``.model``."""
     return Peer(partial(SentencePiece(path).processor.encode, num_threads=threads))
 
 
 def gigatoken(path: Path, threads: int) -> Peer:
-    """A tokenizer of gigatoken. Its fastest method returns an array of the library awkward."""
+    """A tokenizer of `gigatoken`. Its fastest method returns an array of the library awkward."""
     reads = {DOCUMENT: _of_document, RANKS: _of_ranks, MODEL: _of_model}
     tokenizer = reads[kind(path)](library("gigatoken").Tokenizer, path)
     return Peer(partial(tokenizer.encode_batch, parallel=threads > 1), _of_awkward)
@@ -66,7 +66,7 @@ def _of_model(tokenizer: Any, path: Path) -> Any:
 
 
 def _of_ranks(tokenizer: Any, path: Path) -> Any:
-    """A tokenizer of gigatoken from ranks. The library recognizes the encoding by the file name, and reads no compressed file."""
+    """A tokenizer of `gigatoken` from ranks. The library recognizes the encoding by the file name, and reads no compressed file."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / path.name.removesuffix(".gz")
         file.write_bytes(contents(path))

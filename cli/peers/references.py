@@ -1,6 +1,6 @@
 """The reference libraries, whose ids a table must have. They read files with or without compression.
 
-The reference is `tokenizers` for a tokenizer.json, tiktoken for a file of ranks, and sentencepiece for a ``.model``.
+The reference is `tokenizers` for a tokenizer.json, `tiktoken` for a file of ranks, and `sentencepiece` for a ``.model``.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Tokenizers:
 
 
 class Tiktoken:
-    """The reference tiktoken, for a file of ranks; the name of the file is the name of the encoding.
+    """The reference `tiktoken`, for a file of ranks; the name of the file is the name of the encoding.
 
     Attributes:
         encoding: the tokenizer of the library.
@@ -161,7 +161,7 @@ class Tiktoken:
 
 
 class SentencePiece:
-    """The reference sentencepiece, for a ``.model``.
+    """The reference `sentencepiece`, for a ``.model``.
 
     Attributes:
         processor: the tokenizer of the library.

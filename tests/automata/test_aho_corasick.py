@@ -1,4 +1,4 @@
-"""The automaton that lists the tokens that end at each byte of a text, compared with its definition."""
+"""The automaton that lists the tokens that end at each byte of a text gives the same lists as its definition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LETTERS = "abcé世界\U0001f600"
 
 
 def made(tokens: Sequence[str]) -> Automaton:
-    """The automaton of tokens, which is proven; the id of a token is its index."""
+    """Build and prove the automaton of some tokens, whose ids are their indices."""
     spelled = [token.encode() for token in tokens]
     lengths = np.array([len(token) for token in spelled])
     symbols = np.frombuffer(b"".join(spelled), np.uint8)
@@ -30,7 +30,7 @@ def made(tokens: Sequence[str]) -> Automaton:
 
 
 def hold(tokens: Sequence[str], text: str) -> None:
-    """Check that the list of tokens at each byte of a text equals the definition's."""
+    """Check that the automaton lists the same tokens at each byte of a text as the definition in `support.naive.models`."""
     found, state, data = made(tokens), ROOT, text.encode()
     for end, byte in enumerate(data, 1):
         state, number = step(found.steps, state, byte)
@@ -49,13 +49,14 @@ def test_any_tokens(tokens: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("most", [2, 3, 4, 5, 8, 9, 13])
 def test_long_lists(most: int) -> None:
-    """Lists of any length equal the definition, even if they span several blocks."""
+    """Lists of any length are equal to those of the definition, even if a list spans several blocks."""
     for tokens in (["a" * size for size in range(1, most + 1)], ["a" * size for size in range(2, most + 1)]):
         hold(tokens, "ab" + "a" * (most + 3))
 
 
 def test_defaults() -> None:
-    """A state that shares its transitions with a suffix, or with a suffix of this suffix, has the transitions of the definition."""
+    """If a state shares its transitions with a suffix, or with a suffix of this suffix, it still lists the tokens of the definition.
+    """
     draw = random.Random(5)
     words = ["".join(draw.choices("abcdefgh", k=draw.randint(1, 6))) for _ in range(400)]
     hold([*dict.fromkeys(words)], "".join(draw.choices("abcdefghi", k=3_000)))

@@ -23,7 +23,7 @@ OVERLAPPING = ["[" * 300, "ab" * 100 + "c", "ab" * 50 + "d", "aab"]
 
 
 def longest(strings: Sequence[str], text: str, at: int, end: int) -> int:
-    """The length of the longest string at a position, or 0, by definition."""
+    """The length of the longest string that begins at a position, by trying all strings; 0 if no string begins there."""
     return max((len(string) for string in strings if text.startswith(string, at, end)), default=0)
 
 
@@ -33,7 +33,7 @@ def is_open(strings: Sequence[str], text: str, at: int) -> bool:
 
 
 def plain(name: str, **parts: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the kernels in plain Python, in which some functions that it calls are replaced."""
+    """A kernel function as plain Python, in which some of the functions that it calls are replaced."""
     function = getattr(tries, name)
     function = getattr(function, "py_func", function)
     return FunctionType(function.__code__, {**function.__globals__, **parts})
@@ -46,7 +46,9 @@ label_at = FunctionType(unicode.label_at.py_func.__code__, vars(unicode)) if has
 def found(
     of: Matcher, items: Any, pair: np.uint64, more: bool, places: Sequence[int], step: Callable[..., Any] = child_of
 ) -> list[tuple[int, bool]]:
-    """The kernel's results at ascending positions: the length of the longest string, and whether a longer one may follow."""
+    """The kernel's results at ascending positions: the length of the longest string, and whether more text could make a longer string
+    match.
+    """
     memo, end = np.zeros(3, np.uint64), np.uint64(len(items))
     walk = plain("match_at", child_of=step, label_at=label_at)
     with np.errstate(over="ignore"):
@@ -65,7 +67,7 @@ def leftmost(strings: Sequence[str], text: str) -> list[int]:
 
 @given(STRINGS, TEXTS, st.booleans(), st.data())
 def test_longest_string_at_each_place(strings: list[str], text: str, overlapping: bool, data: st.DataObject) -> None:
-    """At ascending positions, the kernel finds the longest string, and whether a longer one may follow."""
+    """At ascending positions, the kernel finds the longest string, and determines whether more text could make a longer string match."""
     of = trie(((list(map(ord, string)), number) for number, string in enumerate(strings)), overlapping=overlapping)
     asked = list(range(len(text))) if overlapping else leftmost(strings, text)
     places = [at for at in asked if data.draw(st.booleans())]
@@ -89,7 +91,7 @@ def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 299 + "x", "ab" * 100 + "x", "ab" * 50 + "a", "aab" * 40], ids=lambda text: text[:3])
 def test_walks_take_linear_time(text: str) -> None:
-    """At any positions, a text of long prefixes of strings takes at most four steps per character."""
+    """If a text consists of long prefixes of the strings, the search takes at most four steps per character, whatever the positions."""
     of = trie((list(map(ord, string)), number) for number, string in enumerate(OVERLAPPING))
     items = np.frombuffer((text * 20).encode("utf-32-le"), np.uint32)
     steps = 0
@@ -105,7 +107,7 @@ def test_walks_take_linear_time(text: str) -> None:
 
 @given(STRINGS, st.booleans())
 def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> None:
-    """The kernel that links many nodes makes the links of the plain Python that links a few."""
+    """The kernel that links the nodes of a large trie makes the same links as the plain Python function that links a small trie."""
     some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
     by_python = trie(some, overlapping=overlapping)
     with pytest.MonkeyPatch.context() as patch:
@@ -123,7 +125,8 @@ def meet(one: str, other: str) -> bool:
 
 @given(STRINGS, STRINGS, st.booleans())
 def test_strings_that_can_share_a_character(strings: list[str], known: list[str], are_many: bool) -> None:
-    """Among any number of strings, `overlapping` finds all that can share a character of a text with one of the given strings."""
+    """From any list of strings, `overlapping` selects those whose matches can share a character of a text with a match of a given string.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matcher, "FEW_STRINGS", 0 if are_many else len(strings))
         assert [*matcher.overlapping(strings, known)] == [string for string in strings if any(meet(string, other) for other in known)]

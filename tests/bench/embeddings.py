@@ -28,7 +28,7 @@ ROWS, DIMENSIONS, BATCH, TURNS = 40_000, 256, 1024, 5
 
 def main() -> None:
     """Print the figures."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of tokenizers, which reads it once
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of `tokenizers`, which reads it once
     import torch
 
     torch.set_num_threads(1)

@@ -3,7 +3,7 @@
     python tests/bench/features.py [FOLDER]
 
 ``figures.py`` describes FOLDER. The output is a table. The texts are English books; the vocabulary is bert-base-uncased. The ids and
-offsets of a sample are compared with tokenizers first. Then the variants take turns with one thread, and a ratio is the median over the
+offsets of a sample are compared with `tokenizers` first. Then the variants take turns with one thread, and a ratio is the median over the
 rounds.
 """
 
@@ -19,14 +19,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from figures import seconds  # sets one thread for tokenizers, before its import
+from figures import seconds  # sets one thread for `tokenizers`, before its import
 from rows import BOOKS, FOLDER, UNCASED, documents
 from tokenizers import Tokenizer
 
 import fst
 from fst.compile import wordpiece
 
-SAMPLE = 2000  # number of rows, because tokenizers is slow
+SAMPLE = 2000  # number of rows, because `tokenizers` is slow
 ADDED = 1644  # number of tokens
 TURNS = 9
 

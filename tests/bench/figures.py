@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of tokenizers, which reads it once
+os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of `tokenizers`, which reads it once
 
 from rows import BOOKS, CASED, FOLDER, SENTENCES, UNCASED, documents
 from tokenizers import Tokenizer
@@ -64,7 +64,7 @@ def figures(folder: Path, name: str, corpus: str) -> dict[str, str]:
 
 
 def comparison(tok: fst.Tokenizer, source: Path, texts: list[str]) -> dict[str, str]:
-    """The differences from tokenizers, and both speeds."""
+    """The differences from `tokenizers`, and both speeds."""
     reference = Tokenizer.from_file(str(source))
     reference.no_truncation()
     reference.no_padding()

@@ -1,5 +1,5 @@
 """Measure the encoding of files, including reading and writing: by `fst encode` from Parquet to Parquet, and by `datasets.map` with the
-fast tokenizer of transformers.
+fast tokenizer of `transformers`.
 
     python tests/bench/files.py [FOLDER]
 

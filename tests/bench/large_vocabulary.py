@@ -5,7 +5,7 @@ of three languages.
 
 FOLDER contains ``vocab/NAME/vocab.txt``, ``dict`` and ``corpora`` (default: ``../shared/data`` next to this repository). The words are
 250,000 from dictionaries of each of English, Chinese and Japanese, and the same words as continuations; their ids are compared with
-tokenizers.
+`tokenizers`.
 
 The vocabulary of 109 languages, the largest real one in FOLDER, is extended to 500,000 tokens as by a trainer. A new token joins any token
 with a ``##piece`` of the same script. Tokens are drawn by Zipf's law, because they are in order of frequency. New tokens have at most 10

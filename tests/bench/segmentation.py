@@ -4,10 +4,10 @@
     python tests/bench/segmentation.py [FOLDER]
 
 ``peers.py`` describes FOLDER. The first table contains the F1 of words in development files of Universal Dependencies: a word is correct if
-it begins and ends with a word of the treebank. Chinese is segmented with jieba's dictionary, and Japanese with the surfaces of IPADIC.
-"best path" is the method of MeCab, and of jieba without its hidden Markov model; "HMM" includes this model, as jieba does by default. The
-second table contains the speed on lines with one thread, in MB/s of UTF-8. `fst` returns columns, fugashi returns lists of nodes, and the
-others return lists of str. All segmenters take turns, and a figure is the best of the rounds.
+it begins and ends with a word of the treebank. Chinese is segmented with `jieba`'s dictionary, and Japanese with the surfaces of IPADIC.
+"best path" is the method of MeCab, and of `jieba` without its hidden Markov model; "HMM" includes this model, as `jieba` does by default.
+The second table contains the speed on lines with one thread, in MB/s of UTF-8. `fst` returns columns, `fugashi` returns lists of nodes, and
+the others return lists of str. All segmenters take turns, and a figure is the best of the rounds.
 """
 
 from __future__ import annotations

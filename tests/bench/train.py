@@ -5,8 +5,8 @@
 FOLDER contains ``corpora/`` (default: ``../shared/data`` next to this repository). The table, in Markdown, goes to standard output;
 ``train.json`` and its picture go to DIR. Trainers that are not installed are skipped.
 
-A text is a list of str in memory, one per line, without line feeds; gigabpe reads a file, and gigatoken reads bytes. Kernels are compiled
-before. Each round runs every trainer once, in one process and one thread. A figure is the median of the rounds in seconds, or with
+A text is a list of str in memory, one per line, without line feeds; `gigabpe` reads a file, and `gigatoken` reads bytes. Kernels are
+compiled before. Each round runs every trainer once, in one process and one thread. A figure is the median of the rounds in seconds, or with
 --processor in processor seconds, which hardly change when the machine has other work. Then the tokens are compared with those of the
 reference.
 
@@ -78,7 +78,7 @@ def fst_bpe(texts: Texts, size: int) -> Any:
 
 
 def hf_bpe(texts: Texts, size: int) -> Any:
-    """BPE of tokenizers."""
+    """BPE of `tokenizers`."""
     tokenizer = tokenizers.Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -88,7 +88,7 @@ def hf_bpe(texts: Texts, size: int) -> Any:
 
 
 def rustbpe(texts: Texts, size: int) -> Any:
-    """BPE of rustbpe."""
+    """BPE of `rustbpe`."""
     import rustbpe
 
     tokenizer = rustbpe.Tokenizer()
@@ -97,7 +97,7 @@ def rustbpe(texts: Texts, size: int) -> Any:
 
 
 def gigatoken(texts: Texts, size: int) -> Any:
-    """BPE of gigatoken."""
+    """BPE of `gigatoken`."""
     import gigatoken
 
     found, _ = gigatoken.train_bpe("\n".join(texts).encode(), size, [], separator=b"\n")
@@ -105,7 +105,7 @@ def gigatoken(texts: Texts, size: int) -> Any:
 
 
 def gigabpe(texts: Texts, size: int) -> Any:
-    """BPE of gigabpe."""
+    """BPE of `gigabpe`."""
     import gigabpe
 
     with tempfile.NamedTemporaryFile() as file:
@@ -115,7 +115,7 @@ def gigabpe(texts: Texts, size: int) -> Any:
 
 
 def bpeasy(texts: Texts, size: int) -> Any:
-    """BPE of bpeasy."""
+    """BPE of `bpeasy`."""
     import bpeasy
 
     return spelled(bpeasy.train_bpe(iter(texts), GPT2, LONG, size))
@@ -132,7 +132,7 @@ def fst_wordpiece_by_score(texts: Texts, size: int) -> Any:
 
 
 def hf_wordpiece(texts: Texts, size: int) -> Any:
-    """WordPiece of tokenizers."""
+    """WordPiece of `tokenizers`."""
     tokenizer = tokenizers.Tokenizer(models.WordPiece())
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=size, show_progress=False, special_tokens=[]))
@@ -147,7 +147,7 @@ def fst_unigram(texts: Texts, size: int) -> Any:
 
 
 def hf_unigram(texts: Texts, size: int) -> Any:
-    """Unigram of tokenizers."""
+    """Unigram of `tokenizers`."""
     tokenizer = tokenizers.Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     trained = trainers.UnigramTrainer(vocab_size=size, show_progress=False, special_tokens=["<unk>"], unk_token="<unk>")
@@ -156,7 +156,7 @@ def hf_unigram(texts: Texts, size: int) -> Any:
 
 
 def sentencepiece(texts: Texts, size: int, kind: str = "unigram") -> Any:
-    """Train a model of sentencepiece, and return its pieces."""
+    """Train a model of `sentencepiece`, and return its pieces."""
     import sentencepiece
 
     model = io.BytesIO()
@@ -169,7 +169,7 @@ def sentencepiece(texts: Texts, size: int, kind: str = "unigram") -> Any:
 
 
 def sentencepiece_bpe(texts: Texts, size: int) -> Any:
-    """BPE of sentencepiece, with its own splitting."""
+    """BPE of `sentencepiece`, with its own splitting."""
     return sentencepiece(texts, size, "bpe")
 
 

@@ -71,8 +71,8 @@ def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
 
 
 def tokenizers(folder: Path) -> Tokenizer:
-    """The tokenizer of tokenizers."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of tokenizers, which reads it once
+    """The tokenizer of `tokenizers`."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of `tokenizers`, which reads it once
     from fst.cli.peers.references import Tokenizers
 
     tokenizer = Tokenizers(source(folder)).tokenizer
@@ -83,7 +83,7 @@ def tokenizers(folder: Path) -> Tokenizer:
 
 
 def nanotoken(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of nanotoken, whose cache of words is emptied before every pass, or contains the words of the previous pass."""
+    """A tokenizer of `nanotoken`, whose cache of words is emptied before every pass, or contains the words of the previous pass."""
     from nanotoken import WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
@@ -96,7 +96,7 @@ def nanotoken(folder: Path, first: bool) -> Tokenizer:
 
 
 def tiktoken(folder: Path) -> Tokenizer:
-    """A tokenizer of tiktoken, the reference for its own encodings, with the ranks in the folder; GPT-2 has the ranks of r50k_base."""
+    """A tokenizer of `tiktoken`, the reference for its own encodings, with the ranks in the folder; GPT-2 has the ranks of r50k_base."""
     import tiktoken
 
     from fst.compile.sources.read import read
@@ -121,7 +121,7 @@ def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], C
 
 
 def gigatoken(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of gigatoken, called as in `fst bench --against`."""
+    """A tokenizer of `gigatoken`, called as in `fst bench --against`."""
     from fst.cli.peers import libraries
 
     get, forget = renewed(lambda: libraries.gigatoken(source(folder), threads=1), first)
@@ -129,7 +129,7 @@ def gigatoken(folder: Path, first: bool) -> Tokenizer:
 
 
 def fastokens(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of fastokens that returns bytes, its fastest output."""
+    """A tokenizer of `fastokens` that returns bytes, its fastest output."""
     os.environ["RAYON_NUM_THREADS"] = "1"
     from fastokens import Tokenizer as Fastokens
 
@@ -142,7 +142,7 @@ def fastokens(folder: Path, first: bool) -> Tokenizer:
 
 
 def tokie(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of tokie that returns an array, its fastest output."""
+    """A tokenizer of `tokie` that returns an array, its fastest output."""
     os.environ["RAYON_NUM_THREADS"] = "1"
     from tokie import Tokenizer as Tokie
 
@@ -156,7 +156,7 @@ def tokie(folder: Path, first: bool) -> Tokenizer:
 
 
 def sentencepiece(folder: Path) -> Tokenizer:
-    """A tokenizer of sentencepiece with its own model, or with a model of the same pieces."""
+    """A tokenizer of `sentencepiece` with its own model, or with a model of the same pieces."""
     from sentencepiece import SentencePieceProcessor
 
     processor: Any = SentencePieceProcessor
@@ -166,7 +166,7 @@ def sentencepiece(folder: Path) -> Tokenizer:
 
 
 def model_of(file: Path) -> bytes:
-    """A model of sentencepiece with the pieces, the ids and the charsmap of a ``tokenizer.json``."""
+    """A model of `sentencepiece` with the pieces, the ids and the charsmap of a ``tokenizer.json``."""
     from sentencepiece import sentencepiece_model_pb2
 
     document = json.loads(file.read_text(encoding="utf-8"))
@@ -201,7 +201,7 @@ def flash_tokenizer(folder: Path) -> Tokenizer:
 
 
 def blingfire(folder: Path) -> Tokenizer:
-    """A tokenizer of blingfire, which has neither batches nor threads, with the tables of its package."""
+    """A tokenizer of `blingfire`, which has neither batches nor threads, with the tables of its package."""
     import blingfire
 
     tables = {"bert-base-uncased": "bert_base_tok.bin", "bert-base-multilingual-cased": "bert_multi_cased.bin"}

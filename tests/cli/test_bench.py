@@ -1,4 +1,4 @@
-"""`fst bench`: figures of a table, and other tokenizers on the same documents. No test checks a time."""
+"""`fst bench` prints the speed and the counts of a table, and compares it with other tokenizers. No test checks a time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FRAMED: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measure two rounds of one pass each."""
+    """Shorten the measurements to two rounds of one pass each."""
     monkeypatch.setattr(comparison, "ROUNDS", 2)
     monkeypatch.setattr(comparison, "AT_LEAST", 0)
 
@@ -71,14 +71,14 @@ def document(folder: Path, tokenizer: Tokenizer) -> Path:
 
 
 def ranks(folder: Path) -> Path:
-    """Write a file of tiktoken's ranks."""
+    """Write a file of `tiktoken`'s ranks."""
     tokens = [*(bytes([byte]) for byte in range(256)), b"un", b"he"]
     lines = [f"{b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens)]
     return written(folder / "cl100k_base.tiktoken", "".join(lines).encode())
 
 
 def model(folder: Path) -> Path:
-    """Write a model of sentencepiece."""
+    """Write a model of `sentencepiece`."""
     schema: Any = sentencepiece_model_pb2  # a module that creates its classes when it is imported
     made = schema.ModelProto()
     for piece, score, kind in (("<unk>", 0, 2), ("▁", -3, 1), ("▁un", -1, 1), ("hello", -2, 1), ("e", -4, 1)):
@@ -163,7 +163,7 @@ class TestFigures:
         assert len(counts) <= 100
 
     def test_unknown_words_without_places(self, tmp_path: Path) -> None:
-        """For a vocabulary without the lengths of its tokens, the figures are printed without the unknown words."""
+        """If a vocabulary does not determine the lengths of its tokens, the figures are printed without the unknown words."""
         source = {"[UNK]": 0, "a": 1, "##bc": 1}
         document = {**FRAMED, "model": {**FRAMED["model"], "vocab": source}, "post_processor": None}
         (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
@@ -195,10 +195,12 @@ class TestFigures:
 
 
 class TestIds:
-    """Comparisons of a library's ids with the ids of the table."""
+    """`fst bench --against` compares the ids of a library with the ids of the table."""
 
     def test_tokenizers(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """For a tokenizer.json, the table has the ids of tokenizers, which has two speeds, with and without its cache."""
+        """For a tokenizer.json, the table gives the same ids as `tokenizers`, whose speed is printed twice, with an empty and with a filled
+        cache.
+        """
         source = document(tmp_path, reference(TOKENS))
         found = rows(call("bench", compiled(source), documents, "--against", "tokenizers", "--source", source))
         assert list(found) == ["fst", "tokenizers"]
@@ -207,21 +209,25 @@ class TestIds:
         assert (version, len([*map(float, figures)]), ids) == ("0.23.3", 4, "equal")
 
     def test_tiktoken(self, tmp_path: Path, documents: Path) -> None:
-        """For a file of ranks, the table has the ids of tiktoken, also for special tokens in texts, and tiktoken has one speed."""
+        """For a file of ranks, the table gives the same ids as `tiktoken`, also for special tokens in texts, and one speed of `tiktoken` is
+        printed.
+        """
         source, special = ranks(tmp_path), written(tmp_path / "special.txt", b"un<|endoftext|>he")
         found = rows(call("bench", compiled(source), documents, special, "--against", "tiktoken", "--source", source, "--threads", "2"))
         _, *figures, ids = found["tiktoken"]
         assert (len([*map(float, figures)]), ids) == (2, "equal")
 
     def test_sentencepiece(self, tmp_path: Path, documents: Path) -> None:
-        """For a model of sentencepiece, the table has the ids of sentencepiece."""
+        """For a model of `sentencepiece`, the table gives the same ids as `sentencepiece`."""
         source = model(tmp_path)
         found = rows(call("bench", compiled(source), documents, "--against", "sentencepiece", "--source", source))
         assert found["sentencepiece"][-1] == "equal"
 
     @pytest.mark.parametrize("make", [ranks, model])
     def test_gigatoken(self, make: Callable[[Path], Path], tmp_path: Path, documents: Path) -> None:
-        """For a file of ranks, the table has the ids of gigatoken, whose refusal of a Unigram model is reported."""
+        """For a file of ranks, the table gives the same ids as `gigatoken`; for a Unigram model, the output contains the error of
+        `gigatoken`.
+        """
         pytest.importorskip("gigatoken")
         source = make(tmp_path)
         if make is ranks:
@@ -268,10 +274,10 @@ class TestIds:
 
 
 class TestSources:
-    """The files that each library reads as its source."""
+    """The choice of the file that each library reads."""
 
     def test_all(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """In a folder, each library reads its own file, and "all" omits libraries without a file."""
+        """In a folder, each library reads a file of its own format, and "all" omits libraries for which the folder contains no file."""
         source = document(tmp_path, reference(TOKENS))
         table = compiled(source)
         ranks(tmp_path)
@@ -338,7 +344,7 @@ class TestSources:
         assert expected in call("bench", table, documents, *options, code=2).stderr
 
     def test_no_tokens(self, table: Path, tmp_path: Path) -> None:
-        """Documents without a token are an error, with `--against` as without it."""
+        """Documents without a token are an error, both with and without `--against`."""
         empty = written(tmp_path / "empty.txt", b"")
         reason = error_of(call("bench", table, empty, "--against", "tiktoken", "--source", ranks(tmp_path), code=1))
         assert reason.startswith("the input has no tokens")
@@ -382,7 +388,7 @@ class TestDrawing:
 
     @pytest.mark.parametrize(("ratio", "expected"), [(0.857, "0.86"), (5, "5.00"), (55.12, "55.1"), (117.3, "117"), (1234.5, "1,234")])
     def test_ratios(self, ratio: float, expected: str) -> None:
-        """A ratio has three digits, or more if its integer part has more."""
+        """A ratio is printed with three digits, or with more if its integer part has more digits."""
         assert comparison._rounded(ratio) == expected
 
 

@@ -1,4 +1,5 @@
-"""`fst compile` and its commands: tables equal those of the Python functions, and messages contain the command that accepts a source."""
+"""`fst compile` and its commands write the same tables as the Python functions, and error messages name the command that accepts a source.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ class TestTokenizer:
 
 
 class TestCommands:
-    """The commands of `fst compile`, and the compilation of a tokenizer, which needs no command name."""
+    """The choice between the commands of `fst compile` and the compilation of a tokenizer, which needs no command name."""
 
     @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=" ".join)
     def test_help(self, command: tuple[str, ...]) -> None:
@@ -124,7 +125,7 @@ class TestCommands:
         assert error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1)).endswith(f"; {reason.format(source)}")
 
     def test_hint_for_a_folder(self, tmp_path: Path) -> None:
-        """The message about a folder of MeCab contains the command that accepts it."""
+        """The message about a MeCab dictionary folder contains the command that compiles it."""
         written(tmp_path / "matrix.def", b"1 1\n0 0 0\n")
         reason = error_of(call("compile", tmp_path, "-o", tmp_path / "t.npz", code=1))
         assert reason.endswith(f"; to compile a dictionary of MeCab, run `fst compile mecab {tmp_path}`")
@@ -145,7 +146,7 @@ class TestCommands:
         ],
     )
     def test_completion(self, words: list[str], incomplete: str, expected: set[str]) -> None:
-        """The shell completes commands and files, the options for a tokenizer, and the options of each command."""
+        """Shell completion offers commands and files, the options for a tokenizer, and the options of each command."""
         assert {item.value for item in ShellComplete(main, {}, "fst", "").get_completions(words, incomplete)} == expected
 
 
@@ -165,7 +166,7 @@ class TestKeywords:
         assert fst.Searcher.load(out).keywords == ("n,name", "1,ab", "2,abc")
 
     def test_spelling(self, tmp_path: Path) -> None:
-        """Options set how texts are normalized for the search, and which matches count."""
+        """Options determine how texts are normalized before the search, and which matches are returned."""
         source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
         words: list[str | Path] = ["compile", "keywords", source, "-o", out]
         assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
@@ -206,7 +207,7 @@ class TestKeywords:
 
 
 def test_maxmatch(tmp_path: Path) -> None:
-    """A dictionary is read from a file, and --direction sets the end at which the segmentation of a text begins."""
+    """A dictionary is read from a file, and --direction determines whether segmentation begins at the start or at the end of a text."""
     source, out = written(tmp_path / "dict.txt", "研究 3 v\n研究生 1\n生命 2 n\n".encode()), tmp_path / "out.npz"
     call("compile", "maxmatch", source, "--input-format", "jieba", "-o", out)
     assert fst.Segmenter.load(out).segment("研究生命") == ["研究生", "命"]
@@ -218,7 +219,7 @@ def test_maxmatch(tmp_path: Path) -> None:
 
 
 def test_jieba(tmp_path: Path) -> None:
-    """Without a file, `fst compile jieba` compiles the dictionary of the installed jieba."""
+    """Without a file, `fst compile jieba` compiles the dictionary of the installed `jieba`."""
     jieba = pytest.importorskip("jieba")
     call("compile", "jieba", "-o", tmp_path / "t.npz")
     with Path(jieba.__file__).with_name("dict.txt").open(encoding="utf-8") as file:
@@ -226,6 +227,6 @@ def test_jieba(tmp_path: Path) -> None:
 
 
 def test_jieba_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a file and without jieba, the message explains how to install jieba."""
+    """Without a file and without `jieba`, the message explains how to install `jieba`."""
     monkeypatch.setattr("fst.compile.machines.segmentation.jieba_model.find_spec", lambda _: None)
     assert "pip install jieba" in error_of(call("compile", "jieba", "-o", tmp_path / "t.npz", code=1))

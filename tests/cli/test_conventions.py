@@ -44,7 +44,7 @@ from fst.core import jit
 from fst.runtime.run import kernel_of
 
 COMMANDS = ("compile", "encode", "search", "segment", "decode", "info", "verify", "bench", "count", "explain", "warmup")
-# Runs command lines in one process, and prints for each its exit code, its standard error and the imported modules.
+# Runs command lines in one process. For each command line, prints the exit code, the standard error and the imported modules.
 IMPORTED = """
 import contextlib, io, json, sys
 from fst.cli.main import main
@@ -96,11 +96,13 @@ with progress.progress(sys.argv[1], 123_456_000_000) as advance:
 
 
 class TestConventions:
-    """Help, imports, exit codes, messages, pipes and signals."""
+    """Rules for help, imports, exit codes, messages, pipes and signals."""
 
     @staticmethod
     def imports(lines: Sequence[Sequence[str | Path]], **more: Any) -> Iterator[tuple[int, str, set[str]]]:
-        """Yield for each command line its exit code, its standard error, and all modules imported so far."""
+        """Run command lines in one process; yield the exit code, the standard error and all modules imported so far after each command
+        line.
+        """
         done = execute([sys.executable, "-c", IMPORTED], json.dumps([list(map(str, words)) for words in lines]), **more)
         for line in done.stdout.decode().splitlines():
             if line.startswith("["):
@@ -108,13 +110,13 @@ class TestConventions:
                 yield code, reason, set(modules)
 
     def test_help_needs_click_alone(self) -> None:
-        """Help and version import neither numba nor numpy nor tokenizers."""
+        """`--help` and `--version` import neither `numba` nor `numpy` nor `tokenizers`."""
         lines = [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)]
         for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
             assert (code, modules & {"numba", "numpy", "tokenizers"}) == (0, set()), words
 
     def test_no_numba(self, table: Path) -> None:
-        """`fst info` and `fst verify` do not import numba."""
+        """`fst info` and `fst verify` do not import `numba`."""
         lines: list[list[str | Path]] = [["info", table], ["verify", table]]
         for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
             assert (code, modules & {"numba"}) == (0, set()), words
@@ -161,7 +163,7 @@ class TestConventions:
         assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
 
     def test_wrong_usage_is_told_at_once(self, table: Path, tmp_path: Path) -> None:
-        """Options that are wrong, or do not fit the files, are refused before numba is imported."""
+        """Options that are wrong, or do not fit the files, are refused before `numba` is imported."""
         for name, data in (("a.txt", b"un\n"), ("a.csv", b"un\n"), ("a.jsonl", b'{"text": "un"}\n'), ("parquet", b"PAR1")):
             written(tmp_path / name, data)
         lines = [[table if word == "table" else word for word in words.split()] for words in WRONG_USAGE]
@@ -173,7 +175,7 @@ class TestConventions:
     @pytest.mark.parametrize("words", ["encode {} -", "encode table {}", "encode table - -o {}", "compile {} -o t", "compile v -o {}"])
     @pytest.mark.parametrize("name", ["loop", "x" * 300 + ".txt"], ids=["loop", "long"])
     def test_names_of_no_file(self, name: str, words: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A link that leads to itself, or a name that is too long, gives a message of one line with this reason."""
+        """If a name is a link to itself, or is too long, the command prints one line with this reason."""
         (tmp_path / "loop").symlink_to("back")
         (tmp_path / "back").symlink_to("loop")
         written(tmp_path / "v", b"[UNK]")
@@ -188,7 +190,7 @@ class TestConventions:
         assert "name a file in it" in error_of(call("compile", table, "--output", tmp_path, code=1))
 
     def test_no_table(self, texts: Path) -> None:
-        """A file that is not a table is refused as a table."""
+        """An argument TABLE that is not a table is refused."""
         assert "fst compile" in call("info", texts, code=1).stderr
 
     @posix
@@ -354,19 +356,19 @@ class TestProgress:
         assert "100%" in shown(100)
 
     def test_what_is_quick(self, shown: Callable[..., str]) -> None:
-        """A job that ends before the delay has no bar."""
+        """A job that ends before the delay shows no bar."""
         assert shown(100, patience=60) == ""
 
     def test_unknown_length(self, shown: Callable[..., str]) -> None:
-        """A job of unknown length has no bar."""
+        """A job of unknown length shows no bar."""
         assert shown(None) == ""
 
     def test_data_on_the_terminal(self, shown: Callable[..., str]) -> None:
-        """A job that writes data to the terminal has no bar."""
+        """A job that writes data to the terminal shows no bar."""
         assert shown(100, hidden=True) == ""
 
     def test_nobody_watches(self, shown: Callable[..., str]) -> None:
-        """Without a terminal there is no bar, but a long job writes lines at intervals."""
+        """If standard error is not a terminal, no bar appears, but a long job writes lines at intervals."""
         assert shown(100, stream=io.StringIO(), patience=60) == ""
         first, second = shown(100, stream=io.StringIO()).splitlines()
         assert first.startswith("counting   50%  0.0 of 0.0 MB")

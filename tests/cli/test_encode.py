@@ -1,4 +1,4 @@
-"""`fst encode` and `fst decode` of lines and streams give the ids of the Python interface."""
+"""`fst encode` and `fst decode` give the same results as the Python interface, for lines of files and of standard input."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TestEncode:
 
     @pytest.mark.parametrize("form", ["ids", "tokens", "npy"])
     def test_tokens_that_have_no_place(self, form: str, table: Path, tmp_path: Path) -> None:
-        """--tokens is wrong usage for an output that contains only ids or only tokens."""
+        """--tokens is wrong usage for a format that contains only ids or only tokens."""
         done = call("encode", table, "--tokens", "--format", form, "-o", tmp_path / "out", code=2)
         assert f"--tokens cannot be combined with {form}" in done.stderr
 
@@ -79,7 +79,7 @@ class TestEncode:
         assert call("encode", table, stdin="\n".join(lines).encode()).data == ids_of(table, lines)
 
     def test_blocks_do_not_show(self, table: Path, tmp_path: Path) -> None:
-        """A file or a line longer than one read has the same ids as in one read."""
+        """The ids do not depend on how much of a file or a line is read at a time."""
         lines = [b"unable hello " * (CHUNK // 6), *[b"hello un", b"", b"!" * 40] * (CHUNK // 30), "é".encode() * CHUNK]
         data = b"\n".join(lines)
         assert call("encode", table, written(tmp_path / "long.txt", data)).data == ids_of(table, lines)
@@ -138,7 +138,7 @@ class TestEncode:
         assert out.read_bytes() == ids_of(table, TEXTS)
 
     def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
-        """A failed command leaves no output file and no temporary file."""
+        """After a failed command, neither the output file nor a temporary file exists."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
         call("encode", table, file, "--output", tmp_path / "ids.txt", code=1)
         assert list(tmp_path.iterdir()) == [file]

@@ -1,4 +1,4 @@
-"""Faults of files: each fault gives one message, no partial file remains, and no command hangs."""
+"""If a file is damaged or cannot be written, the command prints one message, leaves no partial file, and does not hang."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_damaged(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A file with changed bytes gives an error or other text, but never a traceback or a crash."""
+        """If bytes of a file are changed, the command prints an error or other text, but never prints a traceback or crashes."""
         whole = data[kind].read_bytes()
         for place in (7, 40, len(whole) // 3, len(whole) - 20):
             damaged = bytes(byte ^ 0xA5 for byte in whole[place : place + 8])
@@ -145,7 +145,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_all_null(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """A column of nulls gives a column of nulls."""
+        """A column that contains only nulls is encoded as a column of nulls."""
         nulls, source, out = pa.table({"text": pa.nulls(3, pa.string())}), tmp_path / "in", tmp_path / "out.parquet"
         if kind == "parquet":
             pq.write_table(nulls, source)
@@ -167,7 +167,7 @@ class TestInput:
 
 @posix
 class TestOutput:
-    """Outputs that cannot be written, or only in part."""
+    """Outputs that cannot be written, or that can be written only in part."""
 
     @pytest.mark.parametrize(
         ("kind", "form"),
@@ -232,7 +232,7 @@ class TestSignals:
     """Processes that are ended by a signal."""
 
     def test_handlers_are_put_back(self, table: Path) -> None:
-        """After a program has called a command, signals end the program and its forks as before the call."""
+        """After a program has called a command, the default signal handlers are restored, in the program and in its forks."""
         call("info", table)
         call("info", table.with_name("none.npz"), code=1)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -316,13 +316,13 @@ def waited(happened: Callable[[], Any]) -> None:
 
 
 class TestWithoutPyarrow:
-    """An installation without pyarrow."""
+    """An installation without `pyarrow`."""
 
     CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
 
     @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 4))
     def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
-        """A command that needs pyarrow explains how to install it."""
+        """A command that needs `pyarrow` explains how to install it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
         done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
         assert done.returncode == 1
@@ -331,7 +331,7 @@ class TestWithoutPyarrow:
 
     @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 2))
     def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """A command that does not need pyarrow works without it."""
+        """A command that does not need `pyarrow` works without it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), "-o", str(tmp_path / "ids.npy")]
         subprocess.run(words, timeout=TIMEOUT, check=True)
         assert {path.name for path in tmp_path.iterdir()} == {"ids.npy", "ids.splits.npy"}

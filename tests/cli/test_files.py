@@ -1,4 +1,4 @@
-"""Input files of every kind: every combination of formats gives the ids of the Python interface, and each error contains a position."""
+"""For every combination of input and output formats, ids are the same as from the Python interface, and every error contains a position."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TestInput:
     @pytest.mark.parametrize("name", ["in.jsonl", "in.ndjson", "in.json", "in.JSONL", "in.Ndjson"])
     @pytest.mark.parametrize("packing", PACKINGS)
     def test_json_by_its_name(self, name: str, packing: str, table: Path, tmp_path: Path) -> None:
-        """A file whose name ends as JSON lines is not read as plain text unless --input-format requests it."""
+        """A file with an ending of JSON lines is not read as plain text unless --input-format requests it."""
         source = written(tmp_path / (name + ENDINGS[packing].upper()), as_input("json", TEXTS))
         assert "JSON lines" in call("encode", table, source, code=2).stderr
         call("encode", table, source, "--input-format", "text")
@@ -64,7 +64,7 @@ class TestInput:
     @pytest.mark.parametrize("name", ["in.csv", "in.TSV", "in.csv.gz", "in.tar.gz", "in.zip"])
     @pytest.mark.parametrize("more", [[], ["--field", "text"]], ids=["plain", "field"])
     def test_what_is_not_read(self, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
-        """A file whose name ends as an unsupported format is refused, unless --input-format requests another format."""
+        """A file with the ending of an unsupported format is refused, unless --input-format requests another format."""
         source = written(tmp_path / name, b"un,hello\n")
         reason = call("encode", table, source, *more, code=2).stderr
         assert f"{source}: " in reason
@@ -130,7 +130,7 @@ class TestInput:
             assert call("encode", table, source, "--separator", SEPARATOR).data == ids_of(table, [part, "hello"])
 
     def test_lines_without_anything(self, table: Path, tmp_path: Path) -> None:
-        """Lines of whitespace between JSON lines are not documents, but count in line numbers."""
+        """Lines of whitespace between JSON lines are not documents, but line numbers in messages count them."""
         source = written(tmp_path / "in.jsonl", b'\n{"text": "un"}\n \r\n\n{"text": "hello"}\r\n{}')
         assert call("encode", table, source, "--field", "text", "--errors", "skip").data == ids_of(table, ["un", "hello"])
         assert call("encode", table, source, "--field", "text", code=1).stderr.startswith(f"Error: {source}, line 6: no field 'text'")
@@ -172,7 +172,7 @@ class TestInput:
         ids=" ".join,
     )
     def test_what_does_not_fit_together(self, words: list[str], table: Path, tmp_path: Path) -> None:
-        """Options that contradict each other, or do not fit the file, are wrong usage."""
+        """Options that contradict each other, or that do not apply to the format of the file, are wrong usage."""
         source = written(tmp_path / "in.txt", b"un\n")
         done = call("encode", table, source, *words, code=2)
         assert (done.stdout, "Usage: " in done.stderr) == ("", True)
@@ -295,7 +295,7 @@ class TestCount:
 
 
 class TestOtherCommands:
-    """Files of every kind in `fst verify` and `fst bench`."""
+    """`fst verify` and `fst bench` read files of every format."""
 
     @pytest.fixture
     def reference_of(self, reference: Callable[..., Tokenizer], tmp_path: Path) -> Callable[[Sequence[str]], Path]:

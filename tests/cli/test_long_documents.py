@@ -1,4 +1,4 @@
-"""Documents longer than one chunk in memory, on the command line."""
+"""Commands read documents longer than one chunk in memory, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def decimals() -> Decimals:
 @given(st.lists(st.lists(st.integers(0, 4_194_303), max_size=5)))
 @settings(derandomize=True, max_examples=200)
 def test_decimals(decimals: Decimals, rows: list[list[int]]) -> None:
-    """Ids are written in decimal with spaces between them, one line per row."""
+    """Ids are written as decimal numbers separated by spaces, one line per row."""
     ids, ends = np.array([number for row in rows for number in row], np.int32), np.cumsum([len(row) for row in rows], dtype=np.int64)
     expected = b"".join(b" ".join(b"%d" % number for number in row) + b"\n" for row in rows)
     assert decimals.lines(ids, ends, is_begun=False) == expected
@@ -52,7 +52,7 @@ class TestLongDocuments:
         thinned(product(("ids", "npy", "bin"), ([], ["--max-length", "1000"], ["--max-length", "2"], ["--no-special-tokens"])), 3),
     )
     def test_in_pieces(self, form: str, words: list[str], text: bytes, table: Path, tmp_path: Path) -> None:
-        """Long documents have the same ids as in one chunk, each in its own row."""
+        """A document that is read in several chunks is one row, with the same ids as from a single chunk."""
         out = tmp_path / f"out.{form}"
         call("encode", table, written(tmp_path / "in.txt", text), "-o", out, *words)
         options: dict[str, Any] = {"max_length": int(words[1])} if "--max-length" in words else {}
@@ -64,7 +64,7 @@ class TestLongDocuments:
             assert out.read_bytes() == b"".join(b" ".join(b"%d" % number for number in row.tolist()) + b"\n" for row in batch)
 
     def test_form_of_lines(self, text: bytes, table: Path, tmp_path: Path) -> None:
-        """One space separates two ids of a row, in the same chunk or in different chunks."""
+        """One space separates two ids of a row, whether they come from the same chunk or from different chunks."""
         words = [table, written(tmp_path / "in.txt", text)]
         assert call("encode", *words).data == ids_of(table, text.split(b"\n"))
         assert call("encode", *words, "--no-special-tokens").data == ids_of(table, text.split(b"\n"), add_special_tokens=False)
@@ -99,7 +99,7 @@ class TestLongDocuments:
 
     @pytest.mark.parametrize("words", [["--format", "json"], ["-o", "out.parquet"], ["--field", "text"]], ids=" ".join)
     def test_whole_ones(self, words: list[str], text: bytes, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Outputs that need a document in one piece refuse long documents."""
+        """A long document is refused if the output format needs the entire document at once."""
         monkeypatch.chdir(tmp_path)
         reason = call("encode", table, written(tmp_path / "in.txt", text.replace(b"\n", b"")), *words, code=1).stderr
         assert f"line 1: more than {2 * CHUNK:,} bytes; split it" in reason

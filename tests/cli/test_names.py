@@ -1,4 +1,4 @@
-"""Folders and patterns on the command line, and folders of outputs."""
+"""Folders and patterns as names of inputs, and folders as outputs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def encoded(table: Path, *words: str | Path) -> bytes:
 
 
 def test_outputs_have_the_format_of_their_inputs(table: Path, tmp_path: Path) -> None:
-    """Without --format, each output in a folder has the name, the format, the compression and the other fields of its input."""
+    """Without --format, an output in a folder has the same name, format, compression and other fields as its input."""
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir()
     rows = [{"id": 7, "text": "un able"}, {"id": 8, "text": "unable"}]
@@ -192,7 +192,9 @@ def test_options_for_folders(words: list[str], message: str, table: Path, folder
 
 
 def test_seeds_are_for_each_output(folder: Path, tmp_path: Path) -> None:
-    """With a seed, a file has the same random ids in a folder of outputs as alone, so a resumed run gives the same ids."""
+    """With a seed, the random ids of a file are the same whether it is encoded alone or with other files, so a resumed run gives the same
+    ids.
+    """
     written(folder / "sub" / "c.txt", b"ab ab ab ab ab ab\n" * 20)
     assemble(of_document(byte_level(GPT2, [(b"a", b"b"), (b" ", b"ab")]), Path("tokenizer.json")), "auto").save(tmp_path / "bpe.npz")
     words = ("--dropout", "0.5", "--seed", "1")
@@ -219,7 +221,7 @@ def test_searching_into_a_folder(folder: Path, tmp_path: Path) -> None:
 
 
 def test_outputs_of_the_same_name(table: Path, folder: Path, tmp_path: Path) -> None:
-    """Two inputs whose outputs would have the same name are refused before either is encoded."""
+    """Two inputs whose outputs would have the same name are refused before any input is encoded."""
     written(folder / "sub" / "a.txt", b"un\n")
     reason = call("encode", table, folder / "a.txt", folder / "sub", "-o", f"{tmp_path / 'out'}/", code=2).stderr
     assert "would both be written to" in reason

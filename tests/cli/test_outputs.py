@@ -46,7 +46,7 @@ class TestOutput:
     @pytest.mark.parametrize("packing", PACKINGS)
     @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])
     def test_packed(self, packing: str, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """Lines are compressed as the ending of the output's name requests, and decompress to the same lines."""
+        """The ending of the output's name determines the compression of lines, and decompression gives the same lines."""
         source = written(tmp_path / "in", as_input("lines", TEXTS * 1000))
         out = tmp_path / f"out.{ending}{ENDINGS[packing]}"
         asked = ["--format", "tokens"] if form == "tokens" else []
@@ -72,7 +72,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("ending", ["csv", "CSV.gz", "npz", "feather", "orc", "zip", "jsonl.lz4", "npy.gz", "arrow.xz", "parquet.zst"])
     def test_what_is_not_written(self, ending: str, table: Path, tmp_path: Path) -> None:
-        """A format that cannot be written is refused, and the message contains an alternative."""
+        """An output in an unsupported format is refused, and the message contains an alternative."""
         out = tmp_path / f"out.{ending}"
         reason = call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, code=2).stderr
         assert f"Error: {out}: " in reason
@@ -201,7 +201,7 @@ class TestOutput:
         assert list(tmp_path.iterdir()) == [source]
 
     def test_field_that_comes_late(self, table: Path, tmp_path: Path) -> None:
-        """For a Parquet output, a field that is missing in the first block of lines is refused."""
+        """For a Parquet output, a field that appears only after the first block of lines is refused."""
         filling = b'{"text": ""}\n'
         source = written(tmp_path / "in", filling * (CHUNK // 6) + b'{"text": "", "a": 1}\n')
         reason = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
@@ -234,7 +234,7 @@ class TestOutput:
 
     @pytest.mark.parametrize("form", OUTPUTS)
     def test_nulls(self, form: str, table: Path, tmp_path: Path) -> None:
-        """A null remains null in formats with nulls, and is a row without ids in others."""
+        """A null remains null in formats with nulls, and is a row without ids in other formats."""
         source = written(tmp_path / "in", as_input("parquet", ["un", None, None]))
         out = tmp_path / f"out.{form}"
         call("encode", table, source, "--column", "text", "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
@@ -272,7 +272,7 @@ class TestOutput:
         assert pq.read_table(tmp_path / "out.parquet")["input_ids"].to_pylist() == [[2, 5, 8, 3]] * 5000
 
     def test_max_length(self, table: Path, tmp_path: Path) -> None:
-        """--max-length truncates as `encode_batch` does."""
+        """--max-length truncates rows to the same ids as `encode_batch` with `max_length`."""
         rows = fst.Tokenizer.load(table).encode_batch(TEXTS, max_length=4)
         expected = [row.tolist() for row in rows]
         for kind in INPUTS:
@@ -281,7 +281,7 @@ class TestOutput:
             assert rows_of(tmp_path / "out.npy", "npy") == expected
 
     def test_pairs_of_npy(self, table: Path, tmp_path: Path) -> None:
-        """The row splits are in a file next to the ids, and both can be memory-mapped."""
+        """The row splits are in a file next to the ids, and both files can be memory-mapped."""
         source = written(tmp_path / "in", as_input("lines", TEXTS))
         call("encode", table, source, "-o", tmp_path / "a.b.npy")
         assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}

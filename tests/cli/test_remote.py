@@ -55,7 +55,7 @@ def table(tmp_path: Path) -> Path:
     ],
 )
 def test_files_are_read(words: list[str], ids: bytes, table: Path) -> None:
-    """Text, JSON lines and columns are read from URLs, also compressed, and from patterns and folders of URLs."""
+    """Text, JSON lines and columns, compressed or not, are read from URLs and from patterns and folders of URLs."""
     assert call("encode", table, *words).data == ids
 
 
@@ -129,7 +129,7 @@ def test_folder_to_folder(store: Any, table: Path) -> None:
 
 
 def test_chained_urls(store: Any, table: Path, tmp_path: Path) -> None:
-    """URLs of files inside archives, and of cached files, are read, alone and as patterns."""
+    """URLs of files inside archives and of cached files are read, also if the URL contains a pattern."""
     with ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a.txt", "un\n")
         archive.writestr("b.txt", "able\n")
@@ -141,7 +141,7 @@ def test_chained_urls(store: Any, table: Path, tmp_path: Path) -> None:
 
 
 def test_files_of_this_machine(table: Path, tmp_path: Path) -> None:
-    """A URL of a local file is the same file as its path: as input, output and table, and in the check for outputs that are inputs."""
+    """A URL of a local file means the same file as its path: as input, output or table, and in the check that no output is an input."""
     written(tmp_path / "a.txt", b"un\n")
     call("encode", f"file://{table}", f"file://{tmp_path}/*.txt", "-o", f"file://{tmp_path}/out.ids")
     assert (tmp_path / "out.ids").read_bytes() == b"1\n"
@@ -166,7 +166,7 @@ def test_what_is_not_there(words: list[str], message: str, code: int, table: Pat
 
 
 def test_without_fsspec(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without fsspec, a URL gives a message that explains how to install fsspec, and local files work."""
+    """Without `fsspec`, the message about a URL explains how to install `fsspec`, and commands still read local files."""
     load = builtins.__import__
 
     def without(name: str, *more: Any) -> Any:

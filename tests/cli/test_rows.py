@@ -1,4 +1,4 @@
-"""Rows of `fst encode`: with spans and texts, in windows, with an appended token, and packed to one length."""
+"""Options of `fst encode` add spans and texts to rows, cut rows into windows, append a token, or pack ids into rows of one length."""
 
 from __future__ import annotations
 
@@ -72,13 +72,15 @@ def test_offsets_and_texts(table: Path, lines: Path, column: Path, tmp_path: Pat
 
 
 def test_texts_are_mended(table: Path, tmp_path: Path) -> None:
-    """A text that --keep adds has U+FFFD in place of invalid bytes."""
+    """In a text that --keep adds, U+FFFD replaces invalid bytes."""
     path = written(tmp_path / "wrong.txt", b"un\xff\n")
     assert objects(table, path, "--keep", "text", "--errors", "replace") == [{"text": "un\ufffd", "input_ids": [2, 4, 3]}]
 
 
 def test_windows(table: Path, lines: Path, column: Path, tmp_path: Path, tok: fst.Tokenizer) -> None:
-    """--stride gives the windows of a call, each with the other columns of its document, and a null gives one null row."""
+    """With --stride, rows are the windows that a call of the tokenizer returns, with the other columns of the document; a null is one null
+    row.
+    """
     asked = tok(TEXTS, max_length=5, stride=1, truncation=True, return_overflowing_tokens=True, return_offsets_mapping=True)
     options = ("--max-length", "5", "--stride", "1", "--offsets")
     found = objects(table, lines, *options, "--keep", "text")
@@ -155,7 +157,7 @@ def test_token_after_each_document(table: Path, lines: Path, column: Path, tok: 
 
 
 def test_token_after_a_long_document(table: Path, tmp_path: Path) -> None:
-    """A document that is read in chunks has one appended token, at its end."""
+    """`--append` adds only one token to a document that is read in chunks, at its end."""
     path = written(tmp_path / "long.txt", b"un " * 2_000_000)
     call("encode", table, path, "--document", "file", "--append", "[PAD]", "-o", tmp_path / "out.npy")
     ids = np.load(tmp_path / "out.npy")

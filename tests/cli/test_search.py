@@ -1,4 +1,4 @@
-"""`fst search`: every combination of formats gives the matches of the Python interface, with the conventions of grep."""
+"""`fst search` finds the same matches as the Python interface for every combination of formats, and follows the conventions of grep."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def found_in(texts: Sequence[str | None], names: bool) -> list[list[dict[str, Any]] | None]:
-    """The matches in each text by the Python interface."""
+    """The matches that the Python interface finds in each text."""
     searcher = fst.Searcher(keywords(KEYWORDS))
     rows: list[Any] = [None if text is None else [*searcher.find_iter(text)] for text in texts]
     return [row and [as_object(found, names) for found in row] for row in rows]
@@ -92,12 +92,12 @@ def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None
 
 
 class TestRows:
-    """Rows that are null or missing, or have columns of other types."""
+    """Inputs with null rows, without rows, or with other columns."""
 
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet"])
     @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str)
     def test_nulls(self, form: str, kind: Any, table: Path, tmp_path: Path) -> None:
-        """A null in a column of any type gives a null."""
+        """A null in a column of any type has null as its result."""
         texts = ["ushers", None, "none", "he"]
         rows = pa.table({"text": pa.array(texts, pa.string()).cast(kind)})
         with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
@@ -112,7 +112,7 @@ class TestRows:
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet", "npz"])
     @pytest.mark.parametrize("kind", INPUTS)
     def test_no_rows(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """A file without rows gives a file without rows, and the exit code for no matches."""
+        """For a file without rows, an output without rows is written, and the exit code is that for no matches."""
         source, out = written(tmp_path / "input", as_input(kind, [])), tmp_path / "out"
         call("search", table, source, *options_for(kind), "-o", out, "--format", form, code=1)
         if form == "npz":
@@ -213,7 +213,7 @@ class TestManners:
             assert process.wait(TIMEOUT) == 0
 
     def test_packed_outputs(self, table: Path, tmp_path: Path) -> None:
-        """The ending of the output's name sets its format and its compression."""
+        """The ending of the output's name determines the format and the compression."""
         call("search", table, "-o", tmp_path / "out.jsonl.gz", stdin=b"he\n")
         assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == b'{"text":"he","matches":[{"id":0,"start":0,"end":2}]}\n'
 

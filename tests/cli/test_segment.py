@@ -1,4 +1,4 @@
-"""`fst segment`: every combination of formats gives the tokens of the Python interface."""
+"""`fst segment` gives the same tokens as the Python interface for every combination of formats."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ FRAMED: dict[str, Any] = {
 
 @pytest.fixture(scope="session")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of the example in Figure 1 of the paper."""
+    """A table of the example vocabulary in Figure 1 of the LinMaxMatch paper (Song et al. 2021)."""
     path = tmp_path_factory.mktemp("tables") / "paper.npz"
     wordpiece(PAPER).save(path)
     return path
@@ -89,7 +89,7 @@ class TestInfo:
         assert shown["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """`fst info` prints truncation of the source as not applied."""
+        """`fst info` prints the truncation settings of the source, and that the table does not apply them."""
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7)
         tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -115,7 +115,7 @@ class TestVerify:
         assert reason.endswith("compile it again")
 
     def test_against_the_same(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """A table equals the tokenizer.json from which it was compiled, also if this enables truncation and padding."""
+        """A table gives the same ids as the tokenizer.json from which it was compiled, even if this file enables truncation and padding."""
         tokenizer, source = reference(TOKENS), tmp_path / "tokenizer.json"
         tokenizer.enable_truncation(2)
         tokenizer.enable_padding(length=9)
@@ -180,7 +180,7 @@ class TestVerify:
 
     @pytest.mark.parametrize("is_folder", [False, True])
     def test_against_tiktoken(self, is_folder: bool, tmp_path: Path) -> None:
-        """For a file of ranks, tiktoken is the reference, also for special tokens."""
+        """For a file of ranks, `tiktoken` is the reference, also for special tokens."""
         pytest.importorskip("tiktoken")
         lines = [f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)]
         ranks = written(tmp_path / "cl100k_base.tiktoken", "".join([*lines, f"{b64encode(b'un').decode()} 256\n"]).encode())
@@ -202,7 +202,7 @@ class TestVerify:
         ],
     )
     def test_against_what_is_no_tokenizer(self, name: str, data: bytes, what: str, table: Path, texts: Path, tmp_path: Path) -> None:
-        """A reference that is not a tokenizer.json is refused in one line with its kind and the file to name instead."""
+        """If the file after --against is not a tokenizer.json, a message of one line names the file's kind and the file to use instead."""
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         written(path, data)
@@ -213,7 +213,7 @@ class TestVerify:
         assert len(reason) < 300 + len(str(named))
 
     def test_no_reference(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """The message about JSON that is not a tokenizer.json contains the file."""
+        """The message about a JSON file that is not a tokenizer.json contains the file name."""
         file = written(tmp_path / "tokenizer.json", b"{}")
         assert call("verify", table, "--against", file, texts, code=1).stderr.startswith(f"Error: {file}: ")
 
@@ -222,7 +222,7 @@ class TestExplain:
     """`fst explain`."""
 
     def test_table_2_of_the_paper(self, paper: Path) -> None:
-        """The steps for abcdz equal the paper's Table 2, and the transducer's steps have the failure links folded in."""
+        """The steps for abcdz are those in Table 2 of the paper, and the transducer needs no separate steps for failure links."""
         assert call("explain", paper, "abcdz").stdout.splitlines() == [
             "abcdz: a word of 5 characters",
             "LinMaxMatch: each step follows an edge of the trie, or else a failure link, which pops tokens",
@@ -254,7 +254,7 @@ class TestExplain:
         assert [line for line in lines if line.startswith("=")] == ["= [UNK]", "= [UNK]"]
 
     def test_suffix_indicator(self, tmp_path: Path) -> None:
-        """A word that equals the prefix for continuations, a special case in the paper, becomes the unknown token."""
+        """A word that is equal to the prefix of continuation tokens, a special case in the paper, becomes the unknown token."""
         wordpiece(PAPER, pre_tokenizer="none").save(tmp_path / "t.npz")
         lines = call("explain", tmp_path / "t.npz", "##").stdout.splitlines()
         assert "the word is the suffix indicator itself: nothing was matched" in lines
@@ -275,7 +275,7 @@ class TestExplain:
         assert lines[1:] == ["more than 100 characters (max_input_chars_per_word): an unknown word", "= [UNK]"]
 
     def test_tokens_are_the_packages(self, table: Path) -> None:
-        """Both explanations of a word end with the tokens of the Python interface."""
+        """Both explanations of a word, by the trie and by the transducer, end with the same tokens as the Python interface."""
         text = "unaffable HELLO! ? é hello! unableaffx ununun ##able 中 [MASK]"
         shown = call("explain", table, text.removesuffix("[MASK]")).stdout.split("\n\n")
         results = [[line[2:] for line in word.splitlines() if line.startswith("= ")] for word in shown]

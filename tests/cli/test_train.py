@@ -1,4 +1,4 @@
-"""`fst train`: words and vocabularies from files, with the options, outputs and errors of the other commands."""
+"""`fst train` counts words and trains vocabularies from files, with the same options for inputs and outputs as the other commands."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class TestWords:
     """`fst train words`."""
 
     def test_of_lines(self, words: Path) -> None:
-        """The words of lines, which include their line feeds, equal those of the Python function."""
+        """The counted words of a file of lines, with line feeds, are the same as from the Python function."""
         assert pq.read_table(words).equals(train.words(TEXTS, splitter="gpt2").to_arrow())
 
     def test_of_all_formats(self, words: Path, tmp_path: Path) -> None:
-        """The words of columns, of compressed JSON lines and of standard input equal those of lines."""
+        """The counted words are the same whether texts are in columns, compressed JSON lines, standard input or lines of a file."""
         pq.write_table(pa.table({"t": TEXTS}), tmp_path / "t.parquet")
         packed = written(tmp_path / "t.jsonl.gz", gzip.compress("".join(json.dumps({"t": text}) + "\n" for text in TEXTS).encode()))
         for given in ((tmp_path / "t.parquet", "--column", "t"), (packed, "--field", "t"), ("-",)):
@@ -73,7 +73,7 @@ class TestWords:
             assert (tmp_path / "o.parquet").read_bytes() == words.read_bytes()
 
     def test_partitions(self, texts: Path, words: Path, tmp_path: Path) -> None:
-        """The words of two partitions add up to the words of all texts, and trainers accept both files."""
+        """The counts of two partitions add up to the counts of all texts, and trainers accept the files of both partitions."""
         for number in range(2):
             call("train", "words", texts, *GPT2, "--partition", str(number), "-o", tmp_path / f"{number}.parquet")
         both = fst.train.words([str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")])
@@ -84,7 +84,7 @@ class TestTrainers:
     """Commands that train new vocabularies."""
 
     def test_as_the_reference(self, vocabulary: Path) -> None:
-        """The tokens and their ids equal those that tokenizers trains on the same lines."""
+        """The trained tokens and their ids are the same as from the trainer of `tokenizers` on the same lines."""
         reference = Tokenizer(models.BPE())
         reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -118,7 +118,7 @@ class TestTrainers:
         assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == json.loads(json.dumps(expected.to_json()))
 
     def test_words_for_texts(self, words: Path, vocabulary: Path, tmp_path: Path) -> None:
-        """Counted words give the same vocabulary as their texts with the same splitter."""
+        """A trainer makes the same vocabulary from counted words as from their texts with the same splitter."""
         call(*SPECIAL, words, "-o", tmp_path / "o.json")
         assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
 
@@ -150,7 +150,9 @@ class TestTrainers:
 
     @pytest.mark.parametrize("is_interrupted", [False, True])
     def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A run that Ctrl-C or the deadline stops leaves a checkpoint, from which the same command gives the result of one run."""
+        """If Ctrl-C or the deadline stops a run, the same command resumes from the checkpoint and gives the same result as one
+        uninterrupted run.
+        """
         monkeypatch.setattr(run, "STEPS", 1)
         command: list[str | Path] = [*SPECIAL, texts, "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json"]
         if is_interrupted:
@@ -204,7 +206,7 @@ class TestOldVocabularies:
 
 
 class TestOutputs:
-    """Outputs, and errors before input is read."""
+    """Formats of outputs, and errors that are reported before input is read."""
 
     @pytest.mark.parametrize(
         ("name", "files"),

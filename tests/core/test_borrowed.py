@@ -1,4 +1,4 @@
-"""Borrowed arrays, which numba passes to kernels without reference counts: their elements, and the types of all arguments."""
+"""Borrowed arrays, which `numba` passes to kernels without reference counts: their elements, and the types of all arguments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 
 def watched_kernels() -> dict[str, Deferred]:
-    """Kernels of WordPiece and of all tables by name, as runners call them."""
+    """The functions that runners call, by name: the kernels of WordPiece, and those that all tables share."""
     return {
         **{
             f"{name} for {output.__name__}": kernel_of(WordPieceTable.kernel, name, len(output._fields))
@@ -62,7 +62,7 @@ def read_two(arrays: Any, seen: Any) -> Any:
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
 @pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
 def test_kernels_see_what_numpy_does(kind: str, shape: tuple[int, ...]) -> None:
-    """A kernel, and a kernel that it calls, sees the elements, shape and sizes of a borrowed array as numpy does, and can write to it."""
+    """A kernel, and a kernel that it calls, sees the elements, shape and sizes of a borrowed array as `numpy` does, and can write to it."""
     first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
     second = -np.arange(9.0)
     seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
@@ -80,7 +80,7 @@ class Table(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two arrays of one dtype, for which numba has another type of tuple than for different dtypes."""
+    """Two arrays of one dtype; `numba` represents this tuple by another type than a tuple of arrays with different dtypes."""
 
     left: Any
     right: Any
@@ -91,7 +91,7 @@ class Nothing(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """NamedTuples in a NamedTuple."""
+    """A NamedTuple whose fields are NamedTuples."""
 
     table: Table
     pair: Pair
@@ -101,13 +101,13 @@ class Machine(NamedTuple):
 
 @part
 def sum_of(table: Any, at: Any) -> Any:
-    """The sum of an entry and its weight."""
+    """The sum of an entry of a table and its weight."""
     return table.entries[at] + table.weights[at]
 
 
 @kernel
 def read_fields(machine: Any) -> Any:
-    """Read fields by their names, in this kernel and in a kernel that it calls."""
+    """Read fields by name, both in this kernel and in a kernel that it calls."""
     machine.pair.right[0] = len(machine.nothing)
     return sum_of(machine.table, machine.place), machine.pair.left.size, machine.pair.right.size
 
@@ -150,7 +150,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
 
 
 def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:
-    """All calls of a kernel have arguments of the same types, with every table and every method that encodes."""
+    """The argument types of a kernel are the same in all calls, for every table and every method that encodes."""
     use_everything(tmp_path)
     assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(watched_kernels(), 1)
 
@@ -182,7 +182,7 @@ print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_kept_kernels_are_used_without_the_compiler() -> None:
-    """A process that finds its kernels on disk does not import numba's compiler, but can still compile."""
+    """A process that finds its kernels on disk does not import `numba`'s compiler, but can still compile."""
     fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))(["ab"])
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
@@ -191,7 +191,7 @@ def test_kept_kernels_are_used_without_the_compiler() -> None:
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_whoever_waits_for_a_kernel_is_told(tmp_path: Path) -> None:
-    """A process that compiles a kernel prints a message on standard error, once per kernel."""
+    """A process that compiles a kernel prints a message on standard error, one message per kernel."""
     program = "from fst.compile import wordpiece; wordpiece(['[UNK]', 'a']); wordpiece(['[UNK]', 'b'])"
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=cold)

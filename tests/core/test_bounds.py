@@ -1,4 +1,4 @@
-"""A fuzzer that runs every kernel, and with `NUMBA_BOUNDSCHECK=1` lets numba check every index.
+"""A fuzzer that runs every kernel, and with `NUMBA_BOUNDSCHECK=1` lets `numba` check every index.
 
 `drive` draws a vocabulary and texts, and passes them to every function of the public API.
 """
@@ -29,7 +29,7 @@ RARE = (51, 60, 86)  # these seeds together run every kernel, unless the draws c
 
 @pytest.mark.parametrize("half", range(2))  # for two processes
 def test_no_index_is_out_of_bounds(half: int) -> None:
-    """Every function gives the right ids for any vocabulary, and no index is out of bounds if numba checks indices."""
+    """Every function gives the right ids for any vocabulary, and no index is out of bounds if `numba` checks indices."""
     for seed in (SEEDS if CHECKED else SEEDS[::11])[half::2]:
         drive(seed, 1_000 if seed % 5 else 10_000)
 

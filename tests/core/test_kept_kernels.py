@@ -1,4 +1,4 @@
-"""Kernels that are stored on disk: which are stored, when they are compiled again, and the results if they cannot be stored."""
+"""Storage of kernels on disk: which kernels are stored, when they are compiled again, and how calls work if they cannot be stored."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COMPILING = "fst: compiling kernel displace, up to 20 s; "
 
 
 def python(program: str, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process that stores kernels in a folder, and to which file permissions apply."""
+    """Run a program in a process that stores kernels in a folder, and that respects file permissions even if root starts it."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(TESTS)}
     command = [*UNPRIVILEGED, sys.executable, "-c", program, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=TIMEOUT)
@@ -75,7 +75,8 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
-    """`fst warmup` stores every kernel that Python calls, for each output of encoding and for each type of ids in decoding."""
+    """`fst warmup` stores every kernel that Python calls, for each kind of encoding output and for each type of ids that decoding accepts.
+    """
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
         for module in map(import_module, kernel_modules())
@@ -277,7 +278,7 @@ def difference(pair: Any) -> Any:
 
 
 def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels for NamedTuples that differ only in the order of their fields are stored separately, although numba gives them one name."""
+    """Kernels for NamedTuples that differ only in the order of their fields are stored separately, although `numba` gives them one name."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for _ in range(2):
         for arguments in (Fields(np.zeros(1), np.ones(1)), Swapped(np.ones(1), np.zeros(1))):
@@ -288,7 +289,7 @@ def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two `Deferred` of one function that are called with different types have separate machine code, in memory and on disk."""
+    """Two `Deferred` objects of one function that are called with different types have separate machine code, in memory and on disk."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for found in range(2):
         module = sys.modules[__name__]
@@ -304,7 +305,7 @@ def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.Monk
 @posix
 @pytest.mark.parametrize("of_file", [False, True])
 def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
-    """A kernel file to which everybody can write is not used, and neither is any file in such a folder."""
+    """A kernel file is not used if everybody can write to the file or to its folder."""
     (the_file(folder) if of_file else folder).chmod(0o777)
     before = state(folder)
     assert not is_kept()
@@ -344,7 +345,7 @@ def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If numba lacks the private parts that are needed, numba's own cache stores the kernels."""
+    """If `numba` lacks the private parts that are needed, `numba`'s own cache stores the kernels."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(jit, "has_private_parts", lambda: False)
     for found in (False, True):

@@ -1,4 +1,4 @@
-"""The private parts of numba that kernels use: without any of them, ids are the same."""
+"""Private parts of `numba` that kernels use: if one of them is missing, ids are still the same."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ print(json.dumps(encode_all()))
 
 @pytest.fixture(scope="module")
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which numba's own cache stores kernels."""
+    """A folder in which `numba`'s own cache stores kernels."""
     return tmp_path_factory.mktemp("numba")
 
 
 @pytest.mark.slow  # the first process compiles all kernels, with reference counts
 @pytest.mark.parametrize("part", [*jit.PRIVATE, "dispatchers"])
 def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
-    """A process without a private part of numba logs this, and computes the same ids and spans."""
+    """If a private part of `numba` is missing, the process logs this, and computes the same ids and spans."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-c", ENCODE, part]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=2 * TIMEOUT)
@@ -53,7 +53,7 @@ def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
 
 
 def test_this_numba_has_every_private_part() -> None:
-    """The installed numba has every private part."""
+    """The installed `numba` has every private part."""
     assert jit.has_private_parts()
 
 
@@ -63,7 +63,7 @@ WORDS = [0, 1, 1 << 63, (1 << 64) - 1, *RANDOM.integers(0, 1 << 64, 50, np.uint6
 
 @pytest.mark.parametrize("name", ["ones", "trailing_zeros"])
 def test_plain_intrinsics_on_words(name: str) -> None:
-    """For any word, an intrinsic in plain Python returns the result of the generated one."""
+    """For any word, the plain Python version of an intrinsic returns the same result as the generated machine code."""
     plain, generated = getattr(plain_intrinsics, name), getattr(intrinsics, name)
     both: Any = njit(lambda word: (plain(word), generated(word)))
     for word in WORDS:
@@ -72,13 +72,13 @@ def test_plain_intrinsics_on_words(name: str) -> None:
 
 
 def callable_from_python(function: Any) -> Any:
-    """A kernel that calls a function, which only kernels can call."""
+    """A kernel that calls a given function, because Python itself cannot call the function."""
     compiled: Any = njit(lambda *arguments: function(*arguments))
     return compiled
 
 
 def arrays_of(name: str) -> tuple[Any, ...]:
-    """Random arguments of an intrinsic: two or three arrays, each with an index into it; some keys are equal."""
+    """Random arguments of an intrinsic: two or three arrays, each followed by an index into this array; some keys are equal."""
     symbols, direct = RANDOM.integers(0, 3, 100).astype(np.uint16), RANDOM.integers(0, 1 << 16, 1 << 16).astype(np.uint16)
     masks = RANDOM.integers(0, 2, 20).astype(np.uint64) * np.uint64((1 << 64) - 1)
     at, place = map(np.uint64, RANDOM.integers(0, 9, 2))
@@ -113,7 +113,7 @@ OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of
 
 @pytest.mark.parametrize("name", thinned([*OF_KEYS, *OF_TEXT], 3))
 def test_plain_intrinsics_on_arrays(name: str) -> None:
-    """For random arrays, an intrinsic in plain Python returns and writes the result of the generated one."""
+    """For random arrays, the plain Python version of an intrinsic returns and writes the same values as the generated machine code."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))
     returned = set()
     for _ in range(200):

@@ -87,7 +87,7 @@ def test_no_control_groups(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("quota", "expected"), [(0.2, 1), (1.0, 1), (1.5, 2), (2.5, 3), (64.0, 4), (NOTHING, 4)])
 def test_usable_cores(quota: float, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of usable cores is that of the affinity mask, or the quota rounded up if this is smaller."""
+    """The number of usable cores is the number of cores in the affinity mask, or the rounded-up quota if the quota is smaller."""
     monkeypatch.setattr(cores, "_quota", lambda: quota)
     monkeypatch.setattr(cores, "_affine_cores", lambda: 4)
     assert cores.usable_cores() == expected
@@ -95,7 +95,7 @@ def test_usable_cores(quota: float, expected: int, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity masks")
 def test_affinity() -> None:
-    """A change of the affinity mask has an effect at once."""
+    """After a change of the affinity mask, the new number of usable cores is returned at once."""
     mask = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(mask)})
@@ -137,7 +137,7 @@ def test_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("junk", ["0", "-1", "two", "1.5", "0x2"])
 def test_junk_in_the_variable_is_refused(junk: str, tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A FST_NUM_THREADS that is not a number of threads is refused by name, but only when it is used."""
+    """If FST_NUM_THREADS is not a valid number of threads, an error names the variable, but only when the default number is needed."""
     monkeypatch.setenv("FST_NUM_THREADS", junk)
     with pytest.raises(ValueError, match=f"^FST_NUM_THREADS='{junk}': the number of threads is a whole number, at least 1$"):
         tokenizer.encode_batch(TEXTS)

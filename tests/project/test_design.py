@@ -278,12 +278,12 @@ def test_wheel_has_every_module(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["numba", "tokenizers"])
 def test_libraries_have_one_place(library: str) -> None:
-    """Only the modules in `ONLY_IN` import numba and `tokenizers`."""
+    """Only the modules in `ONLY_IN` import `numba` and `tokenizers`."""
     assert {name for name in SOURCES if library in {module.split(".")[0] for module in imports(parsed(name))}} <= ONLY_IN[library]
 
 
 def test_only_the_command_line_imports_click() -> None:
-    """Only modules of the command line import click."""
+    """Only modules of the command line import `click`."""
     importing = [name for name in SOURCES if "click" in {module.split(".")[0] for module in imports(parsed(name))}]
     assert all(name.startswith("cli/") for name in importing)
     assert importing
@@ -291,7 +291,7 @@ def test_only_the_command_line_imports_click() -> None:
 
 @pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.tables.npz"])
 def test_imports_are_light(module: str) -> None:
-    """No import by a user loads numba, click or `tokenizers`."""
+    """No import by a user loads `numba`, `click` or `tokenizers`."""
     code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -304,7 +304,7 @@ def test_names_are_found() -> None:
 
 
 def test_encoding_imports_numba_alone() -> None:
-    """A loaded tokenizer needs numba, but not the compiler."""
+    """A loaded tokenizer needs `numba`, but not the compiler."""
     code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime.machines.wordpiece.kernels import encode; "
     code += "sys.exit('numba' not in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -370,7 +370,7 @@ def test_symbols_are_told_apart() -> None:
 
 @pytest.mark.slow
 def test_characters_are_those_of_the_reference() -> None:
-    """The file of characters equals the data of the installed tokenizers."""
+    """The file of characters equals the data of the installed `tokenizers`."""
     kept = files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines()
     assert kept == list(generate_characters.lines())
 

@@ -56,7 +56,7 @@ def walked(of: WordPieceTable, text: str) -> list[int]:
 
 
 def check(tokenizer: fst.Tokenizer, of: WordPieceTable, texts: list[str]) -> None:
-    """Check that texts have the walk's ids, each alone and all in one batch."""
+    """Check that texts get the same ids as from the walk, each alone and all in one batch."""
     expected = [walked(of, text) for text in texts]
     assert [ids(tokenizer, text) for text in texts] == expected
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False)] == expected
@@ -77,7 +77,7 @@ def paddings(filler: str, before: int, after: int) -> Iterator[str]:
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
-    """A string has the same ids whatever the position at which a chunk ends inside it."""
+    """A string gets the same ids whatever the position at which a chunk ends inside it."""
     limit = symbols_in_a_chunk(5)
     of = tables(5)
     texts = [padding + piece + "b" for padding in sample([*paddings(filler, limit - min(len(piece), 40) - 8, 12)], 4, piece)]
@@ -89,7 +89,7 @@ def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
 @examples(160)
 def test_any_text_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
-    """Strings in any order, over several chunks, have the walk's ids, for any limit on the length of words."""
+    """Strings in any order, over several chunks, get the same ids as from the walk, for any limit on the length of words."""
     check(made_short(longest), tables(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)])
 
 
@@ -148,7 +148,7 @@ def test_one_word_over_many_chunks(filler: str, length: int) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize(("longest", "char"), thinned(product(LIMITS, ("a", "q", "é", "\U00010400", "한", "a\u302e\u1b44")), 3))
 def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
-    """Words around the maximum length have the walk's ids, alone and next to others, anywhere in a chunk."""
+    """Words around the maximum length get the same ids as from the walk, alone and next to others, anywhere in a chunk."""
     of = tables(longest)
     words = [char * times for times in {1, 2, 4, 5, 6, 11, 12, 13, 14, 33, 34, 99, 100, 101, longest, longest + 1, 2 * longest + 1}]
     tokenizer, several = fst.Tokenizer(of), " ".join(words)

@@ -53,7 +53,7 @@ def truncating(name: str, max_length: int) -> Tokenizer:
 @each_vocabulary
 @pytest.mark.parametrize(("max_length", "around"), thinned(itertools.product((2, 3, 7, 128), (True, False)), 4))
 def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows truncated to n ids, including special tokens, match tokenizers, whether or not long texts are read to their end."""
+    """Rows truncated to n ids, including special tokens, match `tokenizers`, whether or not long texts are read to their end."""
     texts = [*golden_texts()[::7], *("\n".join(sentences()[first : first + 40]) for first in range(0, 2_000, 40))]
     expected = kept_digest(truncating(name, max_length), texts, add_special_tokens=around)
     for few in (1 << 14, 0):
@@ -118,7 +118,7 @@ def test_length_without_room_for_special_tokens_is_refused(max_length: int) -> N
 
 @pytest.mark.parametrize("max_length", [1.0, 5.5, "5", [5]])
 def test_length_that_is_no_number_is_refused(max_length: Any) -> None:
-    """A maximum length is an integer of Python or numpy, and any other value is refused with the argument's name."""
+    """A maximum length is an integer of Python or `numpy`, and any other value is refused with the argument's name."""
     with pytest.raises(ValueError, match=r"^max_length is .*; expected a whole number$"):
         tokenizer().encode_batch(["a"], max_length=max_length)
     length: Any = np.int64(3)

@@ -1,6 +1,6 @@
-"""Offsets of ids, in characters or bytes, and word numbers match tokenizers and the walk, also in truncated texts.
+"""Offsets of ids, in characters or bytes, and word numbers match `tokenizers` and the walk, also in truncated texts.
 
-Results that tokenizers does not have are compared with a definition in a line or two.
+Results that `tokenizers` does not have are compared with a definition in a line or two.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def walked(tables: WordPieceTable, texts: Iterable[str]) -> Rows:
     return rows
 
 
-# Kernel, walk and tokenizers
+# Kernel, walk and `tokenizers`
 
 
 @functools.cache
@@ -97,7 +97,7 @@ def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: i
 @pytest.mark.usefixtures("short_chunks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
-    """A string has the same offsets whatever the position at which a chunk ends inside it."""
+    """A string gets the same offsets whatever the position at which a chunk ends inside it."""
     limit = short_chunked(5)._workspaces.take().symbols
     starts = [filler * (limit // len(filler) - 10) for filler in FILLERS]
     check_walk(short_chunked(5), [starts[more % 3] + "a" * more + piece + "b" for more in sample(range(70), 10, piece)], 5)
@@ -108,14 +108,14 @@ def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS, " ", "b", "a", "!")), min_size=4, max_size=60))
 @examples(40)
 def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
-    """Strings in any order, over several chunks, have the walk's offsets, for any limit on the length of words."""
+    """Strings in any order, over several chunks, get the same offsets as from the walk, for any limit on the length of words."""
     check_walk(short_chunked(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)], longest)
 
 
 @pytest.mark.usefixtures("short_blocks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
-    """A string in a long row has the same offsets whatever the position at which a block ends inside it."""
+    """A string in a long row gets the same offsets whatever the position at which a block ends inside it."""
     starts = [filler * (2 * BLOCK // len(filler) + 1) for filler in FILLERS]
     places = sample(range(BLOCK + 2), 10, piece)
     texts = [starts[more % 3] + "a" * more + piece + " b" + starts[more % 3][: 40 - more % 40] for more in places]
@@ -127,7 +127,7 @@ def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), min_size=20, max_size=60))
 @examples(20)
 def test_any_long_row_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
-    """A long row has the walk's offsets, alone and next to others, with and without threads."""
+    """A long row gets the same offsets as from the walk, alone and next to others, with and without threads."""
     text = "".join(pieces)
     rows = [text[: 3 * BLOCK], text, "", text[::-1], "a"]
     for threads in (1, 3):
@@ -152,7 +152,7 @@ def machine_pair() -> Pair:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), max_size=30))
 @examples(200)
 def test_walk_locates_as_the_reference(pieces: list[str]) -> None:
-    """The walk gives the ids, offsets and words of tokenizers."""
+    """The walk gives the same ids, offsets and words as `tokenizers`."""
     text = "".join(pieces)
     assert walked(tables(), [text]) == referred(machine_pair().reference, [text])
     machine_pair().check([text])
@@ -164,7 +164,7 @@ def test_walk_locates_as_the_reference(pieces: list[str]) -> None:
 @needs_shared
 @each_vocabulary
 def test_golden_offsets(name: str) -> None:
-    """The package and tokenizers both give the recorded offsets."""
+    """The package and `tokenizers` both give the recorded offsets."""
     with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         lines = list(stream)
     assert len(lines) == len(golden_texts()) > 20_000
@@ -203,34 +203,34 @@ each_quick_context = pytest.mark.parametrize(
 
 
 def check_in_context(chars: Sequence[str], setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Check that characters in a context have the offsets of tokenizers."""
+    """Check that characters in a context get the same offsets as in `tokenizers`."""
     pair_of_letters(setting, reference).check([CONTEXTS[context].format(char) for char in chars])
 
 
 @each_quick_context
 def test_some_characters_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Some characters and their neighbours have the offsets of tokenizers."""
+    """Some characters and their neighbours get the same offsets as in `tokenizers`."""
     check_in_context(some_code_points()[::48], setting, context, reference)
 
 
 @pytest.mark.slow
 @each_context
 def test_every_character_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Every character and its neighbours have the offsets of tokenizers."""
+    """Every character and its neighbours get the same offsets as in `tokenizers`."""
     check_in_context(SWEPT_CHARACTERS, setting, context, reference)
 
 
 @needs_shared
 @each_vocabulary
 def test_sentences_in_many_languages(name: str) -> None:
-    """Sentences in 109 languages have the offsets of tokenizers."""
+    """Sentences in 109 languages get the same offsets as in `tokenizers`."""
     located_pair(name).check(sentences()[::8])
 
 
 @needs_shared
 @each_vocabulary
 def test_hostile_texts(name: str) -> None:
-    """Texts made to break programs have the offsets of tokenizers."""
+    """Texts made to break programs get the same offsets as in `tokenizers`."""
     located_pair(name).check(hostile())
 
 
@@ -253,7 +253,8 @@ def some_options(seed: int) -> dict[str, Any]:
 @given(texts=st.lists(st.lists(st.sampled_from(MIXTURE), max_size=12).map("".join), min_size=1, max_size=6))
 @examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_mixture(texts: list[str], seed: int, reference: Callable[..., Tokenizer]) -> None:
-    """Any mixture of text that normalization changes, drops, splits or isolates has the offsets of tokenizers, with any options."""
+    """Any mixture of text that normalization changes, drops, splits or isolates gets the same offsets as in `tokenizers`.
+    """
     pair_of_options(reference, **some_options(seed)).check(texts)
 
 
@@ -275,7 +276,7 @@ SYLLABLES = [
 @LONG
 @pytest.mark.parametrize("longest", [99, 300])
 def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]) -> None:
-    """Words of up to thousands of characters, segmented or too long, anywhere in a chunk, have the offsets of tokenizers."""
+    """Words of up to thousands of characters, segmented or too long, anywhere in a chunk, get the same offsets as in `tokenizers`."""
     pair = Pair(reference(SYLLABLES, max_input_chars_per_word=longest), fst.Tokenizer(long_words(longest)))
     words = [(char * size)[:size] for size in (1, 99, 100, 101, 299, 300, 301, 4_095, 4_096, 4_097, 20_000)]
     pair.check([*words, " ".join(words * 9), "." + "[UNK]".join(words), "中".join(reversed(words))])
@@ -283,7 +284,7 @@ def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]
 
 @pytest.mark.parametrize("char", ["a", *(pytest.param(char, marks=pytest.mark.slow) for char in ("한", "a\0"))], ids=ascii)
 def test_words_over_several_chunks(char: str) -> None:
-    """Segmented words of thousands of characters, for which tokenizers takes minutes, have the walk's offsets."""
+    """Segmented words of thousands of characters, for which `tokenizers` takes minutes, get the same offsets as from the walk."""
     words = [(char * size)[:size] for size in (4_095, 4_097, 5_000, 5_001, 9_000)]
     texts = [" ".join(words), "." + "[UNK]".join(words)]
     assert located(fst.Tokenizer(long_words(5_000)), texts) == walked(long_words(5_000), texts)
@@ -297,7 +298,7 @@ def texts_of_marks() -> list[str]:
 
 
 def marks_by_definition(text: str) -> list[tuple[str, int]]:
-    """The characters of a text without accents, and their positions, by the method of tokenizers.
+    """The characters of a text without accents, and their positions, by the method of `tokenizers`.
 
     Each character is decomposed, and the characters in each run of marks are put in order. In this order, the first character of each
     decomposition gets the next position in the text, and every other character gets the position of the character before it, even if it
@@ -321,7 +322,8 @@ ORDERS = characters.orders().tolist()
 
 
 def test_marks_by_definition(reference: Callable[..., Tokenizer]) -> None:
-    """In a run of marks, the first mark in canonical order has the position of the first mark in the text, and so on, as in tokenizers."""
+    """In a run of marks, the nth mark in canonical order has the position of the nth mark in the text, as in `tokenizers`.
+    """
     for text in texts_of_marks():
         expected = marks_by_definition(text)
         tokens = [*dict.fromkeys(prefix + char for char, _ in expected for prefix in ("", "##"))]
@@ -331,7 +333,7 @@ def test_marks_by_definition(reference: Callable[..., Tokenizer]) -> None:
 
 
 def test_marks_that_change_places(reference: Callable[..., Tokenizer]) -> None:
-    """Runs of marks have the offsets of tokenizers."""
+    """Runs of marks get the same offsets as in `tokenizers`."""
     pair_of_letters("uncased", reference).check(texts_of_marks())
 
 

@@ -1,4 +1,4 @@
-"""Offsets of ids match tokenizers if normalizers work in several steps."""
+"""Offsets of ids match `tokenizers` if normalizers work in several steps."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ pytestmark = pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "values"), [*enumerate(itertools.product(*FLAGS.values()))])
 def test_options(number: int, values: Sequence[Any], reference: Callable[..., Tokenizer]) -> None:
-    """With every combination of options, words of all kinds have the offsets of tokenizers."""
+    """With every combination of options, words of all kinds get the same offsets as in `tokenizers`."""
     options = dict(zip(FLAGS, values, strict=True))
     pair = pair_of_options(reference, **options, continuing_subword_prefix=PREFIXES[number % len(PREFIXES)])
     pair.check(texts_of_all_kinds())
@@ -73,7 +73,7 @@ def test_options(number: int, values: Sequence[Any], reference: Callable[..., To
     ),
 )
 def test_components(normalizer: Any, pre_tokenizer: Any, tmp_path: Path) -> None:
-    """With any normalizers and pre-tokenizers, texts have the offsets of tokenizers."""
+    """With any normalizers and pre-tokenizers, texts get the same offsets as in `tokenizers`."""
     texts = mixtures(8, 400)
     pair_of_components(normalizer, pre_tokenizer, tmp_path).check([*texts, *map("[MASK]".join, itertools.pairwise(texts[:100]))])
 
@@ -95,7 +95,7 @@ def runs_of_marks(rng: random.Random, count: int) -> list[str]:
 
 @pytest.mark.parametrize("name", thinned(IN_STEPS, 3))
 def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
-    """Marks that are put in order twice, or created from letters, have the offsets of tokenizers."""
+    """Marks that are put in order twice, or created from letters, get the same offsets as in `tokenizers`."""
     pair = pair_of_components((NORMALIZERS | COMPOSING)[name], [BERT], tmp_path)
     assert pair.tokenizer.header["placing"]
     pair.check([*mixtures(8, 500), *runs_of_marks(random.Random(9), 500)])
@@ -105,7 +105,7 @@ def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
     "name", [pytest.param(name, marks=[] if name in ("BERT's", "digits and white space") else pytest.mark.slow) for name in PRE_TOKENIZERS]
 )
 def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
-    """If normalizers put marks in order twice, marks have the offsets of tokenizers with any pre-tokenizer."""
+    """If normalizers put marks in order twice, marks get the same offsets as in `tokenizers` with any pre-tokenizer."""
     pair = pair_of_components([replaced("x", "\u0301\u0323"), LOWERCASE, NFD, STRIP_ACCENTS, NFKD], PRE_TOKENIZERS[name], tmp_path)
     assert pair.tokenizer.header["placing"]
     pair.check(mixtures(9, 100))
@@ -113,19 +113,19 @@ def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", thinned(range(6), 3))
 def test_any_sequence_of_normalizers(seed: int, tmp_path: Path) -> None:
-    """With any sequence of normalizers, marks have the offsets of tokenizers, or the sequence is refused."""
+    """With any sequence of normalizers, marks get the same offsets as in `tokenizers`, or the sequence is refused."""
     check_any_sequence(seed, 300, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_many_sequences_of_normalizers(seed: int, tmp_path: Path) -> None:
-    """With more sequences and more texts, marks have the offsets of tokenizers, or the sequence is refused."""
+    """With more sequences and more texts, marks get the same offsets as in `tokenizers`, or the sequence is refused."""
     check_any_sequence(seed, 600, tmp_path)
 
 
 def check_any_sequence(seed: int, count: int, folder: Path) -> None:
-    """Draw normalizers and texts, and check that the texts have the offsets of tokenizers."""
+    """Draw normalizers and texts, and check that the texts get the same offsets as in `tokenizers`."""
     rng = random.Random(seed)
     try:
         pair = pair_of_components(some_normalizers(rng), [BERT], folder)
@@ -147,7 +147,7 @@ def some_normalizers(rng: random.Random) -> list[Any]:
 
 
 def test_streams_locate_in_steps(tmp_path: Path) -> None:
-    """A text that is streamed in parts has the same offsets as in one part, also if marks are put in order in several steps."""
+    """A text that is streamed in parts gets the same offsets as in one part, also if marks are put in order in several steps."""
     tok = pair_of_components(NORMALIZERS["lower case first"], [BERT], tmp_path).tokenizer
     stream, text = tok.stream(offsets=True), "\u0130\u0323\u0301 ab\u1b44\u0301 abba " * 9
     for char in text:
@@ -160,7 +160,7 @@ def test_streams_locate_in_steps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", thinned(["BERT's twice", "lower case first", "composed before BERT's"], 3))
 def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
-    """Added tokens in normalized text and their neighbours have the offsets of tokenizers, also if marks are
+    """Added tokens in normalized text and their neighbours get the same offsets as in `tokenizers`, also if marks are
     put in order in several steps.
     """
     tokens = small_vocabulary()
@@ -194,6 +194,6 @@ def pair_of_source(source: Any, folder: Path) -> Pair:
 @needs_shared
 @each_vocabulary
 def test_mixed_scripts(name: str) -> None:
-    """Texts of adjacent random words of random scripts have the offsets of tokenizers."""
+    """Texts of adjacent random words of random scripts get the same offsets as in `tokenizers`."""
     rng = random.Random(6)
     located_pair(name).check([*mixed(words_by_script(rng), rng, 10_000)])

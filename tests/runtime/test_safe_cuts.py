@@ -1,4 +1,4 @@
-"""Cuts: a long text that threads divide has the same ids, positions and words as in one part.
+"""Cuts: a long text that threads divide gets the same ids, positions and words as in one part.
 
 Most tests shorten parts, so that a text of some hundred characters has many.
 """
@@ -75,7 +75,7 @@ def hostile(seed: int, pieces: int) -> str:
 
 @each_machine
 def test_texts_fall_apart_at_blanks(name: str) -> None:
-    """The parts of a text before and after a safe cut have the same ids alone as together."""
+    """The parts of a text before and after a safe cut get the same ids alone as together."""
     may_be_cut = spaces(tables(name))
     assert may_be_cut == {"one word": ""}.get(name, " \n")
     tok, text = made(name), hostile(1, 40)
@@ -183,7 +183,7 @@ def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -
 
 @pytest.mark.usefixtures("short_parts")
 def test_late_tokens_are_not_cut() -> None:
-    """A divided text has the same ids as in one part, also if an added token includes the spaces next to it."""
+    """A divided text gets the same ids as in one part, also if an added token includes the spaces next to it."""
     source = source_with({})
     late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
     tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))

@@ -1,6 +1,6 @@
 """Streams: a text in parts, cut anywhere, has the ids, spans and words of the entire text, each returned as soon as it is certain.
 
-Streams are compared with one call for the entire text, and with tokenizers.
+Streams are compared with one call for the entire text, and with `tokenizers`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_every_cut(name: str) -> None:
-    """A hostile text that is cut anywhere, even inside a character, has the ids, positions and words of one call."""
+    """A hostile text that is cut anywhere, even inside a character, gets the same ids, positions and words as in one call."""
     check_each_cut(made(name), hostile(1))
 
 
@@ -88,14 +88,14 @@ def test_every_cut(name: str) -> None:
 @pytest.mark.sampled
 @each_real
 def test_every_cut_real(name: str) -> None:
-    """With real vocabularies, a hostile text that is cut anywhere has the ids, positions and words of one call."""
+    """With real vocabularies, a hostile text that is cut anywhere gets the same ids, positions and words as in one call."""
     check_each_cut(real(name), hostile(2))
 
 
 @needs_shared
 @each_real
 def test_ids_of_the_reference(name: str) -> None:
-    """A hostile text in small parts has the ids of tokenizers."""
+    """A hostile text in small parts gets the same ids as in `tokenizers`."""
     reference = Reference.from_file(str(SHARED / "vocab" / name / "tokenizer.json"))
     for seed in range(3, 13):
         text = hostile(seed)
@@ -105,7 +105,7 @@ def test_ids_of_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "size"), thinned(product(MACHINES, (1, 2, 5, 64)), 4))
 def test_small_pieces(name: str, size: int) -> None:
-    """Parts of a few characters or bytes give the results of one call, with a read after each part or only at the end."""
+    """Parts of a few characters or bytes give the same results as one call, with a read after each part or only at the end."""
     text = hostile(13)
     expected = whole(made(name), text)
     for data in (text, text.encode()):
@@ -118,7 +118,7 @@ def test_small_pieces(name: str, size: int) -> None:
 @examples(100)
 @given(seed=st.integers(0, 2**32 - 1), pieces=st.lists(st.sampled_from(HOSTILE), max_size=60), are_bytes=st.booleans())
 def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> None:
-    """Any text, with any cuts and reads, has the ids, positions and words of one call, with and without special tokens."""
+    """Any text, with any cuts and reads, gets the same ids, positions and words as in one call, with and without special tokens."""
     draw = random.Random(seed)
     text = "".join(pieces)
     data = text.encode() if are_bytes else text
@@ -139,7 +139,7 @@ def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pieces_larger_than_a_block() -> None:
-    """Parts of any size below, near and above that of a block give the results of one call."""
+    """Parts of any size below, near and above that of a block give the same results as one call."""
     text = hostile(15, 300_000)
     expected = whole(made("as BERT"), text)
     block = streams.STREAM_BLOCK
@@ -321,7 +321,7 @@ def test_empty_pieces_do_not_pile_up() -> None:
 @pytest.mark.parametrize("are_read", [False, True])
 @pytest.mark.parametrize("name", ["as BERT", "marks stay"])
 def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
-    """A long run of marks has the ids of one call, and the text after it is certain at once."""
+    """A long run of marks gets the same ids as in one call, and the text after it is certain at once."""
     draw = random.Random(20)
     run = "".join(draw.choices("\u302e\u1b44\u0301\u0323", k=40_000))
     text = f"b \u302e{run} [MASK] un"

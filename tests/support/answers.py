@@ -1,8 +1,8 @@
-"""Digests of results of the reference library, stored because the reference is slower than the package.
+"""Digests of results of the reference library, which are stored because the reference is slower than the package.
 
-`answers.json` maps the digest of a question (version and settings of the reference, and texts) to the digest of its answer. By default, a
-test runs the reference only for missing answers. With ``--answers asked``, it always runs the reference, and fails if a stored answer is
-wrong. After a change of `tokenizers` or of the texts, rewrite the file: ``python -m pytest -n 0 --answers anew``.
+A question consists of the version and the settings of the reference and of texts. `answers.json` maps its digest to that of the answer. By
+default, a test runs the reference only for missing answers. With ``--answers asked``, it always runs the reference, and fails if a stored
+answer is wrong. After a change of `tokenizers` or of the texts, rewrite the file: ``python -m pytest -n 0 --answers anew``.
 """
 
 from __future__ import annotations

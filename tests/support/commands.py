@@ -1,4 +1,4 @@
-"""Functions that run `fst`: in a process for tests of signals, pipes, terminals, imports and exit codes, or faster in this process."""
+"""Functions that run `fst`. Tests of signals, pipes, terminals, imports and exit codes need a separate process; `call` is faster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of documents, of each kind that commands read, and the rows of output files."""
+"""Write documents to files of each kind that commands read, and read the rows of output files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENDINGS = {"plain": "", "gzip": ".gz", "zstd": ".zst", "bz2": ".bz2", "xz": ".xz
 
 
 def as_input(kind: str, texts: Sequence[Any]) -> bytes:
-    """The bytes of a file of a kind with documents; kinds with columns get other columns next to the text."""
+    """The bytes of a file of documents of a given kind; formats with columns also contain other columns than the text."""
     if kind == "lines":
         return "".join(f"{text}\n" for text in texts).encode()
     if kind == "documents":
@@ -36,7 +36,7 @@ def as_input(kind: str, texts: Sequence[Any]) -> bytes:
 
 
 def as_table(kind: str, table: Any, **options: Any) -> bytes:
-    """The bytes of a file of a kind with a table."""
+    """The bytes of a file of a given kind that contains the rows of an Arrow table."""
     file = io.BytesIO()
     if kind == "parquet":
         pq.write_table(table, file, **options)
@@ -47,7 +47,7 @@ def as_table(kind: str, table: Any, **options: Any) -> bytes:
 
 
 def packed(data: bytes, packing: str) -> bytes:
-    """The data compressed as two consecutive streams, members or frames, or unchanged."""
+    """Compress data as two consecutive streams, members or frames; without a compression, return the data unchanged."""
     half = len(data) // 2
     packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
     packs["zstd"] = lambda part: bytes(pa.compress(part, "zstd", asbytes=True))

@@ -25,19 +25,19 @@ FOLDER = Path()  # set by conftest.py
 
 
 def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> WordPieceTable:
-    """The stored table of a source of WordPiece, compiled if it is missing."""
+    """The stored table of a source of WordPiece; if it is missing, it is compiled first."""
     tables: WordPieceTable = assemble(read(source, options, WordPieceModel.kind), layout)
     return tables
 
 
 def bpe(source: Any, **options: Any) -> BpeTable:
-    """The stored table of a source of BPE, compiled if it is missing."""
+    """The stored table of a source of BPE; if it is missing, it is compiled first."""
     tables: BpeTable = assemble(read(source, options, BpeModel.kind), "auto")
     return tables
 
 
 def assemble(source: Source[Any], layout: str) -> Any:
-    """The stored table of a source, compiled if it is missing, mapped from disk and proven."""
+    """The stored table of a source, mapped from disk and proven; if it is missing, it is compiled first."""
     path = FOLDER / f"{_digest(source, layout)}.npz"
     if not path.exists():
         assembled(source, layout).save(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 LOOKED_AT = 1 << 14  # bytes read for a hint
 COLUMNAR = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
-JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # a line of jieba's dict.txt
+JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # a line of `jieba`'s dict.txt
 WORDS = "; to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
 OTHERS = {
     "mecab": "; to compile a dictionary of MeCab, run `fst compile mecab {0}`",

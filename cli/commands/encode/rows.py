@@ -71,7 +71,7 @@ class Rows:
         return self.stride is None and not self.offsets
 
     def check(self, tables: WordPieceTable) -> None:
-        """Check the options against a vocabulary, before numba is imported.
+        """Check the options against a vocabulary, before `numba` is imported.
 
         Raises:
             click.UsageError: an option has an impossible value for this vocabulary.

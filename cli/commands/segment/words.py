@@ -19,7 +19,7 @@ class Segmented:
 
     Attributes:
         documents: the documents.
-        tokens: a list of str for each document, or a pyarrow array of lists with nulls. For the form "mecab", the lists contain lines of
+        tokens: a list of str for each document, or a `pyarrow` array of lists with nulls. For the form "mecab", the lists contain lines of
             MeCab's output.
     """
 

@@ -21,7 +21,7 @@ def test_members_are_what_a_model_takes() -> None:
 
 
 def test_each_member_can_be_asked_for() -> None:
-    """With every option, the keys of a result are in the order of transformers."""
+    """With every option, the keys of a result are in the order of `transformers`."""
     found = tok()(
         ["a", "a b"], padding=True, return_length=True, return_offsets_mapping=True, return_special_tokens_mask=True,
         return_attention_mask=False, return_overflowing_tokens=True,
@@ -64,7 +64,7 @@ def test_a_batch_may_mix_texts_and_pairs() -> None:
 
 
 def test_one_empty_second_text_is_none() -> None:
-    """A single text with an empty second text is not a pair, as in transformers."""
+    """A single text with an empty second text is not a pair, as in `transformers`."""
     assert ids("a", "") == ids("a")
 
 
@@ -213,7 +213,7 @@ def test_padding_needs_a_token() -> None:
 
 
 def test_no_texts_give_no_rows() -> None:
-    """An empty batch, for which transformers fails, gives empty results."""
+    """An empty batch, for which `transformers` fails, gives empty results."""
     assert dict(tok()([], padding=True)) == {"input_ids": [], "token_type_ids": [], "attention_mask": []}
     assert ids([], return_tensors="np").shape == (0, 0)
 

@@ -1,4 +1,4 @@
-"""Calls of a tokenizer: every argument and every result is compared with transformers."""
+"""Calls of a tokenizer: every argument and every result is compared with `transformers`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def ours(name: str) -> fst.Tokenizer:
 
 @functools.cache
 def loaded(name: str) -> Any:
-    """Load a vocabulary's folder with transformers."""
+    """Load a vocabulary's folder with `transformers`."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     return transformers.BertTokenizerFast.from_pretrained(SHARED / "vocab" / name)
 
 
 def theirs(name: str, truncation_side: str = "right") -> Any:
-    """The tokenizer of transformers, in which the truncation side is set, because calls of transformers have no such argument."""
+    """The tokenizer of `transformers`, in which the truncation side is set, because calls of `transformers` have no such argument."""
     reference = loaded(name)
     reference.truncation_side = truncation_side
     return reference
@@ -57,7 +57,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 def plain(value: Any) -> Any:
     """A value as plain Python objects that include its types."""
     if isinstance(value, np.ndarray) and value.dtype == object:
-        # Rows without ids are floats in transformers, which sets no type for them.
+        # Rows without ids are floats in `transformers`, which sets no type for them.
         return "rows", [plain(row) if row.size else None for row in value]
     if isinstance(value, list):
         return value, list(map(type, value))
@@ -65,7 +65,7 @@ def plain(value: Any) -> Any:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Check that a result has the keys, the order, the values, the types and the offsets of transformers."""
+    """Check that a result has the keys, the order, the values, the types and the offsets of `transformers`."""
     assert list(found) == list(expected)
     for name in expected:
         assert plain(found[name]) == plain(expected[name]), name
@@ -81,7 +81,7 @@ def same(found: Any, expected: Any) -> None:
 
 
 def same_tracing(mine: Any, its: Any) -> None:
-    """Check that look-ups by token, character and word in a row match transformers."""
+    """Check that look-ups by token, character and word in a row match `transformers`."""
     for token in range(len(its) + 2):
         for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
             assert getattr(mine, name)(token) == getattr(its, name)(token), (name, token)
@@ -133,7 +133,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """Check that a call gives the result of transformers, or both fail."""
+    """Check that a call gives the same result as `transformers`, or both fail."""
     text, pair, split = given
     reference = theirs(name, options.get("truncation_side", "right"))
     asked = {key: value for key, value in options.items() if key != "truncation_side"}
@@ -144,7 +144,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
     elif isinstance(found, str) and options.get("return_tensors") == "pt" and expected["input_ids"].numel() == 0:
         assert "differ in length" in found, found  # PyTorch cannot convert rows of which the first is empty
     elif isinstance(found, str):
-        assert "special tokens" in found, found  # in transformers, the number of remaining ids overflows
+        assert "special tokens" in found, found  # in `transformers`, the number of remaining ids overflows
         assert options["max_length"] < 3
     else:
         same(found, expected)
@@ -155,7 +155,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
 @pytest.mark.parametrize("name", thinned(VOCABULARIES, 4))
 @given(given=inputs(), options=OPTIONS)
 def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """A call gives the result of transformers for any combination of arguments."""
+    """A call gives the same result as `transformers` for any combination of arguments."""
     compare(name, given, options)
 
 
@@ -165,7 +165,7 @@ def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool
 @settings(max_examples=200)
 @given(given=inputs(), options=OPTIONS)
 def test_many_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """Thousands of other calls give the results of transformers."""
+    """Thousands of other calls give the same results as `transformers`."""
     compare(name, given, options)
 
 
@@ -194,7 +194,7 @@ POST_PROCESSORS = {
 @needs_shared
 @pytest.mark.parametrize("post_processor", thinned(POST_PROCESSORS, 2))
 def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_processor: str, tmp_path: Any) -> None:
-    """Windows of pairs match transformers: those of the first text are in the outer loop, and each has its template's special tokens."""
+    """Windows of pairs match `transformers`: those of the first text are in the outer loop, and each has its template's special tokens."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(edited("bert-base-uncased", post_processor=POST_PROCESSORS[post_processor])), encoding="utf-8")
@@ -202,7 +202,7 @@ def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_proces
     tokenizer = fst.Tokenizer(wordpiece(path))
     for special, side, size, stride in ((True, "right", 11, 1), (True, "left", 12, 2), (False, "right", 7, 0), (False, "left", 8, 1)):
         if post_processor == "RobertaProcessing" and not special:
-            continue  # transformers drops the type ids of all windows except the first
+            continue  # `transformers` drops the type ids of all windows except the first
         reference.truncation_side = side
         options: dict[str, Any] = {
             "add_special_tokens": special, "max_length": size, "stride": stride, "truncation": True, "padding": True,
@@ -215,14 +215,14 @@ def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_proces
 @needs_shared
 @pytest.mark.parametrize("text", ["word " * 600, "a"])
 def test_the_longest_input_of_the_model_is_the_default(text: str) -> None:
-    """Without `max_length`, truncation and padding use the model's maximum length, as in transformers."""
+    """Without `max_length`, truncation and padding use the model's maximum length, as in `transformers`."""
     for options in ({"truncation": True}, {"padding": "max_length"}, {"truncation": True, "padding": "max_length"}, {}):
         same(ours("bert-base-uncased")(text, **options), theirs("bert-base-uncased")(text, **options))
 
 
 @needs_shared
 def test_sides_and_the_padding_token_are_those_of_the_source(tmp_path: Any) -> None:
-    """The sides and the padding token of the source are defaults, but its truncation and padding are not applied, as in transformers."""
+    """The sides and the padding token of the source are defaults, but its truncation and padding are not applied, as in `transformers`."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     truncation = {"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding: dict[str, Any] = {"direction": "Left", "strategy": "BatchLongest", "pad_to_multiple_of": None}

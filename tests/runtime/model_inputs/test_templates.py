@@ -1,4 +1,4 @@
-"""Post-processors: their templates give the ids and type ids of tokenizers, for texts and for pairs."""
+"""Post-processors: their templates give the same ids and type ids as `tokenizers`, for texts and for pairs."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
 
 
 def said_by(reference: Tokenizer, text: str, pair: str | None = None, *, framed: bool) -> Around:
-    """The ids and their type ids by tokenizers."""
+    """The ids and their type ids by `tokenizers`."""
     encoding = reference.encode(text, pair, add_special_tokens=framed)
     return list(zip(encoding.ids, encoding.type_ids, strict=True))
 
 
 def same_around(post_processor: Any, path: Path, tokens: Sequence[str] = TOKENS) -> None:
-    """Check that the ids around texts and pairs match tokenizers after the table is saved and loaded."""
+    """Check that the ids around texts and pairs match `tokenizers` after the table is saved and loaded."""
     source = json.dumps(document(post_processor, tokens))
     path.write_text(source, encoding="utf-8")
     reference = Tokenizer.from_str(source)
@@ -156,7 +156,7 @@ POST_PROCESSORS: dict[str, Any] = {
 
 @pytest.mark.parametrize("post_processor", POST_PROCESSORS.values(), ids=POST_PROCESSORS.keys())
 def test_what_stands_around_texts_is_the_reference_s(post_processor: Any, tmp_path: Path) -> None:
-    """Every supported post-processor gives the ids and type ids of tokenizers, with and without special tokens."""
+    """Every supported post-processor gives the same ids and type ids as `tokenizers`, with and without special tokens."""
     same_around(post_processor, tmp_path / "tokenizer.json")
 
 
@@ -172,7 +172,7 @@ A_TEXT, B_TEXT = st.builds(text, st.just("A"), TYPES), st.builds(text, st.just("
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 def test_any_template_is_the_reference_s(single: Any, pair: Any, swapped: bool, tmp_path: Path) -> None:
-    """Any template that contains each text once gives the ids and type ids of tokenizers."""
+    """Any template that contains each text once gives the same ids and type ids as `tokenizers`."""
     before, first, between, second, after = pair
     if swapped:
         first, second = second, first
@@ -265,7 +265,7 @@ def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["Ġa", "##Ġ", "Ġ", " a", "b ", "##\u3000", "x\u2003", "\x85", "\tq"], ids=ascii)
 def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path: Path) -> None:
-    """With trim_offsets, a token with whitespace or Ġ at an end is refused, because tokenizers would shorten its offsets."""
+    """With trim_offsets, a token with whitespace or Ġ at an end is refused, because `tokenizers` would shorten its offsets."""
     path, tokens = tmp_path / "tokenizer.json", [*TOKENS, token]
     path.write_text(json.dumps(document(sequence(roberta()), tokens)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match="trim_offsets, which would shorten the token"):
@@ -275,7 +275,7 @@ def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path
 
 @pytest.mark.parametrize("token", ["a b", "\x1c", "\x1ca", "\u200ba", "aĠb", "ġ"], ids=ascii)
 def test_tokens_that_trim_offsets_leaves_alone_are_read(token: str, tmp_path: Path) -> None:
-    """With trim_offsets, a token without whitespace at its ends is accepted, and has its full offsets, as in tokenizers."""
+    """With trim_offsets, a token without whitespace at its ends is accepted, and has its full offsets, as in `tokenizers`."""
     tokens = [*TOKENS, token]
     plain = Tokenizer.from_str(json.dumps(document(None, tokens) | {"pre_tokenizer": None}))
     trimming = Tokenizer.from_str(json.dumps(document(roberta(), tokens) | {"pre_tokenizer": None}))

@@ -105,7 +105,7 @@ def test_cut_within_a_long_row_leaves_no_trace(piece: str, filler: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *KINDS.values(), " ", "b", "a", "!", "[", "<")), min_size=20, max_size=100))
 @examples(240)
 def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
-    """A long row has the walk's ids, as str and as bytes."""
+    """A long row gets the same ids as from the walk, as str and as bytes."""
     text = "".join(pieces)
     assert ids(text, longest) == ids(text.encode(), longest) == tables(longest).run(text)
 
@@ -116,7 +116,7 @@ def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -
     "length", [*range(BLOCK - 2, BLOCK + 3), *range(2 * BLOCK - 2, 2 * BLOCK + 3), *range(3 * BLOCK - 1, 3 * BLOCK + 2)]
 )
 def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
-    """A row whose length is near a multiple of the block size has the walk's ids, alone and next to others."""
+    """A row whose length is near a multiple of the block size gets the same ids as from the walk, alone and next to others."""
     text = (filler * length)[:length]
     expected = tables().run(text)
     assert ids(text) == ids(text.encode()) == expected
@@ -382,7 +382,7 @@ def test_one_text_is_the_row_of_a_batch(around: bool, kind: type, filler: str) -
 
 @each_filler
 def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
-    """Texts at lengths around the limit of the short path have the walk's ids."""
+    """Texts at lengths around the limit of the short path get the same ids as from the walk."""
     for length in (SHORT - 1, SHORT, SHORT + 1):
         text = (filler * SHORT)[: length - 9] + "[MASK]한é\U0001f600"
         assert len(text) == length

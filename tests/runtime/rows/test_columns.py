@@ -238,7 +238,7 @@ def test_more_ids_than_a_list_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_pyarrow() -> None:
-    """Without pyarrow, the message contains the command that installs it."""
+    """Without `pyarrow`, the message contains the command that installs it."""
     code = "import sys; sys.modules['pyarrow'] = None; import fst.runtime.rows.arrow"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -269,7 +269,7 @@ def test_ids_outlive_what_made_them() -> None:
 
 
 def test_polars() -> None:
-    """A column of polars is accepted, and the ids can be converted to polars."""
+    """A column of `polars` is accepted, and the ids can be converted to `polars`."""
     polars = pytest.importorskip("polars", reason="polars is not installed")
     frame = polars.DataFrame({"text": TEXTS})
     made = frame.with_columns(ids=polars.Series(tokenizer().encode_arrow(frame["text"])))
@@ -277,7 +277,7 @@ def test_polars() -> None:
 
 
 def test_pandas() -> None:
-    """A column of pandas is accepted, with strings of pandas or of Arrow, and the ids can be converted to pandas."""
+    """A column of `pandas` is accepted, with strings of `pandas` or of Arrow, and the ids can be converted to `pandas`."""
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     for kind in ("str", pandas.ArrowDtype(pa.string())):
         frame = pandas.DataFrame({"text": pandas.Series(TEXTS, dtype=kind)})

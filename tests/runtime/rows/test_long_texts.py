@@ -1,4 +1,4 @@
-"""Long and hostile texts have the ids of tokenizers."""
+"""Long and hostile texts get the same ids as in `tokenizers`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ SPECIAL_TEXTS = (
 
 @pytest.mark.parametrize("text", SPECIAL_TEXTS, ids=ascii)
 def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Special tokens are found in raw text by their exact characters, the longest at the leftmost position, as in tokenizers."""
+    """Special tokens are found in raw text by their exact characters, the longest at the leftmost position, as in `tokenizers`."""
     tokenizer, reference = uncased
     for around in (False, True):
         expected = reference.encode(text, add_special_tokens=around).ids
@@ -94,6 +94,6 @@ def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tu
 @examples(400)
 @given(text=st.lists(st.sampled_from([*BERT, *ADDED, *"[]<>sx!Éé世ab ", "MASK", "\u0301", "\u302e", "\u1b44"]), max_size=12).map("".join))
 def test_any_special_tokens_are_found_as_the_reference_finds_them(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Any mixture of special tokens, parts of them and other characters has the ids of tokenizers."""
+    """Any mixture of special tokens, parts of them and other characters gets the same ids as in `tokenizers`."""
     tokenizer, reference = uncased
     assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids

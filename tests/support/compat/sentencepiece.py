@@ -1,4 +1,4 @@
-"""Calls of sentencepiece, and comparisons of the package's stand-in processor with sentencepiece."""
+"""Call methods of `sentencepiece` and of the package's stand-in for its processor, and compare the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.compile.sources.read import read
 library = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
-Two = tuple[Any, Any]  # the processor of sentencepiece and the stand-in
+Two = tuple[Any, Any]  # the processor of `sentencepiece` and the stand-in
 RETURN_TYPES = (int, str, bytes, "numpy", "offset_mapping")
 
 
@@ -27,7 +27,7 @@ def _two(data: bytes, name: str) -> Two:
 
 
 def plain(found: Any) -> Any:
-    """A result as plain Python values that contain the types of all parts; buffers become tuples."""
+    """Convert a result to plain Python values that contain the types of all parts, for comparisons; buffers become tuples."""
     if isinstance(found, list):
         return [plain(one) for one in found]
     if isinstance(found, np.ndarray):

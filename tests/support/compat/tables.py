@@ -1,4 +1,4 @@
-"""Tables for the tests of the stand-in for transformers."""
+"""Tables for the tests of the stand-in for `transformers`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokenizers of each kind, for tests of the stand-in for `tokenizers`."""
+"""A tokenizer of each kind, for tests of the stand-in for `tokenizers`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def word_level() -> Tokenizer:
 
 
 def byte_bpe() -> Tokenizer:
-    """A byte-level BPE tokenizer without special tokens around texts, whose offsets exclude spaces."""
+    """A byte-level BPE tokenizer that puts no special tokens around texts, and excludes spaces from offsets."""
     merges = [(b"a", b"b"), (b" ", b"ab"), (b"ab", b"ab"), (b"\xc3", b"\xa9")]
     made = Tokenizer.from_str(json.dumps({**byte_level(r"\s?\w+|\s+|[^\s\w]+", merges), "decoder": None}))
     made.decoder, made.post_processor = decoders.ByteLevel(), processors.ByteLevel(add_prefix_space=False, trim_offsets=True)
@@ -53,7 +53,7 @@ def character_bpe() -> Tokenizer:
 
 
 def unknown_unigram() -> Tokenizer:
-    """A Unigram tokenizer without byte fallback, which names an unknown token by its text."""
+    """A Unigram tokenizer without byte fallback, in whose encodings an unknown token appears as its text."""
     tokens = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), ("▁", -2.0), ("a", -2.5), ("b", -2.6), ("ab", -3.0), ("日本", -4.0)]
     made = Tokenizer(models.Unigram(tokens, 0, False))
     made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])

@@ -1,4 +1,4 @@
-"""Calls of a tokenizer of transformers, and comparisons of its stand-in with it."""
+"""Call a tokenizer of `transformers` and the package's stand-in for it, and compare the results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def library(name: str) -> Any:
 
 
 class Two(NamedTuple):
-    """A tokenizer of transformers and its stand-in, which must behave alike."""
+    """A tokenizer of `transformers` and its stand-in, which must return the same results."""
 
     own: Any
     other: Any

@@ -1,5 +1,4 @@
-"""Small sources for every kind of table, each with a different path through the compiler, and parts of texts that reach their special
-cases.
+"""Small sources for every kind of table, each of which the compiler handles differently, and strings for texts with their special cases.
 
 Add the samples of a new machine here: the tests of frozen tables and of conformance use this file.
 """
@@ -81,7 +80,7 @@ def _document(document: Json) -> Callable[[Path], Any]:
 
 
 def _with_added(document: Json, parts: Iterable[Json] = FLAGGED) -> Json:
-    """A tokenizer.json with more added tokens."""
+    """A sample from a tokenizer.json to which more added tokens are added."""
     added = document.get("added_tokens", [])
     first = len(document["model"]["vocab"]) + len(added)
     return {**document, "added_tokens": [*added, *({"id": first + place, **part} for place, part in enumerate(parts))]}
@@ -99,7 +98,7 @@ def _wordpiece(pre_tokenizer: Json, normalizer: Json, *, model: str = "WordPiece
 
 
 def _lacking(document: Json, characters: str) -> Json:
-    """A tokenizer.json of byte-level BPE that has an unknown token, and lacks the tokens of some bytes."""
+    """A tokenizer.json of byte-level BPE with an unknown token, from which the tokens of some bytes are removed."""
     model = document["model"]
     kept = [token for token in model["vocab"] if not set(token) & set(characters)]
     merges = [merge for merge in model["merges"] if not set("".join(merge)) & set(characters)]
@@ -134,7 +133,7 @@ def _affixes() -> Json:
 
 
 def _tiktoken(folder: Path) -> Any:
-    """Compile ranks in tiktoken's format."""
+    """Compile ranks in `tiktoken`'s format."""
     from base64 import b64encode
 
     tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b" ab", b"abab", "é".encode(), b"11"]
@@ -144,7 +143,7 @@ def _tiktoken(folder: Path) -> Any:
 
 
 def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
-    """A function that compiles a model of sentencepiece."""
+    """A function that compiles a model of `sentencepiece`."""
 
     def make(folder: Path) -> Any:
         from sentencepiece import sentencepiece_model_pb2
@@ -168,7 +167,7 @@ def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
 
 
 def _jieba_with_model(_: Path) -> Any:
-    """Compile words with jieba's model for unknown words."""
+    """Compile a dictionary of `jieba` with its model for unknown words."""
     pytest.importorskip("jieba")
     return lattice.jieba(CHINESE, hmm=True)
 

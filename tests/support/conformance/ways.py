@@ -1,4 +1,4 @@
-"""The tables of `support.conformance.samples`, and every method that encodes a text with them."""
+"""Make the tables of `support.conformance.samples`, and encode texts with them by every method."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BARE: Any = {"add_special_tokens": False}
 
 
 class Located(NamedTuple):
-    """The ids of a text with their positions; the positions are empty if the table has none."""
+    """The ids of a text with their positions; the positions are empty if the table computes no offsets."""
 
     ids: list[int]
     offsets: list[list[int]]
@@ -35,7 +35,7 @@ def table_of(name: str) -> Any:
 
 
 def public(table: Any) -> Any:
-    """The public object for a table, as `fst.load` returns it."""
+    """The tokenizer, searcher or segmenter that `fst.load` returns for a table."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "table.npz")
         table.save(path)
@@ -49,8 +49,8 @@ def encoder_of(used: Any) -> Encoder:
 
 
 def walked(table: Any, text: str) -> list[int]:
-    """The ids by the walk; for WordPiece with tokens that depend on their neighbours, which the walk does not
-    find, the ids by the encoder.
+    """The ids that the walk returns. The walk of WordPiece finds no added tokens that depend on their neighbours; with these, use the
+    encoder.
     """
     if table.kind == "wordpiece" and table.metadata.added_tokens.contextual:
         return [*map(int, fst.Tokenizer(table).encode(text, **BARE))]
@@ -64,13 +64,13 @@ def texts_of(sample: Sample, draw: random.Random, count: int = 20, longest: int 
 
 
 def cut(draw: random.Random, text: str | bytes) -> Iterator[Any]:
-    """The parts of a text that is cut at random positions."""
+    """Cut a text at random positions, and return the parts."""
     places = sorted(draw.randint(0, len(text)) for _ in range(draw.randint(0, 12)))
     return (text[begin:end] for begin, end in pairwise([0, *places, len(text)]))
 
 
 def streamed(encoder: Encoder, pieces: Iterator[Any]) -> Located:
-    """The result of a stream that reads a text in parts."""
+    """Write the parts of a text to a stream, and return all ids with their positions."""
     stream, parts = encoder.stream(offsets=True, **BARE), []
     for piece in pieces:
         stream.write(piece)
@@ -80,7 +80,7 @@ def streamed(encoder: Encoder, pieces: Iterator[Any]) -> Located:
 
 
 def located(encoder: Encoder, texts: Sequence[str]) -> list[Located]:
-    """The ids of each text with their positions."""
+    """Encode texts in a batch, and return the ids of each text with their positions."""
     batch: Any = encoder.encode_batch(texts, offsets=True, **BARE)
     bounds = pairwise(batch.row_splits.tolist())
     return [Located(*(getattr(batch, name)[begin:end].tolist() for name in Located._fields)) for begin, end in bounds]

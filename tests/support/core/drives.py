@@ -1,4 +1,4 @@
-"""A fuzzer for every kernel: it draws vocabularies and texts, and passes them to every function of the package."""
+"""A fuzzer that runs every kernel: it draws vocabularies and texts, and passes them to every function of the package."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING
 
 LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
-HAS_JIEBA = find_spec("jieba") is not None  # only an installed jieba has its model for unknown words
+HAS_JIEBA = find_spec("jieba") is not None  # only an installed `jieba` has its model for unknown words
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
 STEPS = {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]}
 DIGITS = {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Digits", "individual_digits": False}]}
@@ -121,7 +121,7 @@ def framed(ids: Mapping[str, int]) -> dict[str, Any]:
 
 
 def merges_of(draw: random.Random) -> Merges:
-    """Draw merges; each makes another token, and in half of the lists each merge follows the merges of its parts."""
+    """Draw merges that each make a new token. In half of the lists, the merges that make the parts of a merge come before it."""
     tokens, merges = [bytes([byte]) for byte in dict.fromkeys("abfor1 é世\u302e".encode())], list[tuple[bytes, bytes]]()
     for _ in range(draw.choice((0, 5, 60))):
         pair = draw.choice(tokens), draw.choice(tokens)
@@ -159,7 +159,8 @@ def characterwise(draw: random.Random) -> dict[str, Any]:
 
 
 def lack(found: dict[str, Any], letters: str, **model: Any) -> None:
-    """Remove the tokens of some bytes from a tokenizer.json, and the merges with these tokens; by default, these bytes become [UNK]."""
+    """Remove the tokens of some bytes and the merges with these tokens from a tokenizer.json, so that by default these bytes become [UNK].
+    """
     added = {token["content"]: token["id"] for token in found["added_tokens"]}  # the ids of added tokens depend on the size of the model
     left = {token: number for token, number in found["model"]["vocab"].items() if token not in [*letters]}
     merges = [merge for merge in found["model"]["merges"] if not {*letters} & {*"".join(merge)}]
@@ -226,7 +227,7 @@ def ids_of(batch: fst.Batch) -> list[list[int]]:
 
 
 def drive_batches(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Encode texts alone and in batches, as str and as bytes, with offsets and on threads: all ids are equal."""
+    """Encode texts alone and in batches, as str and as bytes, with offsets and on threads, and check that all ids are equal."""
     found = [tok.encode(text).tolist() for text in texts]
     data = [text.encode() for text in texts]
     assert [tok.encode(text).tolist() for text in data] == found
@@ -243,7 +244,7 @@ def drive_batches(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 
 
 def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Skip merges at random: the ids do not depend on threads, other rows or offsets."""
+    """Skip merges at random, and check that for one seed the ids do not depend on threads, types of texts or offsets."""
     if not isinstance(tok, BpeTokenizer):
         with pytest.raises(fst.UnsupportedError):
             tok.encode(texts[1], randomness=fst.Dropout(0.5))
@@ -257,7 +258,7 @@ def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 
 
 def drive_sampling(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Sample segmentations, and list the n best: the results do not depend on threads, other rows or offsets."""
+    """Sample segmentations, and check that for one seed the ids do not depend on threads, types of texts or offsets; list the n best."""
     if not isinstance(tok, UnigramTokenizer):
         with pytest.raises(fst.UnsupportedError):
             tok.encode(texts[1], randomness=fst.Sampling())
@@ -275,14 +276,15 @@ def drive_sampling(tok: fst.Tokenizer, texts: list[str], draw: random.Random) ->
 
 
 def drive_long(tok: fst.Tokenizer, draw: random.Random) -> None:
-    """Encode a pre-token that is too long for the kernel to read it together with others."""
+    """Encode a pre-token that is so long that the kernel reads it separately from other pre-tokens."""
     if isinstance(tok, UnigramTokenizer) and not DISABLED:
         text = "".join(draw.choices("ab", k=40_000))
         assert tok.encode_batch([text.encode()], offsets=True).ids.tolist() == tok.encode(text).tolist()
 
 
 def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Replace strings by each manner of charsmaps, also with clusters that depend on more than their neighbours; then escape spaces."""
+    """Normalize by a charsmap in a random manner, also grapheme clusters whose ends depend on more than adjacent characters; escape spaces.
+    """
     if isinstance(tok, BpeTokenizer):
         manner = draw.choice(MANNERS)
         strings = {string: string for string in STRINGS} if manner == KEEPING else STRINGS
@@ -298,7 +300,7 @@ def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -
 
 
 def drive_sums(draw: random.Random, texts: list[str]) -> None:
-    """Sum scores over entire texts, also beyond the limit of sums: every method returns the same ids."""
+    """Sum Unigram scores over entire texts, also beyond the limit of sums, and check that every method returns the same ids."""
     listed = {word: draw.choice((1, 1, 3_000, 60_000)) * -draw.random() * len(word) for word in draw.sample(WORDS, 30) if word}
     types = [UNKNOWN, *draw.choices((NORMAL, NORMAL, USER_DEFINED, UNUSED), k=len(listed))]
     model = UnigramModel(["<unk>", *listed], [0.0, *map(float, map(np.float32, listed.values()))], 0, scope=TEXT_SCOPE, types=types)
@@ -310,7 +312,7 @@ def drive_sums(draw: random.Random, texts: list[str]) -> None:
 
 
 def drive_words(draw: random.Random, texts: list[str]) -> None:
-    """Look up entire words: every method returns the same ids, also for runs of unknown words and for their bytes."""
+    """Look up entire words in the vocabulary, and check that every method returns the same ids, also for runs of unknown words."""
     listed, byte_fallback = {f"▁{word}" for word in draw.sample(WORDS, 30)}, draw.random() < 0.5
     names = ["<unk>", *sorted(listed), *(BYTES if byte_fallback else ())]
     types = [UNKNOWN, *[NORMAL] * len(listed), *[BYTE] * 256][: len(names)]
@@ -323,7 +325,7 @@ def drive_words(draw: random.Random, texts: list[str]) -> None:
 
 
 def drive_search(draw: random.Random, texts: list[str]) -> None:
-    """Search for keywords of each kind: str, bytes, threads and streams give the same matches."""
+    """Search for keywords, and check that str, bytes, threads and streams give the same matches."""
     listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
     kind = draw.choice(MATCH_KINDS)
     options: dict[str, Any] = {name: draw.random() < 0.4 for name in ("ignore_case", "whole_words", "allow_empty")}
@@ -350,7 +352,7 @@ def drive_search(draw: random.Random, texts: list[str]) -> None:
 
 
 def drive_segmentation(draw: random.Random, texts: list[str]) -> None:
-    """Segment by MaxMatch in both directions: the tokens join to the text, and are the same in threads, columns and streams."""
+    """Segment by MaxMatch, and check that the tokens join to the text, and that threads, columns and streams give the same tokens."""
     listed, direction = [word for word in draw.sample(WORDS, 12) if word.strip()], draw.choice(DIRECTIONS)
     segmenter, texts = fst.Segmenter(maxmatch([*listed, "qqqq"], direction, {"qqqq": "qq|qq"})), [*texts, "qqqq qqq" * 40]
     found = [*segmenter.segment_batch(texts, offsets=True)]
@@ -367,7 +369,7 @@ def drive_segmentation(draw: random.Random, texts: list[str]) -> None:
 
 
 def drive_lattices(draw: random.Random, texts: list[str]) -> None:
-    """Segment by the best path, as jieba and MeCab do: bytes, threads, columns and streams give the same tokens."""
+    """Segment by the best path, as `jieba` and MeCab do, and check that bytes, threads, columns and streams give the same tokens."""
     listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
     entries = [(word, draw.randint(0, 9)) for word in listed]
     tables = [*(lattice.jieba([*entries, ("a", 1)]).with_mode(mode) for mode in JIEBA_MODES), mecab(draw, listed)]
@@ -408,7 +410,7 @@ def mecab(draw: random.Random, listed: list[str]) -> MecabTable:
 
 
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Pass invalid batches and calls: each raises an error of the package."""
+    """Pass invalid arguments to batches and calls, and check that each raises an error of the package."""
     wrong = [*texts[:3], draw.choice((None, 3, b"a", "\ud800")), *texts[3:]]
     with pytest.raises(fst.TextError):
         tok.encode_batch(wrong)  # type: ignore[arg-type]
@@ -420,7 +422,7 @@ def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> N
 
 
 def drive_columns(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Encode a column of any type, sliced, with nulls: each row has the ids of its text."""
+    """Encode a slice of a column of a random type with nulls, and check that each row gets the same ids as its text alone."""
     column = pa.array([*texts, None], pa.string()).cast(draw.choice(KINDS))
     first = draw.randrange(3)
     assert tok.encode_arrow(column[first:]).to_pylist() == [*([*map(int, tok.encode(text))] for text in texts[first:]), None]
@@ -445,7 +447,7 @@ def drive_calls(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> No
 
 
 def drive_streams(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Write texts to a stream in parts: the ids equal those of the entire texts."""
+    """Write texts to a stream in parts, and check that the ids are the same as for the entire texts."""
     for text in (texts[1], texts[-2], texts[-4], texts[-3]):
         data: str | bytes = draw.choice((text, text.encode()))
         places = sorted(draw.randint(0, len(data)) for _ in range(draw.randint(0, 9)))
@@ -462,7 +464,7 @@ def drive_streams(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 
 
 def drive_decoding(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Decode tokens and other numbers, in arrays and batches: batches equal single rows, and bytes equal the bytes of single tokens."""
+    """Decode ids and other numbers, and check that a batch gives the same texts as single rows, and that bytes are those of the tokens."""
     ids = [*tok.encode(texts[1]).tolist(), *(draw.randint(0, tok.vocab_size + 3) for _ in range(40))]
     numbers = np.array(ids, draw.choice(TYPES))
     assert tok.decode_batch([ids, numbers[:7], []]) == [tok.decode(numbers), tok.decode(ids[:7]), ""]
@@ -479,7 +481,7 @@ def drive(seed: int, size: int) -> None:
         if DISABLED:
             patch.setattr(find, "CHUNK", np.uint64(16))  # so short texts have pre-tokens longer than a chunk
             for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
-                patch.setattr(search, name, np.uint64(number))  # so searches remember their failures
+                patch.setattr(search, name, np.uint64(number))  # so searches store where they have failed
             patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # so walks alternate between the texts
         kinds = characterwise, vocabulary, bytewise, scored, vocabulary, bytewise, vocabulary
         tok, texts = tokenizer(draw, kinds[seed % len(kinds)]), texts_of(draw, size)

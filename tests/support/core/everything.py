@@ -43,7 +43,7 @@ def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
 
 
 def use_everything(folder: Path) -> None:
-    """Compile tables of all kinds, and encode with every method; the function writes a vocabulary to the folder."""
+    """Compile tables of all kinds, and use them with every method; a vocabulary is written to the folder."""
     tables = compiled()
     for tokens in (["[UNK]"], ["[UNK]", "a"], TOKENS):
         compiled(tokens, layout="compact")

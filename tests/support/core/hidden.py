@@ -1,4 +1,4 @@
-"""Hide private parts of numba from this package, as if numba's version lacked them; numba itself still finds them."""
+"""Hide private parts of `numba` from this package, as if this version of `numba` lacked them; `numba` itself still finds them."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class HiddenOfInstances(Hidden):
 
 
 def is_hidden() -> bool:
-    """Whether the attribute is read by code of the package, or by the standard library for the package."""
+    """Whether code of the package reads the attribute, directly or through the standard library."""
     asking: str = sys._getframe(2).f_globals["__name__"]
     return asking.split(".")[0] in ("fst", "pkgutil")
 
 
 def hide(part: str) -> None:
-    """Hide a part by its name in `fst.core.jit.PRIVATE`, or by "dispatchers" the private attributes of every dispatcher."""
+    """Hide a part, given by its name in `fst.core.jit.PRIVATE`; "dispatchers" means the private attributes of every dispatcher."""
     if part == "dispatchers":
         for name in OF_DISPATCHERS:
             setattr(Dispatcher, name, HiddenOfInstances(name))

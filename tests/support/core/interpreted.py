@@ -1,4 +1,4 @@
-"""Kernels as interpreted Python in a separate process, and the number of lines that a call runs, which measures time without noise."""
+"""Run kernels as interpreted Python in a separate process, and count the lines that a call runs, as a measure of time without noise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.shared_data import TESTS
 
 
 def printed(function: Callable[[], None]) -> str:
-    """The output of a function of a test module, in a process that interprets kernels."""
+    """Run a function of a test module in a process that interprets kernels, and return what it prints."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS), "PYTHONWARNINGS": "ignore"}
     program = f"import runpy; runpy.run_path({function.__code__.co_filename!r})[{function.__name__!r}]()"
     with TemporaryDirectory() as folder:  # a folder for the tables that `support.kept` stores

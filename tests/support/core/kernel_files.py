@@ -1,4 +1,4 @@
-"""The functions that `fst.core.jit` compiles, in any folder of the package."""
+"""List the functions of the package that `fst.core.jit` compiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that encodes with every method, for a process that hides private parts of numba."""
+"""A program that encodes with every method, for a process that hides private parts of `numba`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def byte_level() -> fst.Tokenizer:
 
 
 def encode_all() -> list[Any]:
-    """Ids and spans of str and of UTF-8, the result of a call, and ids of byte-level BPE."""
+    """Encode texts as str and as UTF-8, with spans, by a call and by byte-level BPE; return all ids and spans."""
     tokenizer = fst.Tokenizer(wordpiece(TOKENS))
     strings = tokenizer.encode_batch(TEXTS, errors="replace")
     utf_8 = tokenizer.encode_batch([text.encode("utf-8", "surrogatepass") for text in TEXTS], errors="replace")

@@ -1,4 +1,4 @@
-"""Calls of the trainers for the fuzzer of `test_bounds`."""
+"""Call the trainers with random words, for the fuzzer in `tests/core/test_bounds.py`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ SPECIAL = ("<unk>", "a", "ab", "##b")
 
 
 def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str, Any]]:
-    """Count words: two threads, one thread and temporary files on disk give the same words; sometimes, large counts are drawn instead."""
+    """Count words, and check that two threads, one thread and temporary files on disk give the same counts; sometimes, draw large counts.
+    """
     how: dict[str, Any] = {"splitter": draw.choice(SPLITTERS), "normalizer": draw.choice(NORMALIZERS)}
     found = train.words(texts, threads=1, **how)
     for other in (
@@ -40,7 +41,7 @@ def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str,
 
 
 def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
-    """Train every kind of vocabulary: a run that stops after each round gives the same vocabulary as one run."""
+    """Train every kind of vocabulary, and check that a run that stops after each round gives the same vocabulary as one run."""
     patch.setattr(run, "STEPS", draw.choice((100, 1 << 21)))
     patch.setattr(state, "BUDGET", draw.choice((100, 1 << 21)))
     if DISABLED:
@@ -66,7 +67,7 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
 
 
 def resumed(trainer: Any, words: Words, **options: Any) -> None:
-    """Train in one run and in runs of one round each, and check that the results are equal."""
+    """Train in one run, and in several runs of one round each, and check that the vocabularies are equal."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "run.npz")
         found = trainer(words, **options)

@@ -1,4 +1,4 @@
-"""Dictionaries of jieba and MeCab, and the tokens by their walks."""
+"""Small dictionaries of `jieba` and MeCab, and segmentation by the walk, the slow definition of the kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def by_units(text: str, start: int, end: int) -> str:
 
 
 def walked(table: Any, text: str) -> list[str]:
-    """The tokens of a text by the walk."""
+    """Segment a text by the walk, and return the tokens."""
     nodes = table.walk(text)[:-1] if isinstance(table, MecabTable) else table.walk(text)
     return [by_units(text, node.start, node.end) for node in nodes]
 
@@ -38,7 +38,7 @@ Files = dict[str, str]
 
 
 def dictionary(draw: random.Random, costs: int, *, related: bool = True) -> tuple[MecabDictionary, Files]:
-    """A random MeCab dictionary and its files; with `related`, some characters have two categories."""
+    """A random MeCab dictionary and its files; with `related`, some characters belong to two categories."""
     ids = draw.randint(1, 4)
 
     def cost() -> int:

@@ -1,4 +1,4 @@
-"""Small byte-level vocabularies, and comparisons of all methods that encode."""
+"""Small byte-level vocabularies, and checks that all methods that encode give the expected ids."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ WORDS = (
 
 
 class Small(NamedTuple):
-    """A small table, and its merges for the definition of BPE."""
+    """A small table, and the merges from which the definition of BPE computes the expected ids."""
 
     table: BpeTable
     merges: Merges
@@ -130,12 +130,12 @@ def mixed(draw: random.Random, count: int) -> str:
 
 
 def cuts(draw: random.Random, size: int, count: int) -> list[int]:
-    """Random positions for cuts in a text of `size` characters or bytes."""
+    """Draw positions at which to cut a text of `size` characters or bytes."""
     return [0, *sorted(draw.randint(0, size) for _ in range(count)), size]
 
 
 def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int]) -> list[int]:
-    """The ids by a stream that reads a text in parts, and returns some ids between the parts."""
+    """The ids of a text that is written to a stream in parts; some ids are read between the parts."""
     stream, found = tokenizer.stream(), list[int]()
     for number, (begin, end) in enumerate(pairwise(places)):
         stream.write(text[begin:end])
@@ -145,7 +145,7 @@ def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int])
 
 
 def located(tokenizer: fst.Tokenizer, text: str, places: Sequence[int]) -> tuple[list[int], list[list[int]], list[int]]:
-    """The ids of a text that a stream reads in parts, with their offsets and words."""
+    """The ids, offsets and words of a text that is written to a stream in parts."""
     stream, parts = tokenizer.stream(offsets=True), []
     for begin, end in pairwise(places):
         stream.write(text[begin:end])
@@ -178,7 +178,7 @@ def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: lis
 
 
 def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check that a text that is read in parts of `size` has the same ids, offsets and words as in one part."""
+    """Check that a text that is read in parts of `size` gets the same ids, offsets and words as in one part."""
     whole = tokenizer.encode_batch([text], offsets=True)
     with monkeypatch.context() as patched:
         patched.setattr("fst.runtime.rows.batch.BLOCK", size)

@@ -1,4 +1,4 @@
-"""Unigram tables whose sums span entire texts, and models of sentencepiece with the same pieces."""
+"""Unigram tables whose sums span entire texts, and models of `sentencepiece` with the same pieces."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def tables_of(model: UnigramModel, *, whitespace: bool = False) -> UnigramTable:
 
 
 def reference(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Any:
-    """The processor of sentencepiece with some pieces."""
+    """The processor of `sentencepiece` with some pieces."""
     return sentencepiece.SentencePieceProcessor(model_proto=proto([*pieces], "unigram", byte_fallback=byte_fallback).SerializeToString())

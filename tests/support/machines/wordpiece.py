@@ -40,8 +40,8 @@ class Pair:
     tokenizer: fst.Tokenizer
 
     def check(self, texts: list[str]) -> None:
-        """Check that all texts have the ids of the reference, as str and bytes, on one thread and two; a failure shows the first text that
-        differs.
+        """Check that all texts get the same ids as from the reference, as str and bytes, on one thread and two; a failure shows the first
+        text that differs.
         """
         expected = answers.answer(answers.question(self._settings, texts), lambda: digest_of(self._expected(texts)))
         for rows, threads in ways(texts):

@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Piece(NamedTuple):
-    """A piece of sentencepiece, with the names of the fields in a ``.model``."""
+    """A piece of `sentencepiece`, with the names of the fields in a ``.model``."""
 
     text: str
     score: float
@@ -32,7 +32,7 @@ def normal_text(
     escape_whitespaces: bool,
     is_suffix: bool = False,
 ) -> tuple[str, list[int]]:
-    """The text after sentencepiece's normalization, with the raw position where each character begins and where the last one ends.
+    """The text after `sentencepiece`'s normalization, with the raw position where each character begins and where the last one ends.
 
     With `is_suffix`, the added space follows the text. At each position, the longest user-defined piece is read, otherwise the longest
     string of the charsmap, otherwise one character.
@@ -72,7 +72,7 @@ def normal_text(
 
 
 def sentencepiece(pieces: Sequence[Piece], kind: str, text: str, *, byte_fallback: bool = False) -> list[int]:
-    """The ids of a normalized text by a model of sentencepiece; a run of unknown parts is one id, or the ids of all its bytes."""
+    """The ids of a normalized text by a model of `sentencepiece`; a run of unknown parts is one id, or the ids of all its bytes."""
     segment = {"unigram": best_path, "bpe": bpe_by_scores, "char": characters, "word": words}[kind]
     unknown = next(number for number, piece in enumerate(pieces) if piece.type == UNKNOWN)
     of_bytes = {piece.text: number for number, piece in enumerate(pieces)}

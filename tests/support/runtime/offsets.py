@@ -97,8 +97,8 @@ class Pair:
     tokenizer: fst.Tokenizer
 
     def check(self, texts: Sequence[str], **options: Any) -> None:
-        """Check that all texts have the results of the reference, as str and bytes, on one thread and two; a failure shows the text that
-        differs.
+        """Check that all texts get the same results as from the reference, as str and bytes, on one thread and two; a failure shows the
+        text that differs.
         """
         expected = kept_digest(self.reference, texts, **options)
         for rows, threads in ways(texts):

@@ -23,12 +23,12 @@ def write(folder: Path, files: Files) -> Path:
 
 
 def as_known(length: float) -> int | None:
-    """The maximum length of a model; None for the very large number by which transformers means no limit."""
+    """The maximum length of a model; None for the very large number by which `transformers` means no limit."""
     return None if length > 10**9 else int(length)
 
 
 def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Check that the settings that do not affect ids match transformers."""
+    """Check that the settings that do not affect ids match `transformers`."""
     header = tokenizer.header
     assert header["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
     assert header["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]

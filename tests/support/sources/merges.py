@@ -86,7 +86,7 @@ def merged(model: BpeModel, piece: bytes) -> list[int]:
 
 
 def pieces(parts: Sequence[Component], text: str) -> list[bytes]:
-    """The pre-tokens of a text, by one component after the other; `tokenizers` runs each Split, except tiktoken's, which `regex` runs."""
+    """The pre-tokens of a text, by one component after the other; `tokenizers` runs each Split, except `tiktoken`'s, which `regex` runs."""
     found = [text] if text else []
     for part in parts:
         if part.get("dialect") == "fancy-regex":
@@ -128,7 +128,7 @@ RANKS = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b" ab": 300,
 
 
 def lines(ranks: Mapping[bytes, int] = RANKS) -> str:
-    """Ranks in the file format of tiktoken."""
+    """Ranks in the file format of `tiktoken`."""
     return "".join(f"{b64encode(token).decode()} {rank}\n" for token, rank in ranks.items())
 
 

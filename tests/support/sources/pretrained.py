@@ -1,4 +1,4 @@
-"""Folders of pretrained models, and comparisons with the tokenizers of transformers."""
+"""Folders of pretrained models, and comparisons with the tokenizers of `transformers`."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def bare(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
 
 
 def full(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """The files of a folder with a tokenizer.json, from which transformers rebuilds BERT's tokenizer."""
+    """The files of a folder with a tokenizer.json, from which `transformers` rebuilds BERT's tokenizer."""
     return {"tokenizer.json": document(), **bare(files, **config)}
 
 
 def same_ids(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Check that ids, including those around texts and pairs, and decoded texts match transformers."""
+    """Check that ids, including those around texts and pairs, and decoded texts match `transformers`."""
     pair = tokenizer.header["pair"]
     backend = reference.backend_tokenizer
     backend.no_truncation()

@@ -1,4 +1,4 @@
-"""Small models of sentencepiece."""
+"""Small models of `sentencepiece`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNK = Piece("<unk>", 0, UNKNOWN)
 
 
 class Spaces(NamedTuple):
-    """The flags of sentencepiece's normalizer for spaces."""
+    """The flags of `sentencepiece`'s normalizer for spaces."""
 
     add_dummy_prefix: bool = True
     remove_extra_whitespaces: bool = True

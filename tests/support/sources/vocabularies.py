@@ -23,7 +23,7 @@ TEXTS = (
 
 
 def same_ids(tokenizer: fst.Tokenizer, reference: Tokenizer, texts: Sequence[str] = TEXTS) -> None:
-    """Check that texts have the ids of the reference, with and without special tokens around them."""
+    """Check that texts get the same ids as from the reference, with and without special tokens around them."""
     for text in texts:
         for around in (False, True):
             expected = reference.encode(text, add_special_tokens=around).ids

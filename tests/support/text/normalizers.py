@@ -105,7 +105,7 @@ def built(parts: Json) -> Machine:
 
 
 def hold(made: Machine, texts: Sequence[str]) -> None:
-    """Check that walk and kernels give the ids, offsets and words of `tokenizers`."""
+    """Check that walk and kernels give the same ids, offsets and words as `tokenizers`."""
     table, tokenizer, reference = made
     expected = reference.encode_batch([*texts], add_special_tokens=False)
     batch = tokenizer.encode_batch([*texts], offsets=True, add_special_tokens=False)
