@@ -1,5 +1,4 @@
-"""Test tiers, settings of hypothesis, and shared fixtures: stored tables, a reference tokenizer from a list of tokens, a small table file.
-"""
+"""Test tiers, settings of hypothesis, and shared fixtures: stored tables, reference tokenizers from lists of tokens, a small table."""
 
 from __future__ import annotations
 
@@ -106,8 +105,7 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 @pytest.fixture(scope="session")
 def reference() -> Callable[..., Tokenizer]:
-    """A function that builds the reference tokenizer for a list of tokens, with the same options and defaults as `fst.compile.wordpiece`.
-    """
+    """A function that builds the reference tokenizer for a list of tokens; its options are those of `fst.compile.wordpiece`."""
 
     def build(
         tokens: Sequence[str],

@@ -125,8 +125,7 @@ def meet(one: str, other: str) -> bool:
 
 @given(STRINGS, STRINGS, st.booleans())
 def test_strings_that_can_share_a_character(strings: list[str], known: list[str], are_many: bool) -> None:
-    """From any list of strings, `overlapping` selects those whose matches can share a character of a text with a match of a given string.
-    """
+    """From any list of strings, `overlapping` selects those whose matches can share a character with a match of a given string."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matcher, "FEW_STRINGS", 0 if are_many else len(strings))
         assert [*matcher.overlapping(strings, known)] == [string for string in strings if any(meet(string, other) for other in known)]

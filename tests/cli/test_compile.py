@@ -1,5 +1,4 @@
-"""`fst compile` and its commands write the same tables as the Python functions, and error messages name the command that accepts a source.
-"""
+"""`fst compile` and its commands write the same tables as the Python functions, and messages name the command that accepts a source."""
 
 from __future__ import annotations
 

@@ -75,8 +75,7 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
-    """`fst warmup` stores every kernel that Python calls, for each kind of encoding output and for each type of ids that decoding accepts.
-    """
+    """`fst warmup` stores every kernel that Python calls, for each kind of encoding output and each type of ids that decoding accepts."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
         for module in map(import_module, kernel_modules())

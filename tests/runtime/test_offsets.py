@@ -253,8 +253,7 @@ def some_options(seed: int) -> dict[str, Any]:
 @given(texts=st.lists(st.lists(st.sampled_from(MIXTURE), max_size=12).map("".join), min_size=1, max_size=6))
 @examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_mixture(texts: list[str], seed: int, reference: Callable[..., Tokenizer]) -> None:
-    """Any mixture of text that normalization changes, drops, splits or isolates gets the same offsets as in `tokenizers`.
-    """
+    """Any mixture of text that normalization changes, drops, splits or isolates gets the same offsets as in `tokenizers`."""
     pair_of_options(reference, **some_options(seed)).check(texts)
 
 
@@ -322,8 +321,7 @@ ORDERS = characters.orders().tolist()
 
 
 def test_marks_by_definition(reference: Callable[..., Tokenizer]) -> None:
-    """In a run of marks, the nth mark in canonical order has the position of the nth mark in the text, as in `tokenizers`.
-    """
+    """In a run of marks, the nth mark in canonical order has the position of the nth mark in the text, as in `tokenizers`."""
     for text in texts_of_marks():
         expected = marks_by_definition(text)
         tokens = [*dict.fromkeys(prefix + char for char, _ in expected for prefix in ("", "##"))]

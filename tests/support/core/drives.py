@@ -159,8 +159,7 @@ def characterwise(draw: random.Random) -> dict[str, Any]:
 
 
 def lack(found: dict[str, Any], letters: str, **model: Any) -> None:
-    """Remove the tokens of some bytes and the merges with these tokens from a tokenizer.json, so that by default these bytes become [UNK].
-    """
+    """Remove the tokens of some bytes and the merges with these tokens from a tokenizer.json, so by default these bytes become [UNK]."""
     added = {token["content"]: token["id"] for token in found["added_tokens"]}  # the ids of added tokens depend on the size of the model
     left = {token: number for token, number in found["model"]["vocab"].items() if token not in [*letters]}
     merges = [merge for merge in found["model"]["merges"] if not {*letters} & {*"".join(merge)}]
@@ -283,8 +282,7 @@ def drive_long(tok: fst.Tokenizer, draw: random.Random) -> None:
 
 
 def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Normalize by a charsmap in a random manner, also grapheme clusters whose ends depend on more than adjacent characters; escape spaces.
-    """
+    """Normalize texts by a charsmap, also grapheme clusters whose ends depend on more than adjacent characters; then escape spaces."""
     if isinstance(tok, BpeTokenizer):
         manner = draw.choice(MANNERS)
         strings = {string: string for string in STRINGS} if manner == KEEPING else STRINGS

@@ -27,8 +27,7 @@ SPECIAL = ("<unk>", "a", "ab", "##b")
 
 
 def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str, Any]]:
-    """Count words, and check that two threads, one thread and temporary files on disk give the same counts; sometimes, draw large counts.
-    """
+    """Count words, and check that two threads, one thread and temporary files give the same counts; sometimes, draw large counts."""
     how: dict[str, Any] = {"splitter": draw.choice(SPLITTERS), "normalizer": draw.choice(NORMALIZERS)}
     found = train.words(texts, threads=1, **how)
     for other in (
