@@ -66,8 +66,8 @@ __all__ = [
     "train",
 ]
 
-# Public name → full name of its object. An object is imported at its first use, because the compiler and the command line do not need the
-# runtime.
+# Each public name → the full dotted name of its object. An object is imported at its first use, because the compiler and the command line
+# do not need the runtime.
 _OBJECTS = {
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
@@ -98,7 +98,7 @@ def load(path: str | Path) -> Tokenizer | Searcher | Segmenter:
     """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
     dictionary.
 
-    The file is memory-mapped, so processes share its memory. Before use, checks prove that the file is complete and safe to run. If you
+    The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run. If you
     know the kind, call ``fst.Tokenizer.load``, ``fst.Searcher.load`` or ``fst.Segmenter.load`` instead: each returns only one type.
 
     Args:

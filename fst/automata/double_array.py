@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
-MAX_OFFSET = (1 << 21) - 1  # the highest ``node ^ base`` without `IS_SHIFTED`
+MAX_OFFSET = (1 << 21) - 1  # the highest offset, ``node ^ base``, of a unit without the flag `IS_SHIFTED`
 SHIFT = 8  # number of bits by which an offset with the flag `IS_SHIFTED` is shifted
 BLOCK = 256  # number of units in a block; labels are bytes, so a node's children are in one block
 MAX_STRING = 256  # maximum number of bytes of a string
@@ -38,7 +38,8 @@ class Level(NamedTuple):
     """The nodes of one depth.
 
     Attributes:
-        nodes: int64[n], the unit of each node; left: int64[n], the number of bytes that its last character lacks.
+        nodes: int64[n], the unit of each node; left: int64[n], the number of bytes that are missing from the last character of the node's
+            string.
         values: int64[n], the value of the string that ends at each node; -1 if no string ends there.
     """
 
@@ -48,11 +49,11 @@ class Level(NamedTuple):
 
 
 class Characters(NamedTuple):
-    """Characters that are strings of a charsmap, or begin strings.
+    """Characters that are strings of a charsmap, or that begin longer strings.
 
     Attributes:
-        codes: int64[n], the characters; nodes: int64[n], the unit of each character.
-        values: int64[n], the value of the string; -1 for a character that only begins strings.
+        codes: int64[n], the characters; nodes: int64[n], the unit in which each character ends.
+        values: int64[n], the value of the string that ends with the character; -1 if the character only begins longer strings.
     """
 
     codes: Ints
@@ -78,7 +79,7 @@ class DoubleArray:
     expansion_bound: Fraction
 
     def text(self, value: int) -> str:
-        """The replacement text of a string, given by the string's value."""
+        """The replacement text of the string with a given value."""
         return self.texts[value : self.texts.index(b"\0", value)].decode()
 
     def node(self, unit: int) -> tuple[dict[int, int], int | None]:
@@ -89,7 +90,7 @@ class DoubleArray:
         return children, value if value >= 0 else None
 
     def prefixes(self, string: bytes) -> Iterator[tuple[int, int]]:
-        """The sizes and values of the stored strings that are prefixes of a string, the shortest first."""
+        """The size and the value of each stored string that is a prefix of the argument, the shortest first."""
         units = self._numbers
         base = base_of(units[0], 0)
         for size, byte in enumerate(string, 1):
@@ -101,7 +102,7 @@ class DoubleArray:
                 yield size, units[base] & ~VALUE
 
     def lengths(self) -> Iterator[tuple[Ints, Ints]]:
-        """The first character of each string, and the number of bytes of its replacement text, in several arrays."""
+        """Yield arrays that together contain the first character of each string, and the byte length of the string's replacement text."""
         ends = np.flatnonzero(np.frombuffer(self.texts, np.uint8) == 0)
         codes, nodes, _ = self.characters
         sizes = character_sizes(codes)
@@ -119,7 +120,9 @@ class DoubleArray:
         return _characters(self.units, self._edges, np.zeros(1, np.int64))[0]
 
     def seconds(self, nodes: Ints) -> tuple[Characters, Ints]:
-        """The characters that follow `nodes`, which are at ends of characters; and for each character, the index of its node."""
+        """The characters that can follow `nodes`, each of which ends a character; and for each following character, the index of the node
+        before it.
+        """
         return _characters(self.units, self._edges, nodes)
 
     @Lazy
@@ -128,7 +131,7 @@ class DoubleArray:
 
 
 def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGTHS) -> DoubleArray:
-    """Read and prove a charsmap: the size of the double array in four bytes, the double array, and the texts.
+    """Read a charsmap, and prove it valid. A charsmap is the size of the double array in four bytes, the double array, and the texts.
 
     Args:
         data: the charsmap.
@@ -156,7 +159,7 @@ def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGT
 
 
 def _measured(units: Units, texts: bytes, edges: _Edges, deepest: int, most: int | None) -> tuple[int, Fraction]:
-    """The fields `longest` and `expansion_bound` of a `DoubleArray`. Raise ValueError for invalid strings."""
+    """Compute the fields `longest` and `expansion_bound` of a `DoubleArray`. Raise ValueError if a string is invalid."""
     begins_inside = np.frombuffer(texts, np.uint8) & 0xC0 == 0x80
     ends = np.flatnonzero(np.frombuffer(texts, np.uint8) == 0)
     lengths, grows, visited = [0], Fraction(1), 0
@@ -205,7 +208,7 @@ class _Edges:
         self._nodes, self._blocks = nodes[order], blocks[order]
 
     def children(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """The children of nodes, and the index of the parent of each child."""
+        """The children of `nodes`; and for each child, the index of its parent in `nodes`."""
         bases = self._bases(nodes)
         begins, ends = np.searchsorted(self._blocks, bases), np.searchsorted(self._blocks, bases, "right")
         counts = ends - begins
@@ -229,7 +232,9 @@ class _Edges:
 
 
 def _left(left: Ints, found: NDArray[Any]) -> Ints:
-    """The number of bytes that a character lacks after the bytes `found`; `left` is this number before these bytes."""
+    """The number of bytes that are missing from a character after the bytes `found`; `left` is the number that was missing before these
+    bytes.
+    """
     sizes = np.select([found < 0x80, found < 0xC2, found < 0xE0, found < 0xF0, found < 0xF5], [0, -1, 1, 2, 3], -1)
     after = np.where(left > 0, np.where(found & 0xC0 == 0x80, left - 1, -1), sizes)
     if np.any(after < 0):
@@ -238,7 +243,7 @@ def _left(left: Ints, found: NDArray[Any]) -> Ints:
 
 
 def _characters(units: Units, edges: _Edges, nodes: Ints) -> tuple[Characters, Ints]:
-    """The characters that follow `nodes`; and for each character, the index of its node."""
+    """The characters that can follow `nodes`; and for each following character, the index of the node before it."""
     origins = np.arange(len(nodes))
     left, codes = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
     found = list[tuple[Ints, ...]]()

@@ -1,19 +1,20 @@
-"""Failure links of a trie, and the tokens that are certain at each link.
+"""Failure links of a trie, and the tokens that a walk emits when it follows a link.
 
 Suppose that the string of a node v = δ(u, c) has been read, and v has no edge for the next symbol. The walk continues at the node f(v), the
-failure link of v, and reads no symbol again. The pops F(v) are the tokens that are certain at this time. There are three policies:
+failure link of v, and reads no symbol again. The pops F(v) are the tokens that are certain at this time, because no later symbol can change
+them. There are three policies:
 
 - `suffixes`: f(v) is the longest proper suffix of v that is a node (Aho and Corasick 1975). This policy has no pops: all tokens that end at
   v are found along the links of v.
-- `longest`: the longest token wins (Song et al., 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise walk from z =
-  f(u) along links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) exists for no z, c
-  is in no token, and f(v) is the root. A node without edges is not a state: no link leads to it, and its token is popped, too.
-- `link`, for words: like `longest`, but one level of the trie at a time, and for tries with a suffix root (Algorithm 2). If v ∈ V, f(v) =
-  r♯; if δ(z, c) exists for no z, f(v) = null: the word has no segmentation.
+- `longest`: the longest token wins (Song et al., 2021, Section 3.6). If v ∈ V, F(v) = [v], and f(v) is the root. Otherwise follow links
+  from z = f(u) until δ(z, c) exists. Then f(v) = δ(z, c), and F(v) is F(u) followed by the pops of these links. If δ(z, c) exists for no z,
+  c is in no token, and f(v) is the root. A node without edges is not a state, so no link leads to it, and its token is popped, too.
+- `link`, for words, is like `longest`, but links one level of the trie at a time, and supports tries with a suffix root (Algorithm 2). If v
+  ∈ V, f(v) = r♯. If δ(z, c) exists for no z, f(v) = null, because the word has no segmentation.
 
-All outputs of `link` are prefixes of P(v), the pops of all links from v on; the last link leads to r♯ or null. P(v) = F(v) + P(f(v)). If
-the links end in r♯, P(v) is the segmentation of the string of v; if they end in null, there is no segmentation. F(v) is P(u) without P(z)
-at its end. So only P and lengths are stored.
+All outputs of `link` are prefixes of P(v), the pops of all links from v to the last link, which leads to r♯ or null. P(v) = F(v) + P(f(v)).
+If the links end in r♯, P(v) is the segmentation of the string of v; if they end in null, there is no segmentation. F(v) is P(u) without
+P(z) at its end. So only P and the lengths of prefixes are stored.
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ class Longest(NamedTuple):
     Attributes:
         links: int32[nodes], f(v) of each node v.
         lasts: int32[nodes], the row of the last token of F(v); 0 if F(v) is empty.
-        pops: int64[n, 4], tokens in lists: the token; the number of labels from the beginning of the node's string to the end of the token;
-            the position of the token in its list, from 1; and the row of the token before it, or 0. Row 0 is empty.
+        pops: int64[n, 4], the tokens of linked lists. A row contains the token; the number of labels from the beginning of the node's
+            string to the end of the token; the position of the token in its list, from 1; and the row of the previous token in the list, or
+            0. Row 0 is empty.
     """
 
     links: NDArray[np.int32]
@@ -139,8 +141,8 @@ def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = 
         nodes: the trie.
         unseen: for each label that begins no token, the number of labels that the token `UNSEEN` covers, beginning with this label; 0 if
             this token does not exist.
-        most: the maximum number of rows of pops.
-        excess: the message for a larger number of rows, with a placeholder for the number.
+        most: the maximum number of rows of `pops`.
+        excess: the message if more rows are needed, with a placeholder for their number.
         rules: tokens that represent lists of other tokens.
         with_leaves: whether tokens at nodes without edges also have rows of pops.
 

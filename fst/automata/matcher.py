@@ -1,4 +1,4 @@
-"""Tries of strings, with which kernels find the longest string at each position of a text in linear time.
+"""Tries with which kernels find the longest string at each position of a text in linear time.
 
 A walk ends where the trie has no edge. A new walk from the next position would read most items again: with a token of 300 brackets, each
 bracket of a text would cost 300 steps. So each node stores the position and the node at which the next walk starts, as in Knuth, Morris and
@@ -34,11 +34,11 @@ class Matcher(NamedTuple):
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
         nodes: int32[nodes, 7]. A node represents its *path*, the labels from the root to the node. The fields of a node: `SKIP`, `REST`:
-            after a walk that ends at the node, the next walk starts `SKIP` items later, at the node `REST`. If `REST` is the root, the next
-            walk has not read any item yet. `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path;
-            0 and -1 if no string is a prefix. `ENDING`: the value of the string that equals the path; -1 if no string equals it. `LEAST`:
-            the lowest value of all strings that are prefixes of the path; -1 if no string is a prefix. `IS_INNER`: 1 if the node has
-            children.
+            after a walk that ends at the node, the next walk starts `SKIP` items later in the text, at the node `REST`. If `REST` is the
+            root, the next walk has not read any item yet. `LENGTH`, `VALUE`: number of items and value of the longest string that is a
+            prefix of the path; 0 and -1 if no string is a prefix. `ENDING`: the value of the string that equals the path; -1 if no string
+            equals it. `LEAST`: the lowest value of all strings that are prefixes of the path; -1 if no string is a prefix. `IS_INNER`: 1 if
+            the node has children.
     """
 
     edges: NDArray[np.uint32]

@@ -1,4 +1,5 @@
-"""Rows of transitions: the class `RowFormat`, and the format of WordPiece, whose class records have the same fields.
+"""Rows of transitions: the class `RowFormat`, and the row format of WordPiece. WordPiece's records of character classes have the same
+fields.
 
 An automaton is an array of entries. A state is the slot at which its row begins. Rows overlap: a slot that a row does not use may contain a
 transition of another row. The label distinguishes the two cases.
@@ -135,23 +136,24 @@ ENTRY = RowFormat(
 MAX_NEXT, LABEL_SHIFT = ENTRY.max_target, ENTRY.label_shift
 KIND_SHIFT, OUTPUT_SHIFT = ENTRY.value_shift, ENTRY.value_shift + KIND_BITS
 
-# Kinds of an entry: its output is empty, a token id, or an index into the pool. FAIL: the word so far has no segmentation.
+# Kinds of an entry. The first three kinds: the output is empty, a token id, or an index into the pool. FAIL: the word so far has no
+# segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
-# Kinds of a class. NONE: with a label, part of a word; without a label, *whitespace* between words. ONE: a word by itself; its output is
-# the word's id. OTHER: part of a word, without a label. LIST: any other sequence of symbols. OTHER and LIST are rare. Whitespace with an
-# output is a *fence*: a fence ends a word, but two equal fences next to each other have no effect. So if each character of one kind is
-# between two equal fences, adjacent characters of this kind form one word, and the words next to it end there.
+# Kinds of a class. NONE: a class with a label is part of a word; a class without a label is *whitespace* between words. ONE: a word by
+# itself; its output is the word's id. OTHER: part of a word, without a label. LIST: any other sequence of symbols. OTHER and LIST are rare.
+# Whitespace with an output is a *fence*: a fence ends a word, but two equal fences next to each other have no effect. So if each character
+# of one kind is between two equal fences, adjacent characters of this kind form one word, and the words next to it end there.
 OTHER, LIST = 2, 3
 WHITESPACE = np.uint64(0)  # record A of whitespace, which also represents the end of a text
 
 # Flags in the output of a LIST class.
 STARTS_SPECIAL = 1  # a special token may begin with the character
 HAS_MARKS = 2  # the list contains marks: symbols of rank > 0, which canonical ordering may move
-CONTINUES_RUN = 4  # a run of marks continues through the character, which has no symbols, or only marks
+CONTINUES_RUN = 4  # the character does not end a run of marks, because it has no symbols, or only marks
 
 ROOT = 0  # the state at the start of every word
 LINK = 1  # in the layout "linked", the label of failure links; no class has this label
-LAST_OUTPUT = 1 << 31  # the bit of the last id of a pooled output
+LAST_OUTPUT = 1 << 31  # a bit that is set in the last id of an output in the pool
 
 WORD_SYMBOLS = 12  # the maximum length of a word in a table of words, see `fst.tables.words`
 MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd numbers from xxHash

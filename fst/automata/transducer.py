@@ -3,9 +3,9 @@ character.
 
 When Algorithm 1 reads c in state v, it reaches the node δ′(v, c) and emits the ids σ′(v, c):
 
-- *Explicit*: v or some node z ≠ r♯ on its links has a child on c. δ′ = δ(z, c), σ′ = P(v) without P(z) at its end.
-- *Default*: the links lead to r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of the symbols read so far.
-- *Dead*: the links end in null. The word has no segmentation, whatever symbols follow.
+- *Explicit*: v, or some node z ≠ r♯ on the chain of links from v, has a child on c. δ′ = δ(z, c), σ′ = P(v) without P(z) at its end.
+- *Default*: otherwise, if the chain of links ends in r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of the symbols read so far.
+- *Dead*: otherwise, if the chain of links ends in null. The word has no segmentation, whatever symbols follow.
 
 The default target is the same for all v, so only explicit transitions are stored.
 """
@@ -30,8 +30,8 @@ class Transducer:
     Attributes:
         failure: links and pops; P(v) contains all outputs.
         row_start: int64[nodes + 1]; the transitions of v are ``row_start[v]:row_start[v + 1]``.
-        label: int64[n].
-        target: int64[n], δ′.
+        label: int64[n], the label of each transition.
+        target: int64[n], δ′ of each transition.
         emitted: int64[n], the length of σ′, a prefix of P(v).
     """
 
@@ -76,7 +76,7 @@ class Transducer:
         return dict(zip(keys, zip(self.target.tolist(), self.emitted.tolist(), strict=True), strict=True))
 
     def step(self, state: int, char: str) -> tuple[int, list[int]]:
-        """The target δ′ and the ids σ′; the dead state is -1."""
+        """The target δ′ and the ids σ′ of a transition; the dead state is -1."""
         pops = self.failure.all_pops(state)
         explicit = self._explicit.get((state, int(self.trie.label_of[ord(char)])))
         if explicit:

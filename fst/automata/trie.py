@@ -8,7 +8,7 @@ Notation of the paper (Song et al., 2021, *Fast WordPiece Tokenization*, arXiv 2
     f(v)   failure link (null: -1)   F(v)  failure pops
     δ(u, c)  the child of u on the letter c, or null
 
-With one root, r♯ is r. Methods for reading and testing represent symbols as characters.
+With one root, r♯ is r. The methods `name` and `run`, for display and for tests, represent symbols as characters.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Strings:
     Attributes:
         symbols: int64[n], at least 0.
         starts: int64[strings], the position of each string in `symbols`.
-        lengths: int64[strings].
+        lengths: int64[strings], the number of symbols of each string.
     """
 
     symbols: Ints
@@ -64,14 +64,14 @@ class Trie:
 
     Attributes:
         roots: the names of the roots, for display.
-        letters: int64[labels], the symbol of each label, ascending; label 0 represents all symbols that no edge has.
+        letters: int64[labels], the symbol of each label, ascending; label 0 represents all symbols that are on no edge.
         label_of: int32[0x110000], the label of each symbol.
         parent: int64[nodes], -1 for the roots.
         label: int64[nodes], the label of the edge from the parent, 0 for the roots.
         level: int64[nodes], the number of symbols from the node's root to the node.
         token: int64[nodes], the token id of each node in V; -1 for other nodes.
         edge_keys: int64[edges], ``parent * len(letters) + label``, ascending.
-        edge_children: int64[edges].
+        edge_children: int64[edges], the child to which each edge leads.
     """
 
     roots: tuple[str, ...]

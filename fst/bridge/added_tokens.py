@@ -1,4 +1,4 @@
-"""Addition of tokens to a tokenizer: the compiler makes the new table."""
+"""Added tokens for an existing tokenizer, for which the compiler makes a new table."""
 
 from __future__ import annotations
 

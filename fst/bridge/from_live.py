@@ -1,4 +1,4 @@
-"""Compilation of live tokenizers: objects of ``tokenizers``, ``transformers`` and ``tiktoken``.
+"""Compilation of live tokenizers, that is, objects of ``tokenizers``, ``transformers`` and ``tiktoken``.
 
 Functions with a tokenizer as argument also accept a live tokenizer, and compile it. The compiler is imported only in this case.
 """
@@ -18,8 +18,8 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
     """The `fst.Tokenizer` for a tokenizer. A live tokenizer is compiled, and its table is cached on disk, see `fst.bridge.table_cache`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`, which is returned unchanged; a stand-in of this package, whose tokenizer is returned; or a live
-            tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``.
+        tokenizer: an `fst.Tokenizer`, which is returned unchanged; an object of `fst.runtime.compat`, whose `fst.Tokenizer` is returned; or
+            a live tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``.
         asker: the name of the calling function, for messages.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The ``tokenizer.json`` and the settings of an old tokenizer of any form, for a new vocabulary."""
+"""The ``tokenizer.json`` and the settings of an old tokenizer, as the basis of a new vocabulary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     """The ``tokenizer.json`` of a tokenizer, and further settings, named as in `fst.tables.header.Settings`.
 
     Args:
-        old: as in `fst.train.like`. Only a tokenizer without a ``tokenizer.json`` is compiled.
+        old: a tokenizer in any form that `fst.train.like` accepts. It is compiled only if it has no ``tokenizer.json``.
         asker: the name of the calling function, for messages.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Old tokenizers as input of training: their ``tokenizer.json``, and the segmentation of words by their model."""
+"""Functions that read old tokenizers for training: their ``tokenizer.json``, and how their model segments words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokeniz
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
     *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
 )
-# The parts of a tokenizer.json for tiktoken that are the same for all encodings.
+# The parts of a tokenizer.json for an encoding of ``tiktoken`` that do not depend on the encoding.
 EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}
 
 
@@ -27,7 +27,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
 
     Args:
         old: a tokenizer of this package, or a live tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``; a table, or the path of a
-            table; a trained vocabulary; or a source of `fst.compile.tokenizer`, such as a folder or a ``tokenizer.json``.
+            table; a trained vocabulary; or any other source that `fst.compile.tokenizer` accepts, such as a folder or a ``tokenizer.json``.
         asker: the name of the calling function, for messages.
 
     Raises:
@@ -75,13 +75,13 @@ def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def is_tiktoken(table: Any) -> bool:
-    """Whether a table has a pattern of tiktoken."""
+    """Whether a table splits texts by a pattern of ``tiktoken``."""
     text = getattr(table.metadata, "text", None)
     return any("dialect" in part for part in (text and text.pre_tokenizers) or ())
 
 
 def segmented(old: OldVocabulary, words: Words) -> Batch:
-    """Segment each word with the old model, without its normalizer and splitter. Return the ids.
+    """Segment each word with the old model, without the old normalizer and splitter. Return the ids.
 
     Raises:
         TextError: a word is not UTF-8.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
     from fst.tables.table import Table
 
-ALL = "all"  # the row of all texts together
+ALL = "all"  # the name of the row for all texts together
 RARE = 10  # a token that occurs less often is rare
 BLOCK = 1 << 10  # number of texts that are measured at a time
 OF_WORDS = ("L", "N", "M")  # Unicode categories of the characters of words
@@ -160,7 +160,7 @@ def report(table: Table, held_out: Any, *, column: str | None = None, field: str
 
     Args:
         table: the table of the vocabulary.
-        held_out, column, field, by: as in `fst.compile.train.result.Trained.report`.
+        held_out, column, field, by: see `fst.compile.train.result.Trained.report`.
     """
     from fst.runtime.tokenizer import Tokenizer
 
@@ -184,7 +184,7 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 
 
 def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
-    """Encode some texts, and return their sums."""
+    """Encode some texts, and return the sums of their figures."""
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     lengths = np.array([*map(len, texts)], np.int64)
     bases = np.cumsum(lengths + 1) - lengths - 1  # the start of each text in the texts joined by spaces
@@ -260,7 +260,7 @@ def _of_files(paths: Iterable[Any], column: str | None, field: str | None, by: s
 
 
 def _values(documents: Any, name: str) -> Iterable[Any]:
-    """The values of a further column or field of the documents of a file."""
+    """The value of the column (or JSON field) `name` for each document of a file."""
     others = documents.others
     if isinstance(others, list):
         missing = next((row for row, record in enumerate(others) if name not in record), None)
@@ -283,7 +283,7 @@ def _column(held_out: Any, name: str) -> Iterable[Any]:
 
 
 def _zipped(texts: Iterable[Any], names: Iterable[Any] | None) -> Iterator[Block]:
-    """Blocks of texts and their names, without nulls."""
+    """Pair texts with the names of their rows, in blocks. Null texts are left out."""
     pairs = zip(texts, repeat(ALL) if names is None else names, strict=False)
     rows = ((_text(text), str(name)) for text, name in pairs if text is not None)
     while block := [*islice(rows, BLOCK)]:

@@ -1,7 +1,7 @@
 """A cache on disk for tables of live tokenizers, so that later processes do not compile them again.
 
-The name of a file is a digest of the tokenizer and of the compiler's sources, so a stale file is never read. Tables are proven when they
-are loaded. A file that is damaged, or that other users can write to, is ignored.
+The name of a file is a digest of the tokenizer and of the compiler's sources, so a stale file is never read. A table is proven safe when it
+is loaded. A file that is damaged, or that other users can write to, is ignored.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def _document_of(splitter: Any) -> Mapping[str, Any] | None:
 
 
 def _exists(name: str) -> bool:
-    return os.path.exists(name)  # noqa: PTH110 - false, not an error, for a str that is too long for a file name
+    return os.path.exists(name)  # noqa: PTH110 - `os.path` returns False, and raises no error, for a str that is too long for a file name
 
 
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:

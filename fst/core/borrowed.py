@@ -61,7 +61,7 @@ class BorrowedModel(models.ArrayModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """The numba type of an argument: an array becomes `Borrowed`, and a NamedTuple keeps the names of its fields."""
+    """The numba type of an argument. The type of an array is `Borrowed`; the type of a NamedTuple includes the names of its fields."""
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
     if not isinstance(argument, np.ndarray):

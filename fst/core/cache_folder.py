@@ -1,4 +1,4 @@
-"""Cache folders, with files that one process writes and later processes read. A file that other users can write to is never read."""
+"""Folders for cached files, which one process writes and later processes read. A file that other users can write to is never read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ OWN = f"fst-toolkit-{VERSION}"
 
 def users() -> Path | None:
     """The folder of this package in the user's cache; None if the user has no home folder."""
-    found = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), OWN)  # noqa: PTH111 - which raises where there is no home
+    # `Path.expanduser` raises an error if the user has no home folder.
+    found = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), OWN)  # noqa: PTH111
     return found if found.is_absolute() else None
 
 

@@ -1,4 +1,4 @@
-"""The compiler of kernels. Only the first call of a kernel imports numba.
+"""Functions that compile kernels with ``numba``, which is imported only when a kernel is first called.
 
 Kernels use private parts of numba, which are faster than the public alternatives. `PRIVATE` lists all private parts. If the installed numba
 lacks one of them, kernels use only the public alternatives:
@@ -81,7 +81,7 @@ PRIVATE: dict[str, list[str]] = {
 
 OF_DISPATCHERS = ["_cache", "targetctx"]
 
-_first_call = RLock()  # locked during the first call of a kernel, which imports numba and compiles the kernel
+_first_call = RLock()  # this lock is held during the first call of a kernel, which imports numba and compiles the kernel
 _held: list[Any] = []
 
 
@@ -260,13 +260,14 @@ def destination(function: Any) -> tuple[bool, str]:
     if hasattr(kept_by, "destination"):
         kept, reason = kept_by.destination()
         return kept, reason
-    folder = getattr(getattr(function, "stats", None), "cache_path", None)  # numba's own folder; numba's compiler may be switched off
+    # the folder of numba's own cache; missing with NUMBA_DISABLE_JIT
+    folder = getattr(getattr(function, "stats", None), "cache_path", None)
     return bool(folder), f"kept in {folder}" if folder else "not kept"
 
 
 def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
     """The machine code of a kernel for arguments of these types; the kernel itself if numba's own dispatcher must find the machine code."""
-    if not hasattr(function, "py_func") or not has_private_parts():  # numba's compiler is switched off, or lacks private parts
+    if not hasattr(function, "py_func") or not has_private_parts():  # NUMBA_DISABLE_JIT is set, or numba lacks private parts
         found: Callable[..., Any] = function
         return found
     from fst.core.borrowed import kind_of
@@ -278,7 +279,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> C
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
     """The machine code that an earlier process has cached; None if the cache has no machine code for these types.
 
-    Numba's own search would first import its compiler and SciPy, which takes 0.1 to 0.3 s.
+    A search by numba would first import numba's compiler and SciPy, which takes 0.1 to 0.3 s.
     """
     from numba.core.compiler_lock import global_compiler_lock
 
@@ -316,7 +317,7 @@ def _before_fork() -> None:
     """Wait until no thread imports or compiles kernels. Otherwise, a forked child process would inherit a lock that is never released.
 
     Fork handlers run in reverse order of registration. The handler of `logging` takes a lock that the import of numba needs, too. So
-    `logging` must register its handler first: its handler then runs last, after the import of numba has finished.
+    `logging` must register its handler first. This handler then runs last, after the import of numba has finished.
     """
     _hold(_first_call)
     compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)

@@ -1,6 +1,6 @@
 """Typed records that are stored as JSON. Each field has a rule: its valid values, and their conversion from and to JSON.
 
-A field is stored under its own name or under a given key.
+A field is stored under the name of the field, or under a given key.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     Attributes:
         holds: returns whether a value is accepted.
         expected: a description of the accepted values, for messages.
-        read: converts from JSON; raises ValueError with the fault if a condition beyond `holds` fails.
+        read: converts from JSON; raises ValueError with the fault if the value is wrong in a way that `holds` does not check.
         write: converts to JSON.
     """
 

@@ -1,7 +1,7 @@
-"""The conversion of JSON numbers to floats by the reference. The result is not always the nearest float.
+"""The conversion of JSON numbers to floats as in the reference, ``serde_json``. The result is not always the nearest float.
 
-``serde_json`` reads the digits as one whole number of at most 64 bits, and multiplies or divides it by a power of ten. Each step rounds,
-while Python rounds once.
+``serde_json`` reads the digits as one whole number of at most 64 bits, and multiplies or divides it by a power of ten. Each of these steps
+rounds, but Python rounds only once.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _scaled(number: float, power: int) -> float:
 
 
 def spelled_as(number: float) -> float:
-    """The float to write to JSON, so that the reference reads `number`: the number itself or a neighbouring float.
+    """The float to write to JSON so that ``serde_json`` reads it as `number`. This float is `number` or one of its neighbours.
 
     Examples:
         >>> reference_float(repr(spelled_as(-3.54)))

@@ -34,7 +34,7 @@ from fst.core.cache_folder import is_safe
 
 try:
     import fcntl
-except ImportError:  # missing on Windows, where every process compiles kernels
+except ImportError:  # there is no fcntl on Windows, so every process compiles its own kernels there
     fcntl = None  # type: ignore[assignment]
 
 DIGEST = 32  # bytes of the SHA-256 digest at the beginning of a file
@@ -44,7 +44,7 @@ REBUILD: Any = CompileResult._rebuild
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
 PATIENCE = 60.0  # seconds after which a process compiles a kernel, even if another process is compiling it
 
-_full: dict[Path, str | None] = {}  # folders in which a kernel could not be written → reason
+_full: dict[Path, str | None] = {}  # each folder in which a kernel could not be written → the reason
 
 
 class KernelCache:

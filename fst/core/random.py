@@ -1,4 +1,4 @@
-"""Random numbers as a function of a seed, a row and an index in the row; and the base class of all kinds of randomness.
+"""Random numbers that depend only on a seed, a row and an index in the row; and the base class of all kinds of randomness.
 
 Number i of a row is number i of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators") with the `key` of
 the row as its seed. `fst.runtime.kernels.random` contains the same functions for kernels.
@@ -42,7 +42,7 @@ class Seeded:
 
     @property
     def needs_whole_rows(self) -> bool:
-        """Whether an id may depend on the text after it, so that rows must not be encoded in parts."""
+        """Whether an id may depend on later text in its row, so that a row must not be encoded in parts."""
         return False
 
     def seeded(self: Kind) -> Kind:

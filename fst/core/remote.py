@@ -31,7 +31,7 @@ def is_remote(name: object) -> bool:
 
 
 def file_of(name: str) -> str:
-    """The name without the parts after the file name: without a query, and without the URL of the archive that contains the file."""
+    """The name up to the end of the file name, without a query, and without the URL of the archive that contains the file."""
     if not is_remote(name):
         return name
     link = next(link for link in name.split("::") if "://" in link)
@@ -108,7 +108,7 @@ def modified(url: str) -> float:
 
 @contextmanager
 def written(url: str) -> Iterator[IO[bytes]]:
-    """Open a file to write. A local temporary file collects the data, and is sent when it is complete.
+    """Open a file to write. The data is first written to a local temporary file, which is sent when it is complete.
 
     Raises:
         UnsupportedError, OSError: as in `opened`, for writing.

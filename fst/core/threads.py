@@ -62,7 +62,7 @@ def _affine_cores() -> int:
 
 
 def _groups(root: Path) -> Iterator[tuple[str, str]]:
-    """The control groups of this process that can limit CPU time, each as the type of its file system and its path."""
+    """The control groups that can limit the CPU time of this process. Each is given by the type of its file system, and by its path."""
     for line in (root / "proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:

@@ -29,7 +29,7 @@ def link_suffixes(parents, labels, tokens, firsts, of_root, links, ends):
     Args:
         parents, labels, tokens, firsts: of `fst.automata.links.Nodes`.
         of_root: int64[labels], the child of the root on each label, or `NULL`.
-        links, ends: of `fst.automata.links.Suffixes`, filled.
+        links, ends: the fields of `fst.automata.links.Suffixes`, which are filled.
     """
     links[ROOT] = ends[ROOT] = ROOT
     for node in range(1, len(parents)):
@@ -43,7 +43,9 @@ def link_suffixes(parents, labels, tokens, firsts, of_root, links, ends):
 
 @part
 def put(pops, count, last, token, end):
-    """Append a token to the list that ends with row `last`. Return the new number of rows, as in `link_longest`."""
+    """Append a token to the list that ends with row `last`. Return the new number of used rows; if `pops` is too small, this number is
+    larger than `pops`.
+    """
     if count < len(pops):
         pops[count, TOKEN], pops[count, END] = token, end
         pops[count, NUMBER], pops[count, BEFORE] = pops[last, NUMBER] + 1, last
@@ -52,8 +54,8 @@ def put(pops, count, last, token, end):
 
 @part
 def put_list(pops, count, last, other, shift):
-    """Append the tokens of another list, with their ends shifted by `shift` symbols. Return the new number of rows of `pops`, as in
-    `link_longest`.
+    """Append the tokens of another list, with their ends shifted by `shift` symbols. Return the new number of used rows; if `pops` is too
+    small, this number is larger than `pops`.
     """
     after, number = count + pops[other, NUMBER], pops[last, NUMBER] + 1 - count
     if after <= len(pops):
@@ -71,10 +73,10 @@ def link_longest(parents, labels, levels, tokens, firsts, of_root, unseen, with_
     Args:
         parents, labels, levels, tokens, firsts: of `fst.automata.links.Nodes`.
         of_root: int64[labels], the child of the root on each label, or `NULL`.
-        unseen, with_leaves: of `fst.automata.links.longest`.
-        first_rule, rules: `first` and `lasts` of `fst.automata.links.Rules`.
-        links, lasts: of `fst.automata.links.Longest`, filled.
-        pops: int64[n, 4], of `fst.automata.links.Longest`, filled from row `count`.
+        unseen, with_leaves: the arguments of `fst.automata.links.longest`.
+        first_rule, rules: the fields `first` and `lasts` of `fst.automata.links.Rules`.
+        links, lasts: the fields of `fst.automata.links.Longest`, which are filled.
+        pops: int64[n, 4], the field of `fst.automata.links.Longest`, which is filled from row `count` on.
 
     Returns:
         The number of used rows of `pops`. A number larger than the number of rows means that `pops` is too small.

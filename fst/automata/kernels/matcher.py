@@ -33,8 +33,8 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
             path.
         order: int64[nodes], the nodes sorted by depth, the root first.
         overlapping: whether a walk may start inside a string that an earlier walk has found.
-        edges: as in `fst.automata.matcher.Matcher`.
-        nodes: as in `fst.automata.matcher.Matcher`, with `ENDING` and `IS_INNER` given; the other fields are filled.
+        edges: the field of `fst.automata.matcher.Matcher`.
+        nodes: the field of `fst.automata.matcher.Matcher`. The columns `ENDING` and `IS_INNER` are input; all other columns are filled.
     """
     nodes[0, VALUE] = nodes[0, LEAST] = -1
     for node in order[1:]:

@@ -56,7 +56,7 @@ def words(
             folder.
         progress: a function that is called with the number of documents and the number of bytes counted so far, from any thread, but by one
             thread at a time.
-        errors: "strict", or "replace": U+FFFD replaces malformed units of documents.
+        errors: "strict": a malformed document is an error; "replace": U+FFFD replaces malformed units of documents.
 
     Returns:
         The words with their counts and first occurrences, sorted by their bytes.
@@ -80,7 +80,7 @@ def words(
 def split(
     source: Any, splitter: Any, normalizer: Any, column: str | None, field: str | None, threads: int | None, min_count: int, errors: str
 ) -> tuple[Words, Pipeline | None]:
-    """The words of a trainer's source, and the pipeline that split them.
+    """The words that a trainer reads from its source, and the pipeline that split them.
 
     Raises:
         VocabularyError: the digest of counted words does not belong to a named splitter, so the splitter is unknown.

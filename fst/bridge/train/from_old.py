@@ -35,10 +35,10 @@ def like(
 
     Tables and files do not record how a vocabulary was trained, so the trainer gets the following arguments, which `options` override:
 
-    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; over bytes, all bytes are in the alphabet. If the old tokenizer has
-      ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in transformers; pass ``byte_fallback=True`` to add
-      them.
-    - WordPiece: the old `unk_token` and `continuing_subword_prefix`; by frequency.
+    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; if the model is byte-level, all bytes are in the alphabet. If the
+      old tokenizer has ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in transformers; pass
+      ``byte_fallback=True`` to add them.
+    - WordPiece: the old `unk_token` and `continuing_subword_prefix`; merges are chosen by frequency.
     - WordLevel: the old `unk_token`.
     - Unigram: the old `unk_token`; all added tokens become special.
     - All other arguments keep the trainer's defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; for Unigram
@@ -112,7 +112,7 @@ def extend(
             vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of tiktoken, an
             equivalent splitter of ``tokenizers`` replaces its pattern.
         words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
-        add: the number of new tokens. Fewer tokens are added if no pair is left to merge, or no new word is left.
+        add: the number of new tokens. Fewer tokens are added if there are no more pairs to merge, or no more new words.
         column, field, threads, min_count, errors: as in `words`.
         progress, checkpoint, deadline: as in `bpe`.
 
