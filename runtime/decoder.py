@@ -19,7 +19,7 @@ from fst.runtime.rows.texts import Ints
 
 MAX_ID = (1 << 32) - 1  # the highest id that ``tokenizers`` accepts
 KERNELS = "fst.runtime.kernels.decoding"
-TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # types of ids that kernels read without a copy
+TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # dtypes of ids that kernels read without a copy
 measure, write = ({dtype: Deferred(KERNELS, name) for dtype in TYPES} for name in ("measure", "write"))
 
 IdsLike = Sequence[int] | NDArray[Any]
@@ -53,7 +53,7 @@ def array_of(ids: Any) -> NDArray[Any]:
         return np.ascontiguousarray(ids)
     numbers = ids.tolist() if isinstance(ids, np.ndarray) else ids
     try:
-        # Unlike numpy, `array` refuses fractions. A bytes object is converted to a list first, because `array` would combine eight bytes
+        # Unlike numpy, `array` rejects fractions. A bytes object is converted to a list first, because `array` would combine eight bytes
         # into one number.
         return np.asarray(array("q", numbers if isinstance(numbers, list) else list(numbers)), np.int64)
     except (TypeError, OverflowError):
@@ -75,7 +75,7 @@ class Decoded(NamedTuple):
 
 
 class ByteDecoder:
-    """A decoder from ids to the bytes of their tokens, which skips numbers that are not ids.
+    """A decoder that converts ids to the bytes of their tokens, and skips numbers that are not ids.
 
     Args:
         contents: uint8[n], the bytes of all tokens, followed by `STEP` bytes of padding.
@@ -86,7 +86,7 @@ class ByteDecoder:
         self._contents, self._spans = contents, spans
 
     def skipping(self, ids: Collection[int]) -> ByteDecoder:
-        """Return a decoder that skips `ids`, too."""
+        """Return a decoder that also skips `ids`."""
         spans = self._spans.copy()
         spans[[number for number in ids if number < len(spans)]] = 0
         return ByteDecoder(self._contents, spans)
@@ -194,7 +194,7 @@ class DecodeStream:
         return self._rest()
 
     def _added(self, ids: IdsLike) -> str:
-        """Return the complete text that `ids` add."""
+        """Return the characters that `ids` complete."""
         raise NotImplementedError
 
     def _rest(self) -> str:
@@ -221,7 +221,7 @@ class ByteStream(DecodeStream):
     def _added(self, ids: IdsLike) -> str:
         text = self._decoder.decode(self._bytes_of(ids))
         held, _ = self._decoder.getstate()
-        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate is malformed: do not wait for its end
+        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate is malformed, so do not wait for its last byte
             self._decoder.reset()
             text += text_of(held)
         return text

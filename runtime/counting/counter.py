@@ -33,7 +33,7 @@ count_words, add_words, list_words = (
 )
 Progress = Callable[[int, int], None]
 
-BLOCK = 1 << 17  # number of characters or bytes per call; they fit into the cache of a core
+BLOCK = 1 << 17  # number of characters or bytes per call, so few that they fit into the cache of a core
 LIMITS = Limits(BLOCK, BLOCK)
 UTF_8 = UNIT_TYPES["utf-8"]
 FIELDS = ("text", "ends", "counts", "first")  # fields of a run; each is stored in a file
@@ -87,7 +87,7 @@ class Counter:
 
     Args:
         splitter: the splitter of documents.
-        partition: the number of the documents' part of the corpus.
+        partition: the number of the part of the corpus to which the documents belong.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         most: the maximum size of the counter's table in bytes.
         folder: the folder for runs.
@@ -134,7 +134,9 @@ class Counter:
             raise not_text_at(row, wrong_at(text) or 0, text) from None
 
     def _normalized(self, text: NDArray[np.uint8], starts: Ints) -> tuple[NDArray[np.uint8], Ints, Any]:
-        """Normalize documents; return them with the splitter's arguments for normalized or for unchanged documents."""
+        """Normalize documents; return the result, and the splitter's arguments for normalized or, if no document changes, for raw
+        documents.
+        """
         normalizer = self._splitter.normalizer
         if normalizer is None or normalizer.leaves(text, starts, self._work.state, self._memo):
             return text, starts, self._splitter.arguments
@@ -218,7 +220,7 @@ def count_documents(
         blocks: the documents.
         split: the digest that identifies the splitter.
         threads: the number of threads.
-        partition: the number of the documents' part of the corpus; first occurrences contain this number.
+        partition: the number of the part of the corpus to which the documents belong; first occurrences contain this number.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         min_count: the minimum count of a word in the result.
         memory: the maximum total size of all threads' tables in bytes; full tables are written to a temporary folder.

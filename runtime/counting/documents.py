@@ -24,7 +24,7 @@ def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
 
 
 def of_column(column: Any) -> Iterator[Block]:
-    """Divide a column that Arrow can import into blocks, without null rows."""
+    """Divide the rows of a column that Arrow can import into blocks; null rows are omitted."""
     from fst.runtime.rows.arrow import rows_of_column
 
     first = 0

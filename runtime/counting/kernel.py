@@ -10,7 +10,7 @@ The pre-tokens of a round are counted in several loops, so that the processor lo
 Kernels check nothing. They require:
 
 - The compiler has made the splitter's table. ``text`` is valid UTF-8, or normalized from valid UTF-8, and the 64 bytes after it can be
-  read. ``starts`` ascends from 0 to the length of ``text``, and cuts no character.
+  read. ``starts`` ascends from 0 to the length of ``text``, and no start is inside a character.
 - At most the fraction `MOST_FILLED` of the slots is used, so that each search ends at a free slot. `count_words` stops before a round that
   could exceed this limit or the size of the pool.
 """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter, Tokenizer
 
 BLOCK_BYTES = 1 << 21  # number of bytes of columns per block
-MOST_ROWS = 1 << 14  # maximum number of rows in a block: in memory, repeated texts may need far more bytes than in a Parquet file
+MOST_ROWS = 1 << 14  # maximum number of rows in a block, because repeated texts may need far more bytes in memory than in a Parquet file
 FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # an Arrow IPC file contains 8 bytes, then a stream, then a footer
 MAX_LISTED = 12  # maximum number of column names in a message
 STRINGS = ("string", "large_string", "string_view")
@@ -71,14 +71,14 @@ class Column(Documents):
         return replace(self, numbers=[self.numbers[row] for row in rows], texts=self.texts.take(taken), others=others)
 
     def mended(self) -> Documents:
-        """Return the documents with U+FFFD for malformed bytes."""
+        """Return the documents, with malformed bytes replaced by U+FFFD."""
         texts = [None if text is None else str(text, "utf-8", "replace") for text in _in_bytes(self.texts).to_pylist()]
         kind = self.texts.type.value_type if pa.types.is_dictionary(self.texts.type) else self.texts.type
         array = pa.array(texts, pa.string()).cast(kind)
         return replace(self, texts=array.dictionary_encode() if pa.types.is_dictionary(self.texts.type) else array)
 
     def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
-        """Return the texts of some rows; None for null rows."""
+        """Return the texts of the chosen rows; the text of a null row is None."""
         texts: list[bytes | None] = _in_bytes(self.texts).take(pa.array(rows, pa.int64())).to_pylist()
         return texts
 

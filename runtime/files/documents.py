@@ -91,11 +91,11 @@ class Documents:
         return self.others
 
     def mended(self) -> Documents:
-        """Return the documents with U+FFFD for malformed units."""
+        """Return the documents, with malformed units replaced by U+FFFD."""
         return replace(self, texts=[replaced(text) for text in self.texts])
 
     def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
-        """Return the texts of some rows; None for null rows."""
+        """Return the texts of the chosen rows; the text of a null row is None."""
         return [text.encode() if isinstance(text := self.texts[row], str) else text for row in rows]
 
     def carrying(self, texts: Any, name: str) -> Documents:
@@ -118,7 +118,9 @@ class Documents:
         return int(tokenizer.count_tokens(self.texts, errors=errors, **options).sum())
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
-        """Find the matches in the documents, in characters; return also bool[rows]: whether a document is null; or None without nulls."""
+        """Find the matches in the documents, with positions in characters. Return also bool[rows], whether each document is null; None if
+        no document is null.
+        """
         return searcher.find_batch(self.texts, threads=threads), None
 
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ INSTEAD = {
 }
 TEXT = "text"
 HEAD = 1 << 12  # number of bytes of a JSON file that `Reading.check` reads
-WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the start of an array, or of an object on several lines
+WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the start of JSON that is not JSON lines: an array, or an object on several lines
 
 
 @dataclass(frozen=True)

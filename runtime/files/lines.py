@@ -1,7 +1,7 @@
 r"""Documents of plain text, from files and standard input: lines, texts between separators, or complete files.
 
-Only "\n" ends a line; all characters before it belong to the document, such as "\r". Input is read in blocks as it arrives, so that memory
-does not grow with the file, and the output for a line that is typed or piped appears at once.
+Only "\n" ends a line; all characters before it, such as "\r", belong to the document. Input is read in blocks as it arrives, so that memory
+does not grow with the file, and the output for a line that is typed or piped appears immediately.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from fst.errors import TextError
 from fst.runtime.files.streams import Source, opened
 
 LINE_FEED = b"\n"
-MOST_BYTES = 1 << 24  # maximum size of a document that is read at once
+MOST_BYTES = 1 << 24  # maximum size of a document that is read in one piece
 LONG_BYTES = 1 << 21  # minimum size of a document that is divided into pieces
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block: documents of one file that are processed at a time.
+    """A block, which contains documents of one file that are processed together.
 
     Attributes:
         file: the name of the file in messages.
@@ -58,7 +58,7 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
     Args:
         source: the file.
         separator: the bytes between documents; None: the file is one document. Text after the last separator is a document, too, unless it
-            is empty; with a separator other than a line feed, unless it is whitespace.
+            is empty or, if the separator is not a line feed, consists of whitespace.
         in_pieces: whether a document of more than `LONG_BYTES` is divided into pieces, each of which is a block.
         with_ends: whether documents include the separator at their end.
 

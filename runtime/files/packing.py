@@ -15,7 +15,7 @@ from fst.core import remote
 
 CHUNK = 1 << 20  # number of bytes per read
 PACKED_BLOCK = 1 << 16  # number of bytes per read of bz2 and xz
-MAX_XZ_MEMORY = 1 << 27  # bytes; `xz -9` needs half of this, but a malicious file may need 4 GB
+MAX_XZ_MEMORY = 1 << 27  # maximum memory in bytes; `xz -9` needs half of this, but a malicious file may need 4 GB
 
 # The first bytes of each format. A text could begin with "BZh", so the first bytes of bz2 include the mark of the first block.
 PACKED = {

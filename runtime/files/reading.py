@@ -1,4 +1,4 @@
-"""The entry point for the library: documents of files, with options as Python arguments, and with arguments in error messages."""
+"""The library's entry point for reading documents from files. Options are Python arguments, and error messages contain their names."""
 
 from __future__ import annotations
 

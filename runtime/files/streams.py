@@ -76,7 +76,7 @@ def _of_name(name: str) -> Any:
 
 
 def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
-    """Read the first bytes of a file, only as many as are needed to recognise its format, so that a typed line is read at once."""
+    """Read the first bytes of a file, only as many as are needed to recognise its format, so that a typed line is read immediately."""
     head = b""
     while any(len(head) < len(magic) and magic.startswith(head) for magic in (*PACKED, *COLUMNS)):
         if not (more := file.read(1)):

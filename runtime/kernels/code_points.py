@@ -14,7 +14,7 @@ from fst.runtime.kernels.intrinsics import continuing, ones
 
 @inlined
 def ones_before(bits, place):
-    """Count the ones in the lowest `place` bits of a word; `place` must be less than 64."""
+    """Count the 1 bits among the lowest `place` bits of a word; `place` must be less than 64."""
     return ones(bits & (U1 << place) - U1)
 
 

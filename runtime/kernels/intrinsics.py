@@ -20,7 +20,7 @@ from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import has_private_parts
 from fst.pretokens.boundaries import HALVES, LEFT, MATRIX, RIGHT, SIZE
 
-DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba sets it from the environment
+DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba reads this option from the environment
 GENERATED = not DISABLED and has_private_parts()
 
 BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
@@ -314,7 +314,7 @@ def _opaque(builder: Any, number: Any) -> Any:
 # Return a number unchanged. The compiler cannot see its value, and thus cannot replace a selection by mask with a branch.
 opaque = _intrinsic("opaque", types.uint64, _opaque, arrays=0)
 
-# Count the zeros below the lowest one in a word (64 for 0), and count all ones.
+# Count the 0 bits below the lowest 1 bit of a word (64 for the word 0), and count all 1 bits.
 trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)), arrays=0)
 ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word), arrays=0)
 

@@ -39,7 +39,7 @@ def opaque(number: Any) -> Any:
 
 @part
 def ones(word: Any) -> Any:
-    """Count the ones in a word."""
+    """Count the 1 bits of a word."""
     word = word - (word >> U1 & PAIRS)
     word = (word & FOURS) + (word >> U2 & FOURS)
     word = word + (word >> U4) & EIGHTS
@@ -50,7 +50,7 @@ def ones(word: Any) -> Any:
 
 @part
 def trailing_zeros(word: Any) -> Any:
-    """Count the zeros below the lowest one in a word; 64 for 0."""
+    """Count the 0 bits below the lowest 1 bit of a word; return 64 for the word 0."""
     return ones(~word & word - U1) if word else U64
 
 

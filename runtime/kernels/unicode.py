@@ -3,8 +3,8 @@
 The Unicode Standard 17, table 3-7, defines well-formed byte sequences.
 
 `gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and no other thread may change
-the list while a kernel runs: so `fst.runtime.rows.texts` passes a new list. Both kernels read the lengths of all rows first, so that they
-never write past the end of the array, and find rows of another type before they write.
+the list while a kernel runs. Therefore, `fst.runtime.rows.texts` passes a new list. Both kernels read the lengths of all rows first, so
+that they never write past the end of the array, and find rows of another type before they write.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, s
 
 SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results for surrogates
 UTF_16, ITEMS = HIGH_SURROGATE, U1  # values of `pair` in `label_at`; `item & SURROGATE` is never 1
-CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first byte of 2, 3, 4
+CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first bytes
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
 OF_STR, OF_BYTES = 0, 1
 LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)

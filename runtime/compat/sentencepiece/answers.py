@@ -24,7 +24,7 @@ from fst.runtime.compat.sentencepiece.pieces import NO_PIECE, Located, Pieces
 
 
 class Answers:
-    """A converter of ids and texts to results.
+    """A converter of ids and texts to the results of a ``SentencePieceProcessor``.
 
     Args:
         pieces: the pieces of a table.
@@ -41,7 +41,7 @@ class Answers:
         return text
 
     def formed(self, text: str, ids: list[int], form: Form, raw: Any) -> Any:
-        """Make the result for a text with these ids."""
+        """Make the result for a text from its ids, in the form that the caller requests."""
         if form.is_placed:
             return self.placed(text, ids, self.pieces.located(text, ids), form, raw)
         if form.kind in (str, bytes):
@@ -62,7 +62,9 @@ class Answers:
         return [self.pieces.names[unknown] if self.id_of(piece) == unknown else piece for piece in pieces]
 
     def _around(self, row: list[Any], form: Form, named: Callable[[int], Any]) -> list[Any]:
-        """Reverse a row and add the begin and end pieces, as `form` requests; `named` converts their ids to items of the row."""
+        """Reverse a row and add the begin and end pieces, if `form` requests this; `named` converts the ids of these pieces to items of the
+        row.
+        """
         _, add_bos, add_eos, reverse, *_ = form
         for name, number, is_asked in (("BOS", self.pieces.bos_id, add_bos), ("EOS", self.pieces.eos_id, add_eos)):
             if is_asked and number == NO_PIECE:
@@ -71,7 +73,7 @@ class Answers:
         return [*([named(self.pieces.bos_id)] if add_bos else ()), *row, *([named(self.pieces.eos_id)] if add_eos else ())]
 
     def placed(self, text: str, ids: list[int], located: Sequence[Located], form: Form, raw: Any) -> dict[str, Any]:
-        """Make a dictionary of a text's ids, its pieces and their offsets."""
+        """Make a dictionary with the ids, the pieces and the offsets of a text."""
         if not form.in_bytes:
             need_utf_8(text, raw)
             return {"ids": ids, "pieces": [one.piece for one in located], "offsets": [(one.begin, one.end) for one in located]}
@@ -81,7 +83,7 @@ class Answers:
         return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
 
     def normalized(self, input: Any, with_offsets: Any) -> Any:
-        """Normalize a text; return also the offsets if requested."""
+        """Normalize a text; if offsets are requested, return them, too."""
         text = self.read(input)
         normal, places = self.pieces.normalized(text)
         if isinstance(input, str):
@@ -119,7 +121,7 @@ class Answers:
         return found
 
     def _surfaces(self, pieces: Sequence[bytes], ids: list[int], in_bytes: bool) -> dict[str, Any]:
-        """Make a dictionary of a decoded text, its ids, its pieces and their offsets."""
+        """Make a dictionary with a decoded text, and with the text's ids, pieces and offsets."""
         surfaces = self.pieces.surfaces(pieces, ids)
         text = b"".join(surfaces)
         ends = [0, *accumulate(map(len, surfaces))]

@@ -54,7 +54,7 @@ class Form(NamedTuple):
 
 
 def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
-    """Determine the type of results from two arguments and a default."""
+    """Determine the type of results from `return_type` and `out_type`, of which only one may be given, and a default."""
     if out_type is not None and return_type is not None:
         raise ValueError("Cannot specify both out_type and return_type. Use return_type instead.")
     kind = next((given for given in (out_type, return_type) if given is not None), default)
@@ -114,7 +114,7 @@ def text_in_list(input: Any) -> str:
 
 
 def need_utf_8(text: str, raw: Any) -> bytes:
-    """Check that a text was UTF-8, so that offsets can be computed; return its bytes.
+    """Return the bytes of a text; raise an error if they are not UTF-8, because offsets are defined only for UTF-8.
 
     Raises:
         UnsupportedError: the bytes are not UTF-8.
@@ -126,7 +126,9 @@ def need_utf_8(text: str, raw: Any) -> bytes:
 
 
 def starts_of(text: str, data: bytes) -> list[int]:
-    """Return the position in `data` of each character of a text, and the last end. U+FFFD may represent a malformed byte."""
+    """Return the position in `data` where each character of a text begins, and then the end of `data`. A character U+FFFD may represent a
+    malformed byte.
+    """
     starts = [0]
     for char in text:
         size = len(char.encode())

@@ -56,8 +56,8 @@ class Located(NamedTuple):
 
 
 class Pieces:
-    """The pieces of a table from any source. Methods that need data of a sentencepiece model raise an error; `ModelPieces` implements these
-    methods.
+    """The pieces of a table that was compiled from any source. Methods that need data of a sentencepiece model raise an error here, and are
+    implemented in `ModelPieces`.
 
     Args:
         tokenizer: the tokenizer of the table.
@@ -91,15 +91,15 @@ class Pieces:
         return self.fst.vocab_size
 
     def spelled(self, text: str, ids: Sequence[int]) -> list[str]:  # noqa: ARG002 - used in `ModelPieces`
-        """Return the pieces of a text with these ids."""
+        """Return the pieces of a text that is encoded to `ids`."""
         return [self.names[number] for number in ids]
 
     def located(self, text: str, ids: Sequence[int]) -> list[Located]:  # noqa: ARG002
-        """Return the pieces of a text with these ids, and their spans."""
+        """Return the pieces of a text that is encoded to `ids`, and the spans of the pieces."""
         raise _refused("offset_mapping", "tok.encode_batch(texts, offsets=True) gives offsets")
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:  # noqa: ARG002
-        """Return the pieces of each text, and their spans; `rows` contains the texts' ids from `encode_batch`."""
+        """Return the pieces of each text, and the spans of the pieces; `rows` contains the texts' ids from `encode_batch`."""
         return [self.located(text, ids) for text, ids in zip(texts, rows, strict=True)]
 
     def normalized(self, text: str) -> Normalized:  # noqa: ARG002
@@ -107,10 +107,10 @@ class Pieces:
         raise _refused("normalize", "tok.tokenize shows what becomes of a text")
 
     def need_mendable(self) -> None:
-        """Raise an error if normalization may change U+FFFD, which has replaced malformed bytes."""
+        """Raise an error if normalization may change U+FFFD, because each U+FFFD in the text represents a malformed byte."""
 
     def quick_text(self, ids: list[Any]) -> str | None:  # noqa: ARG002
-        """Decode ids to a text without kernels; return None if only `text` can decode the ids, or must check them."""
+        """Decode ids to a text without kernels; return None for ids that only `text` can decode or check."""
         return None
 
     def text(self, ids: Array) -> str:
@@ -144,7 +144,7 @@ class ModelPieces(Pieces):
 
     Args:
         tokenizer: the tokenizer of a table compiled from a model.
-        facts: the data of the model about its pieces.
+        facts: the properties of the model's pieces, such as their scores.
     """
 
     def __init__(self, tokenizer: Tokenizer, facts: SentencePieceInfo) -> None:
@@ -164,13 +164,13 @@ class ModelPieces(Pieces):
         return len(self.names)
 
     def spelled(self, text: str, ids: Sequence[int]) -> list[str]:
-        """Return the pieces of a text with these ids."""
+        """Return the pieces of a text that is encoded to `ids`."""
         if self.byte or self.unk_id not in ids:
             return [self.names[number] for number in ids]
         return [piece.piece for piece in self.located(text, ids)]
 
     def located(self, text: str, ids: Sequence[int]) -> list[Located]:
-        """Return the pieces of a text with these ids, and their spans."""
+        """Return the pieces of a text that is encoded to `ids`, and the spans of the pieces."""
         normal, places = self.normalized(text)
         found, at, left = list[Located](), 0, 0
         for place, number in enumerate(ids):
@@ -193,7 +193,9 @@ class ModelPieces(Pieces):
         return found
 
     def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:
-        """Return the pieces of each text, and their spans, from a kernel if possible; `rows` contains the ids from `encode_batch`."""
+        """Return the pieces of each text, and the spans of the pieces, from a kernel if possible; `rows` contains the ids from
+        `encode_batch`.
+        """
         batch = self.fst.encode_batch(texts, add_special_tokens=False, offsets=True, threads=threads)
         assert batch.offsets is not None
         spans, ends = batch.offsets.tolist(), batch.row_splits.tolist()
@@ -226,7 +228,7 @@ class ModelPieces(Pieces):
         return Normalized(normal, self._with_own(text, places) if self._own else places)
 
     def _end_of_nothing(self, text: str, by: Normalizer) -> list[int]:
-        """Compute the end of a text whose normalized form is empty, as in sentencepiece; return [] if the raw text becomes whitespace."""
+        """Compute `Normalized.places` for a raw text whose normalized form is empty, as in ``sentencepiece``."""
         charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
         if charsmap is None:
             return []
@@ -246,7 +248,7 @@ class ModelPieces(Pieces):
         return [*found, *places[-1:]]
 
     def need_mendable(self) -> None:
-        """Raise an error if normalization may change U+FFFD, which has replaced malformed bytes."""
+        """Raise an error if normalization may change U+FFFD, because each U+FFFD in the text represents a malformed byte."""
         if self._changes_unknown:
             raise UnsupportedError("the text is not UTF-8, and the model normalizes U+FFFD, which replaces malformed bytes; mend the text")
 
@@ -338,7 +340,7 @@ class ModelPieces(Pieces):
         return normal[at : end if end > 0 else None]
 
     def _end_of_unknown(self, normal: str, at: int, ids: Sequence[int], following: int) -> int:
-        """Find the end of a run of unknown characters or words, from the pieces after this run."""
+        """Find the end of a run of unknown characters or words, which is where the pieces after the run begin."""
         last = next((place for place in range(following, len(ids)) if ids[place] == self.unk_id), len(ids))
         known, ends = "".join(self.names[number] for number in ids[following:last]), list[int]()
         while (unit := self._unit(normal, at)) and unit not in self._usable:
@@ -359,7 +361,7 @@ class ModelPieces(Pieces):
 
     @property
     def _step(self) -> Step:
-        """The only step of the tokenizer's decoder."""
+        """The settings of the tokenizer's decoder, which consists of one step."""
         decoder = self.fst._settings.decoder
         assert isinstance(decoder, StepsDecoder)
         return decoder.steps[0]

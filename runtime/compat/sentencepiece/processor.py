@@ -48,10 +48,10 @@ REFUSED = {  # methods that a stand-in does not have, and their replacements
 class SentencePieceProcessor(Vocabulary):
     """Make a stand-in for a ``sentencepiece.SentencePieceProcessor``.
 
-    The stand-in has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from
-    a ``.model`` file, the results are the same, with three exceptions: the results of `parallel_encode` and of `nbest_encode` (see their
-    docstrings), and the random numbers of sampling. With a table from another source, results contain the ids, pieces and texts of this
-    source, and methods that need data of a model raise an error.
+    The stand-in has the methods of ``sentencepiece`` 0.2.3, with names in snake_case and in CamelCase, and does not need this library. If
+    the table was compiled from a ``.model`` file, the results equal those of ``sentencepiece``, with three exceptions: the results of
+    `parallel_encode` and of `nbest_encode` (see their docstrings), and the random numbers of sampling. With a table from another source,
+    results contain the ids, pieces and texts of this source, but methods that need data of a model raise an error.
 
     Methods with a text as an argument also accept a list of texts, and methods with an id also accept a list of ids. Methods that load
     models or return protocol buffers are absent; the error message contains a replacement, such as ``return_type="offset_mapping"``.
@@ -196,11 +196,11 @@ class SentencePieceProcessor(Vocabulary):
     ) -> Any:
         """Find the best Unigram segmentations of a text, or of each text of a list.
 
-        This method adds scores in float64, and sentencepiece in float32. So segmentations with nearly equal scores may have a different
-        order.
+        This method adds scores in float64, but ``sentencepiece`` adds them in float32. So segmentations with nearly equal scores may be in
+        a different order.
 
         Args:
-            input, add_bos, add_eos, reverse, emit_unk_piece, return_type, out_type: as in `encode`, without "offset_mapping".
+            input, add_bos, add_eos, reverse, emit_unk_piece, return_type, out_type: as in `encode`, but "offset_mapping" is not supported.
             nbest_size: the maximum number of segmentations, at most 512.
 
         Raises:
@@ -239,13 +239,13 @@ class SentencePieceProcessor(Vocabulary):
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """Encode texts like `encode`; `chunk_len` does not change the result. sentencepiece may lose pieces where it cuts a text into
-        chunks.
+        """Encode texts like `encode`; `chunk_len` does not change the result. In ``sentencepiece``, pieces may be lost where a text is cut
+        into chunks.
 
         Args:
             input, add_bos, add_eos, reverse, emit_unk_piece, num_threads, thread_pool: as in `encode`.
             chunk_len: any int above 0.
-            return_type, out_type: as in `encode`, without "offset_mapping".
+            return_type, out_type: as in `encode`, but "offset_mapping" is not supported.
 
         Raises:
             TypeError, RuntimeError, ValueError, UnsupportedError: as in `encode`.
@@ -280,7 +280,7 @@ class SentencePieceProcessor(Vocabulary):
         thread_pool: Any = None,
         return_bytes: bool | None = None,
     ) -> Any:
-        """Decode ids or pieces to a text, or each row of a list.
+        """Decode ids or pieces to a text, or each row of a list to a text.
 
         Args:
             input: an id; a piece; a list, tuple or array of ids; a list or tuple of pieces, which are str or bytes; or a list of these

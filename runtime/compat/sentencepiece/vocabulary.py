@@ -34,7 +34,7 @@ class Vocabulary:
     piece_size = vocab_size = __len__ = get_piece_size
 
     def piece_to_id(self, piece: Any) -> Any:
-        """Return the id of a piece, or of each piece of a list; the id of the unknown piece for a str that is not a piece of the model.
+        """Return the id of a piece, or of each piece of a list. A str that is not a piece of the model gets the id of the unknown piece.
 
         Raises:
             TypeError: a piece is neither str nor bytes.
@@ -100,19 +100,19 @@ class Vocabulary:
         return self._answers.of_ids(id, self._pieces.byte.__contains__)
 
     def unk_id(self) -> int:
-        """Return the id of the unknown piece, or -1."""
+        """Return the id of the unknown piece; -1 if the model does not have this piece."""
         return self._pieces.unk_id
 
     def bos_id(self) -> int:
-        """Return the id of the piece that begins texts, or -1."""
+        """Return the id of the piece that begins texts; -1 if the model does not have this piece."""
         return self._pieces.bos_id
 
     def eos_id(self) -> int:
-        """Return the id of the piece that ends texts, or -1."""
+        """Return the id of the piece that ends texts; -1 if the model does not have this piece."""
         return self._pieces.eos_id
 
     def pad_id(self) -> int:
-        """Return the id of the padding piece, or -1."""
+        """Return the id of the padding piece; -1 if the model does not have this piece."""
         return self._pieces.pad_id
 
     @Lazy

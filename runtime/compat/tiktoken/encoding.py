@@ -353,7 +353,7 @@ class Encoding:
         return np.concatenate([ids[0], *(part for two in zip(numbers, ids[1:], strict=True) for part in two)])
 
     def _last_piece(self, text: str, allowed: AbstractSet[str]) -> int:
-        """Count the ids of the last pre-token, after the last special token."""
+        """Count the ids of the last pre-token in the text after the last special token."""
         found = frozenset(allowed & self._specials.keys())
         stretch = _one_of(found).split(text)[-1] if found else text
         words = self._ordinary(stretch, add_special_tokens=False).word_ids(0)
@@ -401,8 +401,8 @@ class Encoding:
 
     @Lazy
     def _ordinary(self) -> BpeTokenizer:
-        """The tokenizer that finds no special tokens. This tokenizer's table shares the arrays of the original table, which have passed
-        their proof.
+        """The tokenizer that finds no special tokens. This tokenizer's table shares the arrays of the original table, which `Table.prove`
+        has already checked.
         """
         metadata = self._table.metadata
         header = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={}, normalized=())).to_json()

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
-SPACES = b" \n\t"  # tokens of only these bytes may be unstable, too
+SPACES = b" \n\t"  # tokens that consist only of these bytes may be unstable, too
 NO_SPACES = "\x1c\x1d\x1e\x1f"  # whitespace in Python, but not in tiktoken
 
 Row = tuple[int, ...]

@@ -85,7 +85,7 @@ def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None 
 class Backend:
     """The members of ``tokenizers.Tokenizer``, implemented with a table.
 
-    Rows are objects of this package with the members of ``tokenizers.Encoding``. For a batch, only ids are computed at once. Each other
+    Rows are objects of this package with the members of ``tokenizers.Encoding``. For a batch, only ids are computed immediately. Each other
     member of a row is computed at its first use; for spans and words, the texts are encoded again.
 
     Args:
@@ -96,7 +96,7 @@ class Backend:
         fst: the tokenizer.
         threads: the number of threads, or None.
         files: the names of vocabulary files, in the form of ``vocab_files_names`` in transformers.
-        keeps_spaces: whether decoding keeps all spaces by default, as for BPE.
+        keeps_spaces: whether decoding keeps all spaces by default, which is true for BPE.
         fixed: the settings of transformers that the table determines, and that cannot be changed.
         model: the model. Pipelines for token classification read its ``continuing_subword_prefix``, to decide whether a word can have
             several tokens.
@@ -150,7 +150,9 @@ class Backend:
         return self._batch(input, is_pretokenized, add_special_tokens, located=True)
 
     def encode_batch_fast(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
-        """Encode texts like `encode_batch`, but to rows without offsets, words and names of texts' tokens, as in ``tokenizers``."""
+        """Encode texts like `encode_batch`, but without offsets, words, and the names of tokens except special tokens around texts, as in
+        ``tokenizers``.
+        """
         return self._batch(input, is_pretokenized, add_special_tokens, located=False)
 
     def _batch(self, given: Iterable[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
@@ -161,7 +163,7 @@ class Backend:
         return self._encodings(samples, words, special, located=located) if samples else []
 
     def _encodings(self, given: Sequence[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
-        """Make the rows of texts, or of samples in the form of the argument of `gathered`."""
+        """Make a row for each text, or for each sample in the form that `gathered` accepts."""
         inputs = singles([*given]) if isinstance(given[0], str) else gathered(given, words, alone=False)
         caller = self.fst._caller
         options = caller.settled(bool(special), self._truncation, self._padding, bool(words))

@@ -38,7 +38,7 @@ class BpeBackend(Backend):
 
     @property
     def fixed(self) -> Mapping[str, Any]:
-        """``add_prefix_space``: whether a space is added before texts."""
+        """The setting ``add_prefix_space``: whether a space is added before each text."""
         return {"add_prefix_space": PREFIX_SPACE in (self.fst._metadata.text.pre_tokenizers or ())}
 
     def joined(self, tokens: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ def document(table: BpeTable) -> Json:
     """Make a ``tokenizer.json`` that compiles to a table.
 
     Raises:
-        UnsupportedError: the pattern is in the dialect of tiktoken, which tokenizers reads differently.
+        UnsupportedError: the pattern comes from ``tiktoken``, and ``tokenizers`` interprets its syntax differently.
     """
     return {**shared_parts(table), "model": model_of(table)}
 
@@ -49,8 +49,8 @@ def shared_parts(table: PretokenTable) -> Json:
     """Make all members of a ``tokenizer.json`` except the model.
 
     Raises:
-        UnsupportedError: the pattern is in the dialect of tiktoken, which tokenizers reads differently; or the table has the ids of
-            sentencepiece.
+        UnsupportedError: the pattern comes from ``tiktoken``, and ``tokenizers`` interprets its syntax differently; or the table encodes as
+            ``sentencepiece`` does.
     """
     metadata = table.metadata
     if metadata.text.reference.startswith(SENTENCEPIECE):
@@ -69,7 +69,7 @@ def shared_parts(table: PretokenTable) -> Json:
 
 
 def vocabulary(table: BpeTable) -> dict[str, int]:
-    """Return a mapping from token to id, for all names in the model's vocabulary, without added tokens outside of it."""
+    """Return a mapping from token to id for the model's vocabulary, without added tokens that this vocabulary does not contain."""
     known = table.metadata.model.vocabulary_tokens
     return dict(zip(table.tokens[:known], table.token_ids[:known].tolist(), strict=True))
 
@@ -78,7 +78,7 @@ def merges(table: BpeTable) -> list[Merge]:
     """Return the merges in ascending order of rank.
 
     Raises:
-        TableError: the merges of the table fail their proof.
+        TableError: the merges of the table are invalid.
     """
     known = table.metadata.model.model_tokens
     contents = dict(zip(table.token_ids[:known].tolist(), table.contents, strict=False))
@@ -86,7 +86,7 @@ def merges(table: BpeTable) -> list[Merge]:
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Make the pre-tokenizers of a ``tokenizer.json``, in which ByteLevel may also add a leading space and split by its own pattern."""
+    """Make the pre-tokenizers of a ``tokenizer.json``. A ByteLevel component may also add a leading space, and split by GPT-2's pattern."""
     count = next((place for place, part in enumerate(parts, 1) if part["type"] == "ByteLevel"), 0)
     parts, behind = parts[:count], parts[count:]
     if not parts:

@@ -72,13 +72,13 @@ def decoder(found: AnyDecoder | None) -> Json | None:
 
 
 def byte_level(*, add_prefix_space: bool, use_regex: bool) -> Json:
-    """Make a component ByteLevel of a ``tokenizer.json``."""
+    """Make a ByteLevel component for a ``tokenizer.json``."""
     return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
 
 
 def sequence_of(listed: str, parts: Sequence[Mapping[str, Any]]) -> Json | None:
-    """Convert a list of components to the form of a ``tokenizer.json``: None, the only component, or a Sequence with the components in its
-    member `listed`.
+    """Convert a list of components to the form of a ``tokenizer.json``: None for an empty list, a single component unchanged, and otherwise
+    a Sequence whose member `listed` contains the components.
     """
     if not parts:
         return None

@@ -21,7 +21,7 @@ from fst.tables.header import TOKENIZERS
 
 OLDEST = 5  # the oldest supported version of transformers
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
-NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings that only a tokenizer object has
+NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings of a tokenizer object that tables do not contain
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
@@ -32,8 +32,8 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     ``GPT2TokenizerFast`` in pipelines, data collators, trainers, sentence-transformers and chat templates. A call accepts the same
     arguments, and returns a ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a folder that
     ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from tiktoken, ``save_pretrained``
-    raises an error, since transformers reads the patterns of tiktoken differently. ``add_tokens`` and ``add_special_tokens`` make a new
-    table, and do not change the argument `tokenizer`.
+    raises an error, because transformers interprets the patterns of tiktoken differently. ``add_tokens`` and ``add_special_tokens`` make a
+    new table, and do not change the argument `tokenizer`.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a tokenizer object of transformers or tokenizers, which is compiled first. The result has the
@@ -178,7 +178,7 @@ class FastTokenizer:
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
 
     def _padding(self) -> Tokenizer:
-        """Return the tokenizer, or replace it by a new tokenizer if `pad_token` was changed."""
+        """Return the tokenizer; if `pad_token` was changed, replace the tokenizer first by one with this padding token."""
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
@@ -216,7 +216,7 @@ class FastTokenizer:
         return self.unk_token_id if number is None else number
 
     def __len__(self) -> int:
-        # ``resize_token_embeddings`` uses this number. The ids of tiktoken have gaps, for which transformers makes tokens.
+        # ``resize_token_embeddings`` uses this number. The ids of tiktoken have gaps, and transformers makes a token for each missing id.
         if self.fst.header.get("reference", TOKENIZERS) == TOKENIZERS:
             return self.fst.vocab_size
         return 1 + int(self.fst._table.token_ids.max())
@@ -320,7 +320,8 @@ class FastTokenizer:
             The paths of the files.
 
         Raises:
-            UnsupportedError: a vocab.txt cannot represent the vocabulary: the ids are not 0, 1, 2 …, or a token contains a line feed.
+            UnsupportedError: a vocab.txt cannot represent the vocabulary, because the ids are not 0, 1, 2 …, or a token contains a line
+                feed.
         """
         return self._tokenizer.save_vocabulary(Path(save_directory), f"{filename_prefix}-" if filename_prefix else "")
 

@@ -21,7 +21,7 @@ class UnigramBackend(Backend):
 
     @property
     def fixed(self) -> Mapping[str, Any]:
-        """``add_prefix_space``: whether a space is added before texts."""
+        """The setting ``add_prefix_space``: whether a space is added before each text."""
         by = self.fst._metadata.text.normalizer
         return {"add_prefix_space": by is not None and by.whitespace.prefix != NEVER}
 
@@ -29,7 +29,7 @@ class UnigramBackend(Backend):
         """Return a ``tokenizer.json`` that compiles to the table.
 
         Raises:
-            UnsupportedError: no ``tokenizer.json`` can express the table, because the table has the ids of sentencepiece.
+            UnsupportedError: no ``tokenizer.json`` can express the table, because the table encodes as ``sentencepiece`` does.
         """
         table, model = self.fst._table, self.fst._metadata.model
         if table.has_text_scope:

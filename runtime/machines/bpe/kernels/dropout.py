@@ -1,4 +1,4 @@
-"""The kernel of byte-level BPE with dropout. `fst.machines.bpe.dropout` defines dropout, and specifies the result of a pre-token.
+"""The kernel of byte-level BPE with dropout. `fst.machines.bpe.dropout` defines dropout, and specifies the ids of a pre-token.
 
 The pre-tokens of a round are found as in `fst.runtime.machines.bpe.kernels.encode`. No pre-token is looked up in the table of words, since
 dropout may split any pre-token.

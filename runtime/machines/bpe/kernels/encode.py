@@ -1,4 +1,4 @@
-"""The kernel of byte-level BPE, which encodes text to token ids. `fst.machines.bpe.table.BpeTable.run` specifies the result of a pre-token.
+"""The kernel of byte-level BPE, which encodes text to token ids. `fst.machines.bpe.table.BpeTable.run` specifies the ids of a pre-token.
 
 The kernel reads text in rounds of a few thousand pre-tokens, and runs a few loops over each round. Each loop does one step for all
 pre-tokens, with almost no branches that depend on the text. So the processor works on many pre-tokens at the same time::
@@ -12,7 +12,7 @@ If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them
 
 Kernels check nothing. They require:
 
-- The table has passed its proof, or comes directly from the compiler.
+- The table has passed `Table.prove`, or comes directly from the compiler.
 - ``text`` is valid UTF-8, except for the marks of added tokens (`fst.text.arguments`), and the 32 bytes after it can be read; ``starts``
   ascends within ``text``, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure these requirements.
 - ``output.ids`` has an element for each byte of text and for each special id, and `fst.tables.kernel_call.SLACK` more elements.

@@ -1,5 +1,5 @@
 """The kernel of byte-level BPE by a queue of merges, for tables without an automaton. `fst.machines.bpe.merge_list.merged` specifies the
-result of a pre-token.
+ids of a pre-token.
 
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with a queue instead of the automaton. The table of words finds
 pre-tokens that are one token; the tokens of other pre-tokens are merged, one pre-token after another. An *atom* is a token before all

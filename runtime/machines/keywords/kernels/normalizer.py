@@ -1,7 +1,7 @@
 """Fold the case of texts and mark word borders for keyword search. `fst.machines.keywords.text.KeywordText.spelled` specifies the result.
 
-Kernels check nothing, and require UTF-8, `codes` from a table that has passed its proof, and output arrays with a capacity of four bytes
-for each byte of text.
+Kernels check nothing, and require UTF-8, `codes` from a table that has passed `Table.prove`, and output arrays with a capacity of four
+bytes for each byte of text.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ calls the kernel again.
 If a text continues, the kernel stops before the bytes that its state represents, because keywords may begin in them. The caller passes
 these bytes again, and the next call does not repeat matches that end in them.
 
-The kernel checks nothing, and requires a table that has passed its proof, and UTF-8.
+The kernel checks nothing, and requires a table that has passed `Table.prove`, and UTF-8.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ Three algorithms read texts, and find the same matches:
   and for texts in which keywords are rare. The code of *follow* has branches, because a processor that predicts a branch correctly does not
   wait for the look-up.
 
-The kernel checks nothing, and requires a table that has passed its proof, UTF-8, and an output with a capacity of one id for each byte of
-text.
+The kernel checks nothing, and requires a table that has passed `Table.prove`, UTF-8, and an output with a capacity of one id for each byte
+of text.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ are stored only for as many positions as the longest word has units. So a block 
 The kernel stores nothing between calls: if a text continues, the kernel stops before an unfinished block or character at the end, and the
 caller passes its units again.
 
-The kernel checks nothing, and requires a table that has passed its proof, text in UTF-16, and an output array with a capacity of
+The kernel checks nothing, and requires a table that has passed `Table.prove`, text in UTF-16, and an output array with a capacity of
 `ids_per_unit` ids for each unit.
 """
 

@@ -15,7 +15,8 @@ nodes in lists lead. `settle` writes the words up to this node, and drops the no
 
 A table contains `matrix`, the connection costs by left and right id, and `lists` of words. Costs are whole numbers.
 
-Kernels check nothing, and require a table that has passed its proof, and an output array with a capacity of one id for each unit of text.
+Kernels check nothing, and require a table that has passed `Table.prove`, and an output array with a capacity of one id for each unit of
+text.
 """
 
 from __future__ import annotations

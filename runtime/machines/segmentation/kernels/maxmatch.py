@@ -7,8 +7,8 @@ row, the tokens of a backward row are reversed, and sizes are converted to spans
 The kernel stores nothing between calls: if a text continues, the kernel stops before the first token that later text may change, and the
 caller passes the units after this position again. A backward kernel reads a text that continues only up to the text's last cut.
 
-Kernels check nothing, and require a table that has passed its proof, text in UTF-16, and an output array with a capacity of one id for each
-unit.
+Kernels check nothing, and require a table that has passed `Table.prove`, text in UTF-16, and an output array with a capacity of one id for
+each unit.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 `fst.runtime.machines.segmentation.kernels.lattice` contains the lattice. If a text continues, the kernel stops after the last word that
 later text cannot change, and stores the right id of this word. The caller passes the units after the word again.
 
-Kernels check nothing, and require a table that has passed its proof, text in UTF-16, and an output array with a capacity of one id for each
-unit.
+Kernels check nothing, and require a table that has passed `Table.prove`, text in UTF-16, and an output array with a capacity of one id for
+each unit.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The kernel of Unigram, which encodes text to token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the result of a
-pre-token.
+"""The kernel of Unigram, which encodes text to token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the ids of a pre-token.
 
 A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, but searches for the best path instead of running the automaton. The
 table of words finds pre-tokens that are one token. For other pre-tokens, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the

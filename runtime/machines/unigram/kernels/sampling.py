@@ -1,5 +1,4 @@
-"""The kernel of Unigram with random segmentations. `fst.machines.unigram.sampling` defines sampling, and specifies the result of a
-pre-token.
+"""The kernel of Unigram with random segmentations. `fst.machines.unigram.sampling` defines sampling, and specifies the ids of a pre-token.
 
 The pre-tokens of a round are found as in `fst.runtime.machines.unigram.kernels.encode`. No pre-token is looked up in the table of words,
 since sampling may split any pre-token. `find_nodes` lists the nodes that end at each position of a pre-token. `draw_listed` reads these
