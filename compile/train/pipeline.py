@@ -1,7 +1,7 @@
 """The text pipeline of a vocabulary in training, as components of a ``tokenizer.json``.
 
-A pipeline has three uses: it splits the corpus into words, it becomes part of the trained vocabulary, and its digest distinguishes words
-that were split differently. So training and encoding agree.
+The pipeline splits the corpus into words and is then stored with the trained vocabulary, so training and encoding split texts alike. Its
+digest is stored with counted words, to refuse words that another pipeline has split.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from fst.pretokens.byte_letters import LETTERS
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 BYTES_DECODER = {**BYTE_LEVEL, "add_prefix_space": True}
-# From the tokenizer.json of Llama 3; the pattern of Qwen2 differs only in numbers.
+# From the tokenizer.json of Llama 3; the pattern of Qwen2 differs only in how it splits numbers.
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 O200K = ENCODINGS["o200k_base"].pattern
-NAME = re.compile(r"[\w .-]*")  # a str with only these characters is a name, not a pattern
+NAME = re.compile(r"[\w .-]*")  # a str of only these characters is the name of a splitter, not a pattern
 NONE = "none"
 EXAMPLE = r" ?\w+|\s+"
 
@@ -45,7 +45,7 @@ class Pipeline:
     Attributes:
         normalizer, pre_tokenizer: the steps before the model.
         decoder: the step after the model.
-        added: added tokens of a ``tokenizer.json``, for patterns that contain these tokens. If no automaton can split texts with them,
+        added: the added tokens of a ``tokenizer.json``, since patterns may contain them. If no automaton can split texts with added tokens,
             documents must not contain them.
     """
 
@@ -62,7 +62,7 @@ class Pipeline:
 
     @property
     def parts(self) -> TextPipeline:
-        """The normalizers and the pre-tokenizers, flattened and in canonical form.
+        """The normalizers and the pre-tokenizers, without nested sequences and in canonical form.
 
         Raises:
             UnsupportedError: a component is not supported.
@@ -75,7 +75,7 @@ class Pipeline:
 
     @property
     def are_bytes(self) -> bool:
-        """Whether the symbols of words are bytes, that is, whether there is a pre-tokenizer ByteLevel."""
+        """Whether the symbols of words are bytes, that is, whether one of the pre-tokenizers is ByteLevel."""
         return splits.BYTES in self.parts.pre_tokenizers
 
     @property
@@ -91,8 +91,8 @@ class Pipeline:
     def table(self) -> BpeTable:
         """A table whose pre-tokens are the words of a text.
 
-        The pre-tokens of the table contain a space in place of Metaspace's symbol, ``metadata.model.letters.symbol``; the caller restores
-        the symbol. If the table has added tokens, texts with one of these tokens cannot be split.
+        In the table's pre-tokens, a space replaces Metaspace's symbol, which is in ``metadata.model.letters.symbol``; the caller puts the
+        symbol back. If the table has added tokens, texts with one of these tokens cannot be split.
 
         Raises:
             UnsupportedError: no automaton can make the splits of the pipeline.
@@ -100,7 +100,7 @@ class Pipeline:
         """
         are_bytes = self.are_bytes
         names = LETTERS.values() if are_bytes else "a"
-        # With `ignore_merges`, the compiler does not cut pre-tokens of characters, although there are no merges.
+        # Without `ignore_merges`, the compiler would split pre-tokens into characters, because there are no merges.
         model = {"type": "BPE", "vocab": {name: at for at, name in enumerate(names)}, "merges": [], "ignore_merges": not are_bytes}
         document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
         try:
@@ -122,7 +122,7 @@ def _table(document: str) -> BpeTable:
 
 
 def _by_pattern(pattern: str) -> Pipeline:
-    """A pipeline over bytes. The words are the matches of a pattern, and the text between matches."""
+    """A byte-level pipeline. The words are the matches of a pattern, and the texts between matches."""
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
     parts = [split, {**BYTE_LEVEL, "use_regex": False}]
     return Pipeline(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}, decoder=BYTES_DECODER)
@@ -163,12 +163,12 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
     r"""The pipeline for the arguments `splitter` and `normalizer`.
 
     Args:
-        splitter: a name of `SPLITTERS`; a regular expression, for byte-level vocabularies; a pre-tokenizer as a mapping or as a live object
-            of ``tokenizers``; or a whole ``tokenizer.json`` as a mapping.
-        normalizer: a name of `NORMALIZERS`, or a normalizer as a mapping or as a live object; None: the normalizer of the splitter.
+        splitter: a key of `SPLITTERS`; a regular expression, for byte-level vocabularies; a pre-tokenizer as a mapping or as an object of
+            `tokenizers`; or a whole ``tokenizer.json`` as a mapping.
+        normalizer: a key of `NORMALIZERS`, or a normalizer as a mapping or as an object of `tokenizers`; None: the normalizer of the splitter.
 
     Raises:
-        UnsupportedError: the name is unknown, or a live object is implemented in Python.
+        UnsupportedError: the name is unknown, or an object of `tokenizers` is implemented in Python.
         VocabularyError: a component is malformed.
 
     Examples:
@@ -204,7 +204,7 @@ def _normalizer(normalizer: Any) -> Component | None:
 
 
 def _component(given: Any, role: str, expected: str) -> Component:
-    """A component, from a mapping or a live object."""
+    """Convert a component to a dict; it is a mapping or an object of `tokenizers`."""
     if isinstance(given, Mapping):
         return given
     library: Any = sys.modules.get("tokenizers")
@@ -212,13 +212,13 @@ def _component(given: Any, role: str, expected: str) -> Component:
         raise UnsupportedError(f"{role} is {quoted(given)}; {expected}")
     try:
         stated: Component = json.loads(given.__getstate__())
-    except Exception as error:  # raised by the library for a component in Python
+    except Exception as error:  # `tokenizers` raises this for components that are implemented in Python
         raise UnsupportedError(f"{role} {type(given).__name__} has no stored form: {reason(error)}") from None
     return stated
 
 
 def _decoder(pre_tokenizer: Component) -> Component | None:
-    """The decoder that undoes a pre-tokenizer over bytes, or one in `SPLITTERS`; None for other pre-tokenizers."""
+    """The decoder that undoes a pre-tokenizer, if it is byte-level or in `SPLITTERS`; None for other pre-tokenizers."""
     if Pipeline(pre_tokenizer=pre_tokenizer).are_bytes:
         return BYTES_DECODER
     return next((known.decoder for known in SPLITTERS.values() if known.pre_tokenizer == pre_tokenizer), None)

@@ -1,4 +1,4 @@
-"""The result of a trainer."""
+"""The result of a trainer: a vocabulary that can be saved, compiled and measured."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from fst.bridge.report import Report
 
 UNIGRAM = "Unigram"
-SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # reasons for the end of training
-FIELDS: Mapping[str, Mapping[str, Any]] = {  # fields of each model in a tokenizer.json, with their defaults
+SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # values of `Trained.stopped`
+FIELDS: Mapping[str, Mapping[str, Any]] = {  # type of model → further fields in a tokenizer.json, with their defaults
     "BPE": {
         "dropout": None,
         "unk_token": None,
@@ -51,10 +51,11 @@ class Trained:
         kind: the type of the model in a ``tokenizer.json``: "BPE", "WordPiece", "Unigram" or "WordLevel".
         vocabulary: token → id, in the order of ids. Tokens over bytes are spelled with the letters of ByteLevel.
         merges: the left and the right token of each merge of BPE, in order; empty for other kinds.
-        scores: float64[tokens], the score of each id, for Unigram and SentencePiece's BPE; empty for other models.
-        counts: int64[tokens], for each id, the occurrences of the token in the words when the trainer made it; 0 for special tokens.
-        stopped: the reason for the end of training. "size": `vocab_size` is reached; "no pair": nothing is left to add; "min_frequency":
-            all remaining pairs or words are rarer; "deadline": the time is over.
+        scores: float64[tokens], the score of each id, for Unigram and for BPE as in SentencePiece; empty for other models.
+        counts: int64[tokens], for each id, the number of occurrences of the token in the words when the trainer created the token; 0 for
+            special tokens.
+        stopped: the reason for the end of training. "size": `vocab_size` is reached; "no pair": no pair or word remains to be added;
+            "min_frequency": all remaining pairs or words are rarer; "deadline": the time limit was reached.
         special_tokens: special tokens and other added tokens, in the order of their ids.
         pipeline: the text pipeline, or None if it is unknown.
         model: further fields of the model in a ``tokenizer.json``, such as ``unk_token`` and ``continuing_subword_prefix``.
@@ -91,7 +92,7 @@ class Trained:
 
         Raises:
             VocabularyError: the post-processor contains a token that is not in the vocabulary.
-            UnsupportedError: no list of merges has the effect of the scores of SentencePiece's BPE.
+            UnsupportedError: the model is BPE with SentencePiece's scores, and no list of merges gives the same tokens.
 
         Examples:
             >>> ids = {"[UNK]": 0, "un": 1, "##able": 2}
@@ -125,7 +126,7 @@ class Trained:
         return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
     def _all_merges(self) -> Sequence[tuple[str, str]]:
-        """The merges; with the reference "sentencepiece", whose model has only scores, all pairs that make a piece."""
+        """The merges. With the reference "sentencepiece", whose files contain scores instead of merges, all pairs that make a piece."""
         if self.reference != "sentencepiece":
             return self.merges
         pieces = self.vocabulary.keys() - {*self.special_tokens}
@@ -136,10 +137,10 @@ class Trained:
         """The table, compiled in memory.
 
         Raises:
-            VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message has the reason.
+            VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message is the reason.
         """
         where, document = "the trained vocabulary", self.to_json()
-        if self.kind == UNIGRAM:  # apply the reference's rounding of numbers in a file
+        if self.kind == UNIGRAM:  # round scores as `tokenizers` does when it reads a file
             model = document["model"]
             model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
         return assembled(of_statement((document, self.settings), where), "auto")
@@ -155,29 +156,29 @@ class Trained:
         return Tokenizer(self.table())
 
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary as a file, or as the files of a folder. Each file appears completely or not at all.
+        """Write the vocabulary as one file, or as several files in a folder. Each file is written completely or not at all.
 
         ``fst.hf(result.tokenizer()).save_pretrained(folder)`` writes a folder with the settings of transformers, such as pad_token.
 
         Args:
-            path: a path, or a URL for fsspec. The name of the path determines the form:
+            path: a path, or a URL for fsspec. The name determines the format:
 
                 - a folder, or a name without an ending: ``tokenizer.json``; for BPE also ``vocab.json`` and ``merges.txt``, for WordPiece
-                  also ``vocab.txt``, unless these cannot express the vocabulary. A missing folder is created.
+                  also ``vocab.txt``, unless these files cannot represent the vocabulary. A missing folder is created.
                 - ``vocab.json`` or ``merges.txt``: this file alone, for BPE.
                 - any other ``.json``: a ``tokenizer.json``.
                 - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one per line.
                 - ``.tiktoken``: the ranks of byte-level BPE. The file does not contain the pattern of the pipeline or the special tokens.
                 - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are not recognized in texts.
-                  Scores become float32, which may change the choice between nearly equal segmentations. SentencePiece puts ▁ before every
-                  text, Metaspace only before texts that do not begin with a space; there is no difference if the normalizer strips texts,
-                  like the normalizer of the splitter "sentencepiece". Nmt and NFKC become SentencePiece's rule nmt_nfkc, which differs for
-                  175 rare characters.
+                  Scores are rounded to float32, which may change the result if two segmentations have nearly equal scores. SentencePiece
+                  puts ▁ before every text, but Metaspace only before texts that do not begin with a space; the results are the same if the
+                  normalizer strips whitespace from texts, as the normalizer of the splitter "sentencepiece" does. The normalizers Nmt and
+                  NFKC are replaced by SentencePiece's rule nmt_nfkc, whose result differs for 175 rare characters.
                 - ``.npz``: the compiled table.
 
         Raises:
-            UnsupportedError: the form is unknown or cannot express the vocabulary (the message contains the reason), or a required package
-                is not installed.
+            UnsupportedError: the format is unknown or cannot represent the vocabulary (the message contains the reason), or a required
+                package is not installed.
             VocabularyError: as in `to_json`.
             OSError: the file cannot be written.
         """
@@ -196,7 +197,7 @@ class Trained:
             by: another column or field, such as the language: the report has a row for each of its values.
 
         Returns:
-            The figures. `print` shows them as a table, ``svg()`` as a chart; see `fst.bridge.report.Report`.
+            The measurements. `print` shows them as a table, and ``svg()`` draws them as a chart; see `fst.bridge.report.Report`.
 
         Raises:
             VocabularyError, UnsupportedError: as in `table`.

@@ -1,7 +1,7 @@
-"""Files of vocabularies, made from the value of a ``tokenizer.json``. If a form cannot express a vocabulary, the error has the reason.
+"""Write vocabularies in various file formats, from the value of a ``tokenizer.json``.
 
-`fst.compile.sources` reads these files. Some forms contain less than a ``tokenizer.json``. A form is refused if its own library would
-return different ids with the file.
+`fst.compile.sources` reads these files. Some formats contain less than a ``tokenizer.json``. If the library that a format belongs to would
+return different ids with the file, an error with the reason is raised.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Json = Mapping[str, Any]
 
 DOCUMENT, LINES, TABLE = "tokenizer.json", "vocab.txt", ".npz"
 VERSION = f"{COMMENT}: 0.2"  # the first line of a merges.txt
-OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # model → further files of a folder
+OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # type of model → older files in a folder
 
 
 def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> None:
@@ -38,7 +38,8 @@ def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> No
 
     Args:
         document: the value of the ``tokenizer.json``.
-        scores: the scores of SentencePiece's BPE, by id; None: a ``.model`` gets scores from the order of the merges.
+        scores: the scores by id, for BPE trained as in SentencePiece; None: the scores in a ``.model`` are computed from the order of the
+            merges.
         path: the file or the folder, as in `fst.compile.train.result.Trained.save`.
     """
     if not _is_folder(path):
@@ -50,14 +51,14 @@ def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> No
 
 
 def files_of(path: str | Path, kind: str | None = None) -> list[str]:
-    """The files that `save` may write for a path: the path itself, or the files in the folder.
+    """The files that `save` may write for a path: the path itself or, for a folder, all files in it.
 
     Args:
         path: the file or the folder.
         kind: the type of the model; None: any type.
 
     Raises:
-        UnsupportedError: the form of the file is unknown, or cannot express the kind of model.
+        UnsupportedError: the file format is unknown, or cannot represent this type of model.
 
     Examples:
         >>> files_of("english/")
@@ -74,7 +75,7 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
 
 @contextmanager
 def _made_folder(path: Path) -> Iterator[None]:
-    """Create a folder for files. If an error occurs, the created folders are removed again."""
+    """Create a folder and missing parents; if the `with` statement raises an error, remove these folders again."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -102,7 +103,7 @@ def _inside(folder: str | Path, name: str) -> str:
 
 
 def _folder(document: Json) -> dict[str, bytes]:
-    """The files of a folder: the ``tokenizer.json``, and the older files if they can express the vocabulary."""
+    """The files to write into a folder: ``tokenizer.json``, and the older files if they can represent the vocabulary."""
     older: Mapping[str, bytes] = {}
     with suppress(UnsupportedError):
         older = {name: _form(name, None).made(document, None) for name in OLDER.get(_kind(document), ())}
@@ -110,7 +111,7 @@ def _folder(document: Json) -> dict[str, bytes]:
 
 
 def _write(contents: Mapping[str, bytes]) -> None:
-    """Write files. The files get their names when all of them are complete."""
+    """Write files. No file gets its final name before all files are complete."""
     with ExitStack() as stack:
         for path, data in contents.items():
             stack.enter_context(remote.written(path) if remote.is_remote(path) else npz.replacing(path)).write(data)
@@ -120,7 +121,7 @@ class Form(NamedTuple):
     """A file format for vocabularies.
 
     Attributes:
-        made: makes the file from the value of a ``tokenizer.json`` and from scores.
+        made: a function that makes the content of the file from the value of a ``tokenizer.json`` and from scores.
         kinds: the kinds of models that the format can contain, separated by " and ".
     """
 
@@ -129,10 +130,10 @@ class Form(NamedTuple):
 
 
 def _form(name: str, kind: str | None) -> Form:
-    """The form of a file, determined by its name, or else by its ending.
+    """The format of a file, determined by its full name or, if that is unknown, by its ending.
 
     Raises:
-        UnsupportedError: the form is unknown, or cannot express a model of this kind.
+        UnsupportedError: the format is unknown, or cannot represent a model of this type.
     """
     found = FORMS.get(name) or FORMS.get(Path(name).suffix)
     if not found:
@@ -157,12 +158,12 @@ def _document(document: Json, _: Sequence[float] | None) -> bytes:
 
 
 def _vocabulary(document: Json, _: Sequence[float] | None) -> bytes:
-    """GPT-2's ``vocab.json``."""
+    """The content of GPT-2's ``vocab.json``."""
     return json.dumps(document["model"]["vocab"], ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _merges(document: Json, _: Sequence[float] | None) -> bytes:
-    """GPT-2's ``merges.txt``."""
+    """The content of GPT-2's ``merges.txt``."""
     merges = document["model"]["merges"]
     for pair in merges:
         if pair[0].startswith(COMMENT) or any(char in token for token in pair for char in " \n\r"):
@@ -171,7 +172,7 @@ def _merges(document: Json, _: Sequence[float] | None) -> bytes:
 
 
 def _lines(document: Json, _: Sequence[float] | None) -> bytes:
-    """BERT's ``vocab.txt``."""
+    """The content of BERT's ``vocab.txt``."""
     ids = document["model"]["vocab"]
     text = "".join(f"{token}\n" for token in ids)
     if parse_lines(text) != ids:
@@ -180,7 +181,7 @@ def _lines(document: Json, _: Sequence[float] | None) -> bytes:
 
 
 def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
-    """The ranks of tiktoken: each token in base64, and its id."""
+    """The content of a ``.tiktoken`` file: each token in base64, and its id."""
     _need_tiktoken(document)
     specials = {token["content"] for token in document["added_tokens"]}
     ranks = {bytes_of(token): number for token, number in document["model"]["vocab"].items() if token not in specials}
@@ -215,7 +216,7 @@ def _need_tiktoken(document: Json) -> None:
 
 
 def _model(document: Json, scores: Sequence[float] | None) -> bytes:
-    """A ``.model`` of SentencePiece."""
+    """The content of a SentencePiece ``.model``."""
     try:
         return model_file(document, scores)
     except ValueError as error:

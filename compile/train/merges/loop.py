@@ -105,7 +105,8 @@ def merge(record, left, right, made, state):
     """Merge all occurrences of the pair at the top of the heap.
 
     Args:
-        record: the record of the pair at the top of the heap. left, right, made: the ids of the pair's two tokens and of the merged token.
+        record: the record of the pair at the top of the heap.
+        left, right, made: the ids of the pair's two tokens and of the merged token.
 
     Returns:
         False if an array is too short; in this case, the state is unchanged.

@@ -1,7 +1,7 @@
-"""Components of ``tokenizers`` that replace parts of tiktoken and SentencePiece in new vocabularies.
+"""Components of `tokenizers` that replace components of tiktoken and SentencePiece in a vocabulary trained like an old one.
 
-Tables of tiktoken and SentencePiece have no ``tokenizer.json``, because its ids could differ on rare texts. A new vocabulary has new ids,
-so components with the same effect on nearly all texts are sufficient.
+A table made from tiktoken or SentencePiece contains no ``tokenizer.json``, because on rare texts `tokenizers` could return other ids. A new
+vocabulary has new ids anyway, so components that treat nearly all texts alike are sufficient.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fst.compile.train.result import PLAIN
 from fst.errors import UnsupportedError, quoted
 from fst.tables.header import SENTENCEPIECE
 
-NAMES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}  # encoding → splitter with the same effect
+NAMES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}  # tiktoken encoding → splitter with the same pre-tokens
 PATTERNS = {ENCODINGS[encoding].pattern: SPLITTERS[name] for encoding, name in NAMES.items()}
 KINDS = {"unigram": "Unigram", "bpe": "BPE"}
 STRIPS = (
@@ -33,7 +33,7 @@ def counterpart(table: Any) -> Json | None:
     """A ``tokenizer.json`` for a new vocabulary like the one in a table of tiktoken or SentencePiece; None for other tables.
 
     Raises:
-        UnsupportedError: a part has no counterpart; the message names the part.
+        UnsupportedError: `tokenizers` has no equivalent of a component, which the message names.
     """
     text = getattr(table.metadata, "text", None)
     if text is None:
@@ -70,7 +70,7 @@ def _of_sentencepiece(table: Any) -> Json:
 
 
 def _model(table: Any, kind: str) -> Json:
-    """The model: its fields and its tokens. Scores and merges are left out, because only an encoder needs them."""
+    """The member ``model``, with options and tokens. Scores and merges are left out, because only an encoder needs them."""
     model = table.metadata.model
     if kind == "Unigram":
         vocab = [[token, 0.0] for token in table.tokens]
@@ -80,7 +80,7 @@ def _model(table: Any, kind: str) -> Json:
 
 
 def _pipeline(parts: Any) -> Json:
-    """The normalizer, the pre-tokenizer and the decoder."""
+    """The members ``normalizer``, ``pre_tokenizer`` and ``decoder``."""
     normalizers: list[Component] = []
     spaces: Component = {}
     for part in parts:

@@ -1,4 +1,4 @@
-"""Extend a vocabulary: old ids and merges stay, and new tokens are learned from words in old tokens."""
+"""Extend a vocabulary: the old tokens keep their ids and merges, and new tokens are merged from old tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
     Args:
         old: the vocabulary.
         words: the words with their counts.
-        ids, splits: the ids of all words by the old model, and the bounds of each word in `ids`.
+        ids, splits: the ids of all words, encoded with the old vocabulary, and the bounds of each word in `ids`.
         add: the number of new tokens.
         control: progress, deadline and checkpoint.
 
@@ -55,9 +55,9 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
 
 
 def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints) -> Symbols:
-    """The words as cells of old ids.
+    """The words spelled in old ids, for the trainer.
 
-    The unknown token and the tokens of single bytes are never merged, so words are cut around these tokens.
+    The unknown token and byte-fallback tokens are never merged, so words are split around them.
     """
     names = [f"\0{number}" for number in range(old.size)]  # placeholders for ids without a token; no merge makes them
     for token, number in old.tokens.items():
@@ -68,7 +68,7 @@ def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: I
     starts = np.concatenate([[True], of_word[1:] != of_word[:-1]])[: len(ids)]
     is_apart = np.isin(ids, apart)
     starts[1:] |= is_apart[1:] | is_apart[:-1]
-    part = np.cumsum(starts) - 1  # the number of the part of a word to which each id belongs
+    part = np.cumsum(starts) - 1  # for each id, the number of its part of the split words
     cells = np.full(len(ids) + (int(part[-1]) + 1 if len(ids) else 0) + 1, WORD_END, np.int32)
     at = np.arange(1, len(ids) + 1) + part
     cells[at] = ids

@@ -1,4 +1,4 @@
-"""Recipes for a vocabulary like an old one: the options of the trainer, and the parts of the old tokenizer that stay.
+"""Recipes for training a vocabulary like an old one: options of the trainer, and components that are copied from the old tokenizer.
 
 Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` contains the options that follow from the old
 model; all other options have the defaults of the trainer, as in ``train_new_from_iterator`` of transformers.
@@ -27,7 +27,7 @@ TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also option
     "WordPiece": ("continuing_subword_prefix", "unk_token"),
     "WordLevel": ("unk_token",),
 }
-UNKNOWN = "unk_id"  # a field of Unigram that its trainer sets
+UNKNOWN = "unk_id"  # a field of the Unigram model that the trainer sets
 
 Json = Mapping[str, Any]
 
@@ -41,7 +41,7 @@ class Recipe:
         size: the number of tokens of the old vocabulary, without `others`.
         pipeline: the pipeline of the old tokenizer.
         options: arguments of the trainer.
-        model: fields of the old model that the new model keeps.
+        model: fields that are copied from the old model into the new model.
         others: added tokens that are not special; they follow the vocabulary.
         flags, further, settings: as in `fst.compile.train.result.Trained`.
     """
@@ -57,11 +57,12 @@ class Recipe:
     settings: Json
 
     def completed(self, trained: Trained, options: Collection[str] = ()) -> Trained:
-        """Complete a result of the trainer with the parts that the new vocabulary keeps.
+        """Complete a result of the trainer with the fields and components of the old tokenizer.
 
         Args:
             trained: the result.
-            options: the names of arguments that replaced arguments of the recipe; the trained model keeps their values.
+            options: the names of the recipe's arguments that the caller replaced; for them, the model's values are from the trainer, not
+                from the recipe.
 
         Raises:
             VocabularyError: the post-processor contains a token that is not a special token.
@@ -98,9 +99,8 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
         names: old name → new name of special tokens.
 
     Raises:
-        VocabularyError: the document does not have the structure of a ``tokenizer.json``; or `names` contains a name that is not an old
-            special token.
-        UnsupportedError: its model is not supported.
+        VocabularyError: the document does not have the structure of a ``tokenizer.json``; or a key of `names` is not an old special token.
+        UnsupportedError: the type of the model is not supported.
 
     Examples:
         >>> model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "vocab": {"[UNK]": 0, "a": 1}}
@@ -120,7 +120,7 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
 
 
 def _need_known(names: Iterable[str], document: Json) -> None:
-    """Raise an error for a name that is not an added token or the unknown token."""
+    """Raise an error if a token to rename is neither an added token nor the unknown token."""
     known = [token["content"] for token in document.get("added_tokens") or ()]
     unknown = next((name for name in names if name not in (*known, model_of(document).get("unk_token"))), None)
     if unknown is not None:
@@ -154,14 +154,14 @@ def _recipe(document: Json, settings: Json, new_special_tokens: Iterable[Any], n
 
 
 def _unknown(model: Json, kind: str, name: Callable[[str], str]) -> dict[str, str]:
-    """The option `unk_token` of Unigram's trainer; empty for other models."""
+    """The argument `unk_token` of the Unigram trainer, as a mapping; empty for other models."""
     if kind != "Unigram" or model.get(UNKNOWN) is None:
         return {}
     return {"unk_token": name(model["vocab"][model[UNKNOWN]][0])}
 
 
 def _tokens(model: Json) -> Iterable[str]:
-    """The tokens of a model."""
+    """The tokens of a model, to compute the size of the old vocabulary."""
     tokens = model["vocab"]
     return tokens if isinstance(tokens, Mapping) else (token for token, _ in tokens)
 

@@ -14,7 +14,7 @@ Change = Callable[[str, int], tuple[str, int]]
 
 
 def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any] | None:
-    """A post-processor (nested or not), or the padding, with the ids of another vocabulary.
+    """Replace the ids in a post-processor (nested or not) or in the padding by the ids of another vocabulary.
 
     Args:
         part: the component, or None.
@@ -31,7 +31,7 @@ def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any]
 
 
 def renamed(part: Component | None, name: Callable[[str], str]) -> dict[str, Any] | None:
-    """A post-processor or the padding with renamed tokens; ids do not change."""
+    """Rename tokens in a post-processor or in the padding; ids do not change."""
     return None if part is None else _changed(part, lambda token, number: (name(token), number))
 
 
@@ -50,7 +50,9 @@ def _changed(part: Component, change: Change) -> dict[str, Any]:
 
 
 def _special(part: Component, change: Change) -> dict[str, Any]:
-    """A special token of TemplateProcessing. The key of the token does not change, because the templates refer to it."""
+    """Rename the tokens of an entry in TemplateProcessing's ``special_tokens``. The key of the entry does not change, because templates
+    refer to it.
+    """
     both = [change(token, number) for token, number in zip(part["tokens"], part["ids"], strict=True)]
     return {**part, "ids": [number for _, number in both], "tokens": [token for token, _ in both]}
 

@@ -1,8 +1,8 @@
-"""Trim a vocabulary: keep the tokens that texts use most, and the parts of these tokens.
+"""Trim a vocabulary: keep the tokens that are most frequent in texts, and the tokens from which BPE merges them.
 
-If all tokens of a text are kept, the text has the same tokens as before. With WordPiece and Unigram, this is true for any set of tokens:
-the longest match and the best path are still there, and only alternatives disappear. BPE also needs all merges that make a kept token, so
-the parts of these merges are kept, too.
+If all tokens of a text are kept, encoding the text gives the same tokens as before. With WordPiece and Unigram, this is true for any set of
+kept tokens, because the longest match and the best path still exist and only alternatives are removed. BPE also needs all merges that make
+a kept token, so the two parts of each such merge are kept, too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
 
     Args:
         old: the vocabulary.
-        used: int64[1 + largest id], the occurrences of each token in the words.
+        used: int64[1 + largest id], the number of occurrences of each token in the encoded words.
         keep: the number of tokens of the new vocabulary.
         min_count: the minimum count of a word; rarer words were not counted.
 
@@ -67,9 +67,9 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
 
 
 def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
-    """The ids that stay, ascending: first the required ids, then the most used ids.
+    """The ids to keep, in ascending order. Required ids are chosen first, then the most frequent ids.
 
-    A token is skipped if its parts no longer fit into `keep`.
+    A token is skipped if keeping it and its parts would exceed `keep` tokens.
     """
     tokens = {number: token for token, number in old.tokens.items()}
     check_numbers(keep=keep)
@@ -90,7 +90,7 @@ def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
 
 
 def _needed(old: OldVocabulary) -> Iterator[int]:
-    """The ids that must stay so that every text can be encoded: added tokens, the unknown token, and the alphabet. Ids may repeat."""
+    """The ids that are necessary to encode every text: added tokens, the unknown token, and the alphabet. An id may be listed twice."""
     yield from old.added.values()
     if old.unknown is not None:
         yield old.unknown
@@ -101,17 +101,17 @@ def _needed(old: OldVocabulary) -> Iterator[int]:
         yield from (number for token, number in old.of_model.items() if not _is_spelled(token, old))
     if old.kind == "Unigram":
         yield from (number for token, number in old.of_model.items() if not all(char in old.of_model for char in token))
-        yield old.scores.index(min(old.scores))  # the score of unknown text depends on the least score
+        yield old.scores.index(min(old.scores))  # Unigram computes the score of unknown characters from the minimum score
 
 
 def _is_atom(token: str, old: OldVocabulary) -> bool:
-    """Whether a token is a character or a byte, with or without prefix and suffix."""
+    """Whether a token is a single character or byte, with or without prefix and suffix; such tokens form the alphabet."""
     bodies = (token, token.removeprefix(old.prefix), token.removesuffix(old.suffix))
     return 1 in map(len, bodies) or byte_of(token) is not None
 
 
 def _is_spelled(token: str, old: OldVocabulary) -> bool:
-    """Whether all characters of a token of WordPiece are tokens."""
+    """Whether all characters of a WordPiece token are also tokens."""
     continues = token.startswith(old.prefix)
     body = token.removeprefix(old.prefix)
     letters = [char if place == 0 and not continues else old.prefix + char for place, char in enumerate(body)]
@@ -120,12 +120,12 @@ def _is_spelled(token: str, old: OldVocabulary) -> bool:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The two parts of each token: the parts of the last merge when BPE runs on the token alone.
+    """The two parts of each token, that is, the pair of the last merge when BPE encodes the token's string.
 
     Attributes:
         old: the vocabulary.
-        made: token → the merges that make it. Only one of these merges is used, the last merge on the token alone; see
-            `fst.compile.machines.bpe.canonical`.
+        made: token → the merges that make it. Only one of these merges is ever used: the last merge when BPE encodes the token's string;
+            see `fst.compile.machines.bpe.canonical`.
         ranks: merge → its rank. If a merge is listed twice, its last rank counts.
     """
 
@@ -141,7 +141,7 @@ class _Parts:
         return cls(old, made, {pair: rank for rank, pair in enumerate(old.merges)})
 
     def closure(self, token: str, kept: set[int]) -> set[int]:
-        """The ids of a token and, recursively, of its parts, except ids that are already kept."""
+        """The ids to add in order to keep a token: the token and, recursively, its parts, without ids that are already kept."""
         found, waiting = set[int](), [token]
         while waiting:
             part = waiting.pop()
@@ -152,12 +152,12 @@ class _Parts:
         return found
 
     def _last(self, token: str) -> Iterable[str]:
-        """The parts of a token; empty if no merge makes it."""
+        """The two parts of a token; empty if no merge makes the token."""
         pairs = self.made.get(token, ())
         return pairs[0] if len(pairs) == 1 else self._merged(token) if pairs else ()
 
     def _merged(self, token: str) -> Iterable[str]:
-        """Run BPE on a token, and return the two parts of its last merge."""
+        """Run BPE on a token's string, and return the two parts of the last merge."""
         old, parts = self.old, self._letters(token)
         while len(parts) > 2:
             found = [(self.ranks[pair], place) for place, pair in enumerate(pairwise(parts)) if pair in self.ranks]
@@ -168,7 +168,7 @@ class _Parts:
         return parts if (*parts,) in self.ranks else ()
 
     def _letters(self, token: str) -> list[str]:
-        """The characters of a token, with prefix and suffix."""
+        """The characters of a token, each with its prefix or suffix, as in the vocabulary."""
         old = self.old
         ends = bool(old.suffix) and token.endswith(old.suffix)
         body = token.removeprefix(old.prefix).removesuffix(old.suffix if ends else "")

@@ -41,7 +41,8 @@ class OldVocabulary:
     def of_table(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
         """The vocabulary of a table.
 
-        In tables, WordLevel is WordPiece without tokens that continue a word; this function converts it back to WordLevel.
+        A table represents WordLevel as WordPiece without tokens that continue a word; this function converts such a model back to
+        WordLevel.
         """
         model = document["model"]
         continues = model.get("continuing_subword_prefix") or ""
@@ -52,7 +53,9 @@ class OldVocabulary:
 
     @classmethod
     def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of an encoding of tiktoken. If several pairs concatenate to a token, its merge is the pair that BPE merges."""
+        """The vocabulary of a tiktoken encoding. Of several pairs that concatenate to the same token, the merge is the pair that BPE
+        merges.
+        """
         model, added = document["model"], {token["content"] for token in document["added_tokens"]}
         contents = {token: bytes_of(token) for token in model["vocab"] if token not in added}
         names = {content: token for token, content in contents.items() if content is not None}
@@ -62,7 +65,7 @@ class OldVocabulary:
 
     @property
     def pipeline(self) -> Pipeline:
-        """The normalizer, the pre-tokenizer and the decoder."""
+        """The text pipeline: normalizer, pre-tokenizer and decoder."""
         return Pipeline(*(self.document[name] for name in ("normalizer", "pre_tokenizer", "decoder")))
 
     @property
@@ -104,7 +107,7 @@ class OldVocabulary:
 
     @property
     def digest(self) -> str:
-        """A digest of the vocabulary."""
+        """A digest of the vocabulary, for checkpoints."""
         return sha256(json.dumps(self.document, sort_keys=True).encode()).hexdigest()
 
     @cached_property
@@ -135,7 +138,7 @@ class OldVocabulary:
         return left + right.removeprefix(self.prefix)
 
     def alone(self) -> Json:
-        """A ``tokenizer.json`` with only the model: each text is one word, and added tokens are ordinary text."""
+        """A ``tokenizer.json`` with only the model. It encodes each text as one word, and treats added tokens as ordinary text."""
         are_bytes = Pipeline(pre_tokenizer=self.document["pre_tokenizer"]).are_bytes
         cut = dict.fromkeys(("normalizer", "decoder", *FURTHER)) | {"added_tokens": []}
         return {**self.document, **cut, "pre_tokenizer": BYTES if are_bytes else None}
@@ -153,14 +156,14 @@ class OldVocabulary:
     ) -> Trained:
         """A trained vocabulary with the pipeline, the added tokens and the settings of the old vocabulary.
 
-        In the reference, added tokens outside the model always get the last ids. Added tokens with other ids therefore become tokens of the
+        In `tokenizers`, added tokens outside the model always get the last ids. Therefore, added tokens with other ids become tokens of the
         model.
 
         Args:
             vocabulary: token → id, for the tokens of the model and all added tokens.
             counts: int64[1 + largest id].
             stopped, merges, scores, min_count: as in `Trained`.
-            options: further options of the model, which override the old ones.
+            options: further options of the model, which override the old options.
         """
         outside = self.added.keys() - self.of_model.keys() - {self.joined(*pair) for pair in merges}
         last = max((number for token, number in vocabulary.items() if token not in outside), default=-1)
