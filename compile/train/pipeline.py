@@ -165,7 +165,7 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
     Args:
         splitter: a key of `SPLITTERS`; a regular expression, for byte-level vocabularies; a pre-tokenizer as a mapping or as an object of
             `tokenizers`; or a whole ``tokenizer.json`` as a mapping.
-        normalizer: a key of `NORMALIZERS`, or a normalizer as a mapping or as an object of `tokenizers`; None: the normalizer of the splitter.
+        normalizer: a key of `NORMALIZERS`, or a normalizer as a mapping or as an object of `tokenizers`; None: the splitter's normalizer.
 
     Raises:
         UnsupportedError: the name is unknown, or an object of `tokenizers` is implemented in Python.
@@ -204,7 +204,7 @@ def _normalizer(normalizer: Any) -> Component | None:
 
 
 def _component(given: Any, role: str, expected: str) -> Component:
-    """Convert a component to a dict; it is a mapping or an object of `tokenizers`."""
+    """Convert a component, which is a mapping or an object of `tokenizers`, to a dict."""
     if isinstance(given, Mapping):
         return given
     library: Any = sys.modules.get("tokenizers")

@@ -1,6 +1,6 @@
-"""The first symbols of a trainer: special tokens and the alphabet; and the words, spelled in these symbols.
+"""The ids of a trainer before the first merge (special tokens and alphabet), and the words spelled in these ids.
 
-The order of ids is: special tokens in their order, byte tokens, characters by code point, characters with a prefix or a suffix by code
+The order of ids is: special tokens in the given order, byte tokens, characters by code point, characters with a prefix or a suffix by code
 point. A special token of one character also represents this character in words. Characters outside the alphabet are deleted, so their
 neighbours become adjacent.
 """
@@ -23,7 +23,7 @@ from fst.errors import VocabularyError, quoted
 from fst.pretokens.byte_letters import LETTERS
 
 MAX_CELLS = (1 << 31) - 2
-NEVER = "\0 \u2585"  # characters that are never in pieces of SentencePiece
+NEVER = "\0 \u2585"  # characters that SentencePiece never puts into pieces
 FIRST, CONTINUING, LAST = 0, 1, 2  # bits of a form: the character has the prefix (CONTINUING) or the suffix (LAST)
 
 count_letters, spell = (Deferred("fst.compile.train.merges.start", name) for name in ("count_letters", "spell"))
@@ -34,17 +34,17 @@ class Alphabet:
     """The options that determine the first ids.
 
     Attributes:
-        special_tokens: the special tokens in the order of their ids; repeated tokens are dropped.
+        special_tokens: the special tokens in the order of their ids; repetitions are dropped.
         initial: characters that are always in the alphabet, even if no word contains them; of longer strings, only the first character is
             used. None: the letters of all bytes if words are bytes, otherwise no characters.
-        limit: the maximum number of characters. Initial characters are kept first, then the most frequent characters; equally frequent
-            characters in the order of code points. None: no limit.
+        limit: the maximum number of characters. Initial characters are kept first, then other characters by descending frequency; equally
+            frequent characters are ordered by code point. None: no limit.
         prefix: the prefix of each character of a word except the first one.
         suffix: the suffix of the last character of a word.
         byte_tokens: whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens.
         order: characters with a prefix or a suffix that get their ids first, in this order.
-        breaks: whether the rules of SentencePiece apply: characters outside the alphabet end a word, and the characters of `NEVER` are
-            outside.
+        breaks: whether the rules of SentencePiece apply, that is, words are split at characters outside the alphabet, and the characters of
+            `NEVER` are outside the alphabet.
     """
 
     special_tokens: Sequence[str] = ()
@@ -89,11 +89,11 @@ class Symbols:
 
     Attributes:
         names: the token of each id.
-        counts: int64[ids], the occurrences of each id in the words.
+        counts: int64[ids], the number of occurrences of each id in the words.
         cells: int32[n], the ids of all words, with `WORD_END` before, between and after words.
         words: int32[n], the word of each cell.
         counts_of_words: int64[words].
-        is_careful: whether one string may be made in several ways, because the prefix or the suffix occurs in the words.
+        is_careful: whether different merges may make the same string, because the prefix or the suffix occurs in the words.
         known: strings of at least two symbols that have an id, as pairs: the id of the first symbol, and the number of symbols.
     """
 
@@ -151,7 +151,7 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
 
 
 class Forms:
-    """Characters with and without prefix and suffix. A code is form × `width` + code point.
+    """The forms of characters: with or without prefix, and with or without suffix. A code is ``form * width + code point``.
 
     Args:
         alphabet: the options.
@@ -211,7 +211,7 @@ def strings_of(words: Words, pipeline: Pipeline | None) -> list[str]:
 
 
 def _first_not_text(words: Words) -> bytes:
-    """The first word that is not UTF-8."""
+    """The first word that is not UTF-8, for the error message."""
 
     def is_utf_8(word: bytes) -> bool:
         try:
@@ -245,7 +245,7 @@ def check_numbers(**numbers: int) -> None:
 
 
 def checked(tokens: Iterable[str]) -> Iterator[str]:
-    """The special tokens, checked to be non-empty text.
+    """Check that special tokens are non-empty text, and return them.
 
     Raises:
         VocabularyError: a special token is not text or is empty, or `tokens` is a single str.
@@ -259,7 +259,7 @@ def checked(tokens: Iterable[str]) -> Iterator[str]:
 
 
 def _kept(sums: NDArray[np.int64], pipeline: Pipeline | None, alphabet: Alphabet) -> list[str]:
-    """The characters of the alphabet, by code point.
+    """The characters of the alphabet in the order of code points, after `Alphabet.limit` is applied.
 
     Args:
         sums: int64[n], the count of each code point.
@@ -296,14 +296,16 @@ def checked_initial(initial: Collection[str]) -> Collection[str]:
 
 
 def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms, alphabet: Alphabet) -> bool:
-    """Whether one string may be made in two ways: a word begins with the prefix or contains the suffix, or both affixes are used."""
+    """Whether different merges may make the same string: a word begins with the prefix or contains the suffix, or prefix and suffix are
+    used.
+    """
     prefix, suffix = alphabet.prefix, alphabet.suffix
     if not prefix and not suffix:
         return False
     if prefix and suffix:
         return True
     used = np.flatnonzero(codes >= 0)
-    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # index -1, the last element, is for `WORD_END`
+    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # the last element has index -1, so it is the value for `WORD_END`
     code_of[codes[used]] = used
     text = prefix or suffix
     begins = np.flatnonzero(cells == WORD_END)[:-1] + 1
@@ -315,7 +317,7 @@ def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms
 
 
 def _known(tokens: Sequence[str], ids: dict[str, int], alphabet: Alphabet) -> list[tuple[int, int]]:
-    """The first symbol and the number of symbols of each token that merges may make, at any position in a word."""
+    """For each token that merges may make, the first symbol and the number of symbols, at all positions in a word."""
     found = set[tuple[int, int]]()
     for token in tokens:
         for prefix in {"", alphabet.prefix}:

@@ -1,1 +1,1 @@
-"""Training of WordPiece by score."""
+"""Training of WordPiece by score: pairs whose parts rarely occur in other pairs are merged first."""

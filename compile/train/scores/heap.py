@@ -1,7 +1,7 @@
-"""The heap of WordPiece by score: pairs are ordered by score, and pairs with equal scores by their first occurrence.
+"""The heap of WordPiece by score, which orders pairs by score, and pairs with equal scores by their first occurrence.
 
-The heap is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so a pair moves as soon as its score changes.
-Scores rise and fall during training; a heap with outdated scores would need a new entry for each change.
+The heap is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so the pair can be moved as soon as its score
+changes. Scores rise and fall during training, so a heap that keeps outdated scores would need a new entry for each change.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def long_quotient(count, left, right):
     while rest_high < high or (rest_high == high and rest < low):
         rest_high, rest, scale = rest_high << U1 | rest >> TOP, rest << U1, scale * 0.5
     quotient = U0
-    for _ in range(54):  # 53 bits of a float64, and one bit for rounding
+    for _ in range(54):  # 53 bits of a float64's significand, and one bit for rounding
         quotient <<= U1
         if rest_high > high or (rest_high == high and rest >= low):
             rest_high, rest, quotient = rest_high - high - np.uint64(rest < low), rest - low, quotient | U1

@@ -1,24 +1,24 @@
 """Kernels of WordPiece by score: merge the pair with the greatest ``f(ab) / (f(a) f(b))`` until the vocabulary is full.
 
 All words are in one array of cells, in the order of their first occurrence, with `GAP` before, between and after them. The first and the
-last cell of a token contain its id; cells between them contain `INNER`. So the token after the token at cell i begins at ``i +
-lengths[id]``, and cell ``i - 1`` contains the id of the previous token. Example: the word h ##u ##g has the ids 0, 1 and 2. The merge of
-##u and ##g to token 9 changes the cells:
+last cell of a token contain the token's id; cells between them contain `INNER`. So the token after the token at cell i begins at ``i +
+lengths[id]``, and cell ``i - 1`` contains the id of the previous token. Example: the word h ##u ##g consists of the tokens 0, 1 and 2.
+Merging ##u and ##g into token 9 changes the cells:
 
     GAP 0 1 2 GAP   →   GAP 0 9 9 GAP
 
 A pair of tokens occurs at the cells where its left token begins. The cells of a pair are in ascending order in ``pool[START:END]`` of its
-row in `pairs`. One merge makes a token and all pairs with it, so the cells of a pair are written once. Later merges make some of these
-cells stale: ``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. Rows with the same left token form a list, and rows with the same
-right token form a list. A merge of a and b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No
-other scores change.
+row in `pairs`. A merge creates a token and, at the same time, all pairs with this token, so the cells of a pair are written only once.
+Later merges make some of these cells stale: ``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. Rows with the same left token form
+a list, and rows with the same right token form a list. A merge of a and b changes f(a) and f(b), and therefore the scores of all pairs in
+the four lists of a and b. No other scores change.
 
-One merge, in the order of its loops:
+A merge calls these functions in this order:
 
     the pair's cells ─→ join ─→ live cells ─→ gather ─→ counts by neighbour ─→ rescore lists ─→ add pairs ─→ scatter cells
 
-See `fst.compile.train.scores.state.Index` for the arrays. Kernels check nothing. Kernels require that tokens tile the words, and that the
-sum of all counts of symbols is below 2**63. `is_tiled` proves the first requirement for cells from a file.
+See `fst.compile.train.scores.state.Index` for the arrays. Kernels do not check their arguments. Kernels require that each word consists of
+whole tokens, and that the sum of all counts of symbols is below 2**63. `is_tiled` proves the first requirement for cells from a file.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ from fst.compile.train.scores.numbers import (
 )
 from fst.core.jit import inlined, kernel, part
 
-ROOT = 0  # the index of the best pair in the heap
+ROOT = 0  # index in the heap of the pair with the greatest score
 
 
 @kernel
 def is_tiled(cells, lengths):
-    """Whether words consist of whole tokens; then no kernel reads outside the cells.
+    """Whether each word consists of whole tokens; if so, no kernel reads outside the array of cells.
 
     Args:
         cells: int32[n].
-        lengths: int32[tokens]; 0 for tokens not made yet.
+        lengths: int32[tokens]; 0 for tokens that no merge has made yet.
     """
     if len(cells) == 0 or cells[0] != GAP:
         return False
@@ -82,13 +82,13 @@ def is_tiled(cells, lengths):
 
 @inlined
 def weight_at(index, cell):
-    """The count of the word around a cell."""
+    """The count of the word that contains a cell."""
     return index.counts[index.words[cell]]
 
 
 @part
 def new_row(index, left, right, count, size):
-    """Add a row for a pair of tokens, with space in `pool` for `size` cells. The row joins the lists of its two tokens."""
+    """Add a row for a pair of tokens, with `size` elements of `pool` for the pair's cells. The row is added to the lists of both tokens."""
     pairs, numbers = index.pairs, index.numbers
     row = numbers[FREE]
     if row != NONE:
@@ -114,7 +114,7 @@ def add_cell(index, row, cell):
 
 @inlined
 def enter(index, row):
-    """Put a pair into the heap, with its score and its first cell."""
+    """Compute the score of a pair, and add the pair to the heap."""
     pairs = index.pairs
     score = score_of(pairs[row, COUNT], index.frequencies[pairs[row, LEFT]], index.frequencies[pairs[row, RIGHT]])
     push(index, score, index.pool[pairs[row, START]], row)
@@ -124,7 +124,7 @@ def enter(index, row):
 def sort_cells(cells, index, begin, end, out, shift):
     """Sort the cells ``pool[begin:end]`` stably to ``pool[out:]``, by the left token of their pairs or, with `shift`, by the right token.
 
-    `index.sizes` is all 0 before and afterwards.
+    All elements of `index.sizes` are 0 before and after the call.
     """
     pool, sizes, lengths = index.pool, index.sizes, index.lengths
     for place in range(begin, end):
@@ -148,7 +148,7 @@ def index_pairs(cells, index):
     """Count tokens and pairs, and put the pairs into the heap.
 
     Args:
-        cells: int32[n], tiled.
+        cells: int32[n], checked by `is_tiled`.
         index: an `Index` whose `frequencies`, `sizes` and `sums` are 0 and whose `lefts` and `rights` are `NONE`; filled.
 
     Returns:
@@ -190,7 +190,9 @@ def index_pairs(cells, index):
 
 @part
 def best_pair(cells, index):
-    """The row of the best pair, or `NONE`. The first cell of a pair may be stale, so it is corrected at the top of the heap."""
+    """The row of the pair with the greatest score, or `NONE`. The first cell of a pair may be stale, so it is corrected when the pair
+    reaches the top of the heap.
+    """
     pool, pairs = index.pool, index.pairs
     while index.numbers[HEAP_SIZE] > 0:
         row = index.heap[ROOT]
@@ -206,10 +208,10 @@ def best_pair(cells, index):
 
 @part
 def join(cells, index, row, new):
-    """Write the new token over the cells of a pair that are not stale, from left to right, and keep only these cells in the row.
+    """Write the new token over the cells of a pair, from left to right. Stale cells are skipped and removed from the row.
 
     Returns:
-        The occurrences of the new token.
+        The number of occurrences of the new token.
     """
     pool, pairs = index.pool, index.pairs
     left, right = pairs[row, LEFT], pairs[row, RIGHT]
@@ -232,10 +234,10 @@ def join(cells, index, row, new):
 
 @part
 def gather(cells, index, row, new):
-    """Count the tokens before and after the new token in `sums` and `sizes`; list them in `touched`.
+    """Count the tokens before and after all occurrences of the new token in `sums` and `sizes`, and list these tokens in `touched`.
 
-    In both arrays, a token before the new token has the index ``id``, and a token after it has the index ``tokens + id``. If two new tokens
-    are neighbours, only the second token is counted, as the token after the first.
+    In `sums` and `sizes`, the index is ``id`` for a token before the new token, and ``tokens + id`` for a token after the new token. If two
+    new tokens are neighbours, only the second token is counted, as the token after the first.
 
     Returns:
         The number of neighbours.
@@ -262,15 +264,16 @@ def gather(cells, index, row, new):
 
 @part
 def rescore(index, heads, token, side, lost, chained, extra):
-    """Update the scores of the pairs in one list of a token, and remove the pairs that are too rare now.
+    """Update the scores of the pairs in one of a token's two lists, and remove pairs that have become too rare.
 
     Args:
         heads, side: `index.lefts` and 0, for the pairs with `token` on the left; or `index.rights` and 1.
-        lost: the offset in `sums` of the losses of these pairs, by the other token; `NONE`: no losses.
-        chained, extra: the pair with the other token `chained` loses `extra` in addition.
+        lost: the offset in `sums` at which the numbers of lost occurrences begin, indexed by the other token of the pair; `NONE`: the pairs
+            lose no occurrences.
+        chained, extra: the pair whose other token is `chained` loses `extra` more occurrences.
 
     Returns:
-        The number of pairs visited.
+        The number of pairs in the list, for the budget.
     """
     pairs, frequencies, least = index.pairs, index.frequencies, index.numbers[LEAST]
     own, visited, before, row = frequencies[token], 0, NONE, heads[token]
@@ -301,9 +304,9 @@ def rescore(index, heads, token, side, lost, chained, extra):
 
 @part
 def add_pairs(index, new, count):
-    """Add rows for the pairs of the new token with its neighbours.
+    """Add rows for the pairs of the new token and the tokens before and after it.
 
-    Afterwards, `sizes` contains the row of each pair; `NONE`: the pair is too rare.
+    Afterwards, `sizes` contains the row of each pair, or `NONE` if the pair is too rare.
     """
     sums, sizes, touched, tokens = index.sums, index.sizes, index.touched, len(index.lengths)
     for place in range(count):
@@ -317,7 +320,7 @@ def add_pairs(index, new, count):
 
 @part
 def scatter(cells, index, start, end, new, count):
-    """Write the cells of the new pairs, and put the pairs into the heap; then `sums` and `sizes` are 0 again."""
+    """Write the cells of the new pairs, add the pairs to the heap, and reset `sums` and `sizes` to 0."""
     pool, sums, sizes, touched, lengths = index.pool, index.sums, index.sizes, index.touched, index.lengths
     whole, tokens = np.int64(lengths[new]), len(lengths)
     for place in range(start, end):
@@ -339,12 +342,12 @@ def merge(cells, index, row, new):
     """Merge all occurrences of a pair into a new token.
 
     Returns:
-        The occurrences of the new token, and the number of cells and rows visited.
+        The number of occurrences of the new token, and the number of cells and rows that were visited.
     """
     pairs, frequencies, tokens = index.pairs, index.frequencies, len(index.lengths)
     left, right, work = pairs[row, LEFT], pairs[row, RIGHT], pairs[row, END] - pairs[row, START]
     total = join(cells, index, row, new)
-    start, end = pairs[row, START], pairs[row, END]  # read now, because the row is freed before `scatter`
+    start, end = pairs[row, START], pairs[row, END]  # read here, because the row is freed before `scatter` is called
     frequencies[new] = total
     frequencies[left] -= total
     frequencies[right] -= total
@@ -353,7 +356,7 @@ def merge(cells, index, row, new):
     if left == right:
         work += rescore(index, index.lefts, left, 0, tokens, NONE, 0)
         work += rescore(index, index.rights, left, 1, 0, NONE, 0)
-    else:  # lists with losses first, and all losses of (right, left) at once: no pair may be counted more often than its tokens
+    else:  # decrease counts first, that of (right, left) in one step, so that no pair is ever counted more often than its tokens
         both = index.sums[right]
         work += rescore(index, index.lefts, right, 0, tokens, left, both + index.sums[tokens + new])
         work += rescore(index, index.rights, left, 1, 0, right, -both)
@@ -375,7 +378,8 @@ def learn(state, index, most, budget):
         budget: the approximate number of cells and rows to visit before stopping.
 
     Returns:
-        `DONE`; `STEPS`; or `PAIRS` if `index` needs more rows: two for each cell of the best pair, at most two for each token.
+        `DONE`: no pair is left. `STEPS`: `most` merges are made, or the budget is used up. `PAIRS`: `index` needs more rows, namely two for
+        each cell of the best pair, but at most two for each token.
     """
     made, atoms, work = state.made[0], len(index.lengths) - len(state.lefts), 0
     while made < most and work < budget:

@@ -1,13 +1,13 @@
-"""Constants of the kernels of WordPiece by score and of their caller."""
+"""Constants that the kernels of WordPiece by score and their caller share."""
 
 from __future__ import annotations
 
-GAP, INNER = -1, -2  # cells without an id
-NONE = -1  # no row
-HALF_OUT = -1  # the count of a pair that has left the heap and one of its two lists, but not the other
-DONE, STEPS, PAIRS = 0, 1, 2  # reasons for the return of a kernel: no pair is left to merge; the round is over; more rows are needed
+GAP, INNER = -1, -2  # values of cells that are not ids
+NONE = -1  # in place of a row number: there is no row
+HALF_OUT = -1  # the count of a pair that has been removed from the heap and from one of its two lists, but not yet from the other list
+DONE, STEPS, PAIRS = 0, 1, 2  # reasons why `learn` returns: no pair is left; the round is over; more rows are needed
 
-# Columns of `Index.pairs`: a row fills a cache line.
+# Columns of `Index.pairs`. Eight int64 per row fill one cache line.
 LEFT, RIGHT, COUNT, START, END, NEXT_OF_LEFT, NEXT_OF_RIGHT, PLACE = range(8)
 WIDTH = 8
 

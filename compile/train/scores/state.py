@@ -1,4 +1,4 @@
-"""The state of WordPiece by score in training, and the loop around its kernels (`fst.compile.train.scores.loop`)."""
+"""The state of WordPiece training by score, and the class that calls the kernels in `fst.compile.train.scores.loop`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ learn = Deferred("fst.compile.train.scores.loop", "learn")
 
 
 class State(NamedTuple):
-    """The state of a run, from which the run can resume. An `Index` is computed from it.
+    """The state of a run, from which the run can resume. The `Index` is not stored, because it can be computed from the state.
 
     Attributes:
         cells: int32[n], the tokens of all words, see `fst.compile.train.scores.loop`.
-        lefts, rights: int32[merges], the two tokens of each merge, with free elements for further merges.
-        counts: int64[merges], the occurrences of each new token when it was made.
+        lefts, rights: int32[merges], the two tokens of each merge; elements from `made` on are free.
+        counts: int64[merges], the number of occurrences of each new token directly after its merge.
         made: int64[1], the number of merges so far.
     """
 
@@ -40,27 +40,30 @@ class State(NamedTuple):
 
 
 def widened(state: State, capacity: int) -> State:
-    """A copy of a state with capacity for more merges."""
+    """A copy of a state whose arrays have capacity for more merges."""
     parts = {name: np.concatenate([part := getattr(state, name), np.zeros(capacity, part.dtype)]) for name in ("lefts", "rights", "counts")}
     return state._replace(cells=state.cells.copy(), **parts)
 
 
 class Index(NamedTuple):
-    """The occurrences of tokens and pairs. A pair that is too rare to merge has no row, because its count never increases.
+    """An index of the positions and counts of tokens and pairs. A pair that is too rare to merge has no row, because its count never
+    increases.
 
     Attributes:
         words: int32[cells], the word of each cell.
         counts: int64[words].
         lengths: int32[tokens], in cells.
-        frequencies: int64[tokens], the current occurrences of each token.
-        lefts, rights: int32[tokens], the first row of the list of pairs with this token on the left, and on the right; -1: no such pair.
-        pairs: int64[rows, `WIDTH`], see `fst.compile.train.scores.numbers`. A row is a pair: its tokens, its count, its cells in `pool`,
-            the next rows in its two lists, and its position in the heap. `NEXT_OF_LEFT` of a free row is the next free row.
+        frequencies: int64[tokens], the current number of occurrences of each token.
+        lefts, rights: int32[tokens], the first row of the list of pairs whose left token is this token, and of the list for the right
+            token; -1: the list is empty.
+        pairs: int64[rows, `WIDTH`], see `fst.compile.train.scores.numbers`. A row describes a pair: its two tokens, its count, its block in
+            `pool`, the next rows in its two lists, and its index in the heap. In a free row, `NEXT_OF_LEFT` is the next free row.
         heap: int64[rows], row numbers.
         scores, firsts: float64[rows], int64[rows], the score and the first cell of each entry of `heap`.
-        pool: int32[3 * cells], the cells where pairs occur. A merged occurrence adds at most two cells, and each merge removes a token.
+        pool: int32[3 * cells], the cells where pairs occur. The length is sufficient, since each merged occurrence adds at most two cells
+            and removes a token.
         sums, sizes: int64[2 * tokens], all 0 between merges.
-        touched: int64[2 * tokens + 1], scratch.
+        touched: int64[2 * tokens + 1], scratch for `gather`.
         numbers: int64[`NUMBERS`], see `fst.compile.train.scores.numbers`.
     """
 
@@ -83,15 +86,15 @@ class Index(NamedTuple):
 
 @dataclass
 class Merger:
-    """Merges pairs by their score, until the arrays of the state are full.
+    """Merges pairs by score until the arrays of the state are full.
 
     Attributes:
         cells: int32[cells], the tokens of all words before the first merge.
         words: int32[cells], the word of each cell.
         counts: int64[words], positive; the sum of ``count × cells`` over all words is below 2**63.
         atoms: the number of tokens before the first merge.
-        least: rarer pairs are not merged; at least 1.
-        index: the index of the state; made in the first round.
+        least: the minimum count of a pair for a merge; at least 1.
+        index: the index computed from the state in the first round.
     """
 
     cells: NDArray[np.int32]
@@ -115,17 +118,17 @@ class Merger:
         return self.index is not None and bool(self.index.numbers[NEIGHBOURS])
 
     def prove(self, state: State) -> None:
-        """Prove that kernels can safely run on a state from a file.
+        """Check that kernels can safely run on a state from a checkpoint file.
 
         Raises:
-            VocabularyError: the state does not belong to this run.
+            VocabularyError: the state does not belong to this run or is damaged.
         """
         for name, holds in self._checks(state):
             if not holds:
                 raise VocabularyError(f"{name} of the checkpoint is not of this run; the file is damaged; remove it and start again")
 
     def _checks(self, state: State) -> Iterator[tuple[str, bool]]:
-        """The name of each array, and whether it is as expected."""
+        """The name of each array, and whether the array passed the check."""
         capacity = len(state.lefts)
         yield "made", state.made.shape == (1,) and 0 <= int(state.made[0]) <= capacity
         made, gaps = int(state.made[0]), self.cells == GAP
@@ -133,21 +136,23 @@ class Merger:
             part = getattr(state, name)
             yield name, len(part) == capacity and bool(np.all((part[:made] >= 0) & (part[:made] < self.atoms + np.arange(made))))
         yield "counts", len(state.counts) == capacity and bool(np.all(state.counts >= 0))
-        yield "counts", sum(state.counts[:made].tolist()) <= int(self.counts[self.words[~gaps]].sum())  # each occurrence removes a token
+        yield "counts", sum(state.counts[:made].tolist()) <= int(self.counts[self.words[~gaps]].sum())  # a merge of two tokens removes one
         yield "cells", np.array_equal(state.cells == GAP, gaps)
         lengths = self._lengths(state)
         yield "lefts", int(lengths.max(initial=1)) <= max(np.diff(np.flatnonzero(gaps)).max(initial=0) - 1, 1)
         yield "cells", bool(is_tiled.call(state.cells, lengths))
 
     def _lengths(self, state: State) -> NDArray[np.int32]:
-        """The length of each token, at most the number of cells; only a damaged state has greater lengths."""
+        """The length of each token in cells. Lengths above the number of cells, which occur only in damaged states, are limited to this
+        number.
+        """
         lengths, most = [1] * self.atoms, len(state.cells)
         for left, right in zip(state.lefts[: state.made[0]].tolist(), state.rights[: state.made[0]].tolist(), strict=True):
             lengths.append(min(lengths[left] + lengths[right], most))
         return np.array(lengths + [0] * (len(state.lefts) - int(state.made[0])), np.int32)
 
     def _indexed(self, state: State) -> Index:
-        """The index of a state, with enough rows."""
+        """Compute the index of a state, with enough rows for all pairs."""
         rows = FIRST_ROWS
         while index_pairs.call(state.cells, index := self._empty(state, rows)) == PAIRS:
             rows *= 2
@@ -178,6 +183,6 @@ class Merger:
 
 
 def _doubled(index: Index) -> Index:
-    """Return the index with capacity for twice as many pairs."""
+    """A copy of the index with twice as many rows."""
     names = ("pairs", "heap", "scores", "firsts")
     return index._replace(**{name: np.concatenate([part := getattr(index, name), np.empty_like(part)]) for name in names})

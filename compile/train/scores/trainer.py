@@ -1,4 +1,4 @@
-"""The trainer of WordPiece by score, as in the course of Hugging Face: it prefers pairs whose parts rarely occur in other pairs."""
+"""The trainer of WordPiece by score, as in Hugging Face's course. It merges first the pairs whose parts rarely occur in other pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fst.compile.train.symbols import Alphabet, Symbols, check_numbers, initial_
 from fst.counting.words import Words
 from fst.errors import VocabularyError
 
-FREQUENT = 10  # with a smaller min_frequency, vocabularies are poor
+FREQUENT = 10  # with a smaller min_frequency, mainly rare strings are merged
 POOR = (
     "by score, the rarest pairs merge first, and vocabularies are poor; expected 10 or more; with 8,000 tokens, English has 2.81 tokens "
     "per word with min_frequency=0, 1.81 with 10, 1.27 with 50, and 1.14 by frequency"
@@ -39,18 +39,18 @@ def by_score(
 ) -> Trained:
     """Learn a vocabulary of WordPiece by score.
 
-    The score of a pair is its count divided by the product of the counts of its two tokens. Counts are over all words; the quotient is
+    The score of a pair is its count divided by the product of the counts of its two tokens. All words are counted, and the quotient is
     rounded once, as in Python's division of integers. Of pairs with equal scores, the first to occur is merged; words are in the order of
-    their first occurrence. Special tokens have the first ids. The characters in words follow, with and without prefix, sorted as strings;
-    the tokens of merges are last. A merge into a string with an id makes no new id. A token at the beginning of a word differs from a token
-    inside words, even if a word begins with the prefix.
+    their first occurrence. The ids are in this order: special tokens; characters in words, with and without prefix, sorted as strings;
+    merged tokens. If the string of a merge already has an id, no new id is created. Tokens at the beginning of a word are distinguished
+    from tokens inside words, even if a word begins with the prefix.
 
     Args:
         words: the words with their counts and first occurrences.
         alphabet: the options that determine the first ids.
         vocab_size: the number of tokens.
-        min_frequency: rarer pairs are not merged.
-        model: fields of the model.
+        min_frequency: the minimum count of a pair for a merge.
+        model: further fields of the model, copied into the result.
         pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text.
         control: progress, deadline and checkpoint.
 
@@ -59,7 +59,7 @@ def by_score(
     """
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     if min_frequency < FREQUENT:
-        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=4)  # the line that calls `fst.train.wordpiece`
+        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=4)  # the caller of `fst.train.wordpiece`
     symbols = _by_occurrence(_sorted(symbols_of(words, pipeline, alphabet), alphabet, pipeline), words.first)
     need_size(vocab_size, len(symbols.names))
     are_bytes = pipeline is not None and pipeline.are_bytes
@@ -85,13 +85,13 @@ def _sorted(symbols: Symbols, alphabet: Alphabet, pipeline: Pipeline | None) -> 
     others = sorted(name for name, number in ids.items() if name not in specials and (symbols.counts[number] or name in initial))
     names = [*(name for name in symbols.names if name in specials), *others]
     old = np.array([ids[name] for name in names], np.int64)
-    table = np.full(len(ids) + 1, WORD_END, np.int32)  # index -1, the last element, is for `WORD_END`
+    table = np.full(len(ids) + 1, WORD_END, np.int32)  # the last element has index -1, so it is the value for `WORD_END`
     table[old] = np.arange(len(names))
     return replace(symbols, names=names, counts=symbols.counts[old], cells=table[symbols.cells])
 
 
 def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
-    """The symbols with words in the order of their first occurrence."""
+    """The symbols, with the words sorted by their first occurrence."""
     order = np.lexsort(first.T[::-1])
     sizes = np.bincount(symbols.words[symbols.cells != WORD_END], minlength=len(order))
     begins = np.cumsum(sizes + 1) - sizes
@@ -105,7 +105,9 @@ def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
 
 
 def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control: Control, digest: str) -> tuple[list[str], list[int], str]:
-    """The tokens in the order of ids, the occurrences of each token when it was made, and the reason for the end of training."""
+    """The tokens in the order of ids, the number of occurrences of each token directly after its merge, and the reason for the end of
+    training.
+    """
     atoms, missing = len(symbols.names), vocab_size - len(symbols.names)
     state = State(symbols.cells, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64))
     while True:
@@ -115,7 +117,7 @@ def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control
         counts = dict(zip(symbols.names, symbols.counts.tolist(), strict=True))
         for name, count in zip(_names(symbols, state, prefix)[atoms:], state.counts.tolist(), strict=False):
             counts[name] = counts.get(name, 0) + count
-        missing = vocab_size - len(counts)  # merges into strings with an id added no token
+        missing = vocab_size - len(counts)  # a merge into a string that already had an id added no token
         if missing < 0:
             raise VocabularyError("merges of the checkpoint are more than vocab_size; the file is damaged; remove it and start again")
         if not finished or not missing or state.made[0] < len(state.lefts):
@@ -131,7 +133,7 @@ def _reason(finished: bool, missing: int, merger: Merger) -> str:
 
 
 def _names(symbols: Symbols, state: State, prefix: str) -> list[str]:
-    """The strings of all tokens; those that merges made come last."""
+    """The strings of all tokens; tokens made by merges are last."""
     names, made = [*symbols.names], int(state.made[0])
     for left, right in zip(state.lefts[:made].tolist(), state.rights[:made].tolist(), strict=True):
         names.append(names[left] + names[right].removeprefix(prefix))

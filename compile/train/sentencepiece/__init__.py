@@ -1,1 +1,1 @@
-"""Training with the results and the files of SentencePiece."""
+"""Training that learns the same pieces as SentencePiece, and files that SentencePiece can read."""

@@ -1,8 +1,8 @@
-"""The trainer of byte-pair encoding with the results of SentencePiece.
+"""The trainer of byte-pair encoding that learns the same pieces as SentencePiece.
 
-The trainer uses `fst.compile.train.merges.run` with other rules. Equally frequent pairs are merged in the order of the length of their
-strings, then of code points. Each string is made once; other pairs with the same string are never merged. A piece has one script, at most
-16 characters, and ▁ only at its left end. Even pairs that no longer occur are merged, until the vocabulary is full.
+The trainer uses `fst.compile.train.merges.run` with other rules. Equally frequent pairs are merged in the order of string length, then of
+code points. Only one pair is merged into each string; other pairs with the same string are never merged. A piece has one script, at most 16
+characters, and ▁ only at its left end. Until the vocabulary is full, pairs are merged even if they no longer occur.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError
 
 META = ("<unk>", "<s>", "</s>")  # default special tokens of SentencePiece
-RESERVED = "\u2585"  # SentencePiece's mark of unknown characters
+RESERVED = "\u2585"  # the character by which SentencePiece replaces unknown characters
 MAX_LENGTH = 16  # default limit of characters in a piece
 LONG_VOWEL = "\u30fc"
-GRAVE_AND_ACUTE = (0x953, 0x954)  # marks that are Devanagari in SentencePiece
-ANY, HAN, COMMON = range(3)  # kinds of characters; greater numbers are other scripts
+GRAVE_AND_ACUTE = (0x953, 0x954)  # combining marks that SentencePiece assigns to the script Devanagari
+ANY, HAN, COMMON = range(3)  # values of `kinds_of`; greater numbers are other scripts
 SCRIPTS = {"Inherited": ANY, "Han": HAN, "Hiragana": HAN, "Katakana": HAN, "Common": COMMON}
 
 
@@ -48,16 +48,16 @@ def by_sentencepiece(
     pipeline: Pipeline | None,
     control: Control,
 ) -> Trained:
-    """Learn the pieces and scores of SentencePiece, in its order: meta pieces, merges, characters.
+    """Learn the same pieces and scores as SentencePiece, in the same order: meta pieces, merged pieces, characters.
 
     Args:
-        words: the words with their counts; a word begins with ▁ if a space comes before it in SentencePiece.
+        words: the words with their counts; a word begins with ▁ where SentencePiece sees a space before the word.
         vocab_size: the number of pieces.
-        special_tokens: the first pieces; words are cut where one of them occurs. If empty: the default tokens of SentencePiece.
-        limit_alphabet: the maximum number of characters; rarer characters end a word. None: no limit.
+        special_tokens: the first pieces; words are split at occurrences of these pieces. If empty: the default tokens of SentencePiece.
+        limit_alphabet: the maximum number of characters; words are split at all rarer characters. None: no limit.
         max_token_length: the maximum number of characters in a piece; None: 16.
         byte_fallback: add the pieces ``<0x00>`` to ``<0xFF>`` after the special tokens.
-        unk_token: the piece of unknown characters; None: ``<unk>``.
+        unk_token: the piece for unknown characters; None: ``<unk>``.
         pipeline: the pipeline that split texts into the words; None: the pipeline is unknown.
         control: progress, deadline and checkpoint.
 
@@ -97,7 +97,7 @@ def _result(
     min_count: int,
     counts: NDArray[np.int64],
 ) -> Trained:
-    """The pieces in SentencePiece's order.
+    """The result of training, with the pieces in SentencePiece's order.
 
     Args:
         counts: int64[characters], the occurrences of each character.
@@ -122,7 +122,7 @@ def _result(
 
 
 def without(words: Words, tokens: Sequence[str], pipeline: Pipeline | None) -> Words:
-    """The words, cut at occurrences of the tokens. Words with U+2585 are left out, since SentencePiece skips them."""
+    """The words, split at occurrences of the tokens. Words that contain U+2585 are left out, since SentencePiece skips such words."""
     text = words.text.tobytes()
     if not any(token.encode() in text for token in (*tokens, RESERVED)):
         return words
@@ -139,7 +139,7 @@ def without(words: Words, tokens: Sequence[str], pipeline: Pipeline | None) -> W
 
 
 def kinds_of(characters: Sequence[str]) -> NDArray[np.int32]:
-    """A number for the script of each character; 0: any script."""
+    """The script of each character as a number; 0: the character may be in pieces of any script."""
     points = np.array([ord(character) for character in characters], np.int64)
     kinds = np.full(len(points), COMMON, np.int32)  # characters of unknown script stay COMMON
     for number, script in enumerate(properties.scripts(), COMMON + 1):

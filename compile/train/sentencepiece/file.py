@@ -1,7 +1,7 @@
-"""Write a ``.model`` of SentencePiece, with the protobuf description from the package `sentencepiece`.
+"""Write a SentencePiece ``.model``, with the protobuf schema from the package `sentencepiece`.
 
-`fst.compile.sources.sentencepiece.model_file` reads these files. SentencePiece merges by the scores of pieces, and does not split texts
-into words. If ▁ occurs only at the beginning of pieces, the ids are the same as for texts split into words.
+`fst.compile.sources.sentencepiece.model_file` reads these files. SentencePiece merges pieces by score, and does not split texts into words.
+If ▁ occurs only at the beginning of pieces, splitting texts into words does not change the ids.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ WHERE = "the .model"  # the name of the file in messages
 SPACE = " "
 RUNS = {"Regex": " {2,}"}
 RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rule of SentencePiece → equivalent normalizers
-PREFIXES = {"always": True, "first": True, "never": False}  # scheme of Metaspace → whether ▁ is put before a text
+PREFIXES = {"always": True, "first": True, "never": False}  # ``prepend_scheme`` of Metaspace → whether ▁ is put before a text
 
 
 class _Text(NamedTuple):
-    """The normalizer of a model; fields have the names of the ``.model``."""
+    """The fields of the normalizer in a ``.model``, with the same names."""
 
     precompiled_charsmap: bytes
     add_dummy_prefix: bool
@@ -37,10 +37,10 @@ def model_file(document: Mapping[str, Any], scores: Sequence[float] | None) -> b
 
     Args:
         document: the value of a ``tokenizer.json`` with a model BPE or Unigram.
-        scores: the scores of BPE, by id; None: negative ranks of the merges.
+        scores: the scores of BPE, by id; None: the scores are the negative ranks of the merges.
 
     Raises:
-        ValueError: no ``.model`` returns the same ids; the message is the reason.
+        ValueError: with every ``.model``, SentencePiece would return other ids; the message is the reason.
         UnsupportedError: sentencepiece or protobuf is not installed.
     """
     model, pieces, unknown = document["model"], _pieces(document["model"]), _unknown(document["model"])
@@ -65,17 +65,17 @@ def model_file(document: Mapping[str, Any], scores: Sequence[float] | None) -> b
 
 
 def _steps(part: Component | None, members: str) -> list[Component]:
-    """The components of a sequence, flattened. `members` is the field with the members of a sequence."""
+    """The components of a sequence, without nested sequences. `members` is the name of the field that lists a sequence's components."""
     if part is None:
         return []
     return [step for one in part[members] for step in _steps(one, members)] if part["type"] == "Sequence" else [part]
 
 
 def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Text:
-    """The normalizer of a ``.model`` that has the effect of the normalizers and pre-tokenizers.
+    """The normalizer of a ``.model`` that is equivalent to the given normalizers and pre-tokenizers.
 
     Raises:
-        ValueError: a component has no counterpart.
+        ValueError: SentencePiece has no equivalent of a component.
     """
     charsmap, rest = _charsmap(normalizers)
     adds_prefix, removes_runs, replaces = False, False, False
@@ -87,7 +87,7 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
             removes_runs = True
         elif step["type"] == "Replace" and step["pattern"] == {"String": SPACE} and content == SYMBOL:
             replaces = True
-        elif step["type"] != "Strip":  # Strip is checked below, with the Replace of runs
+        elif step["type"] != "Strip":  # Strip is checked below, together with the Replace that shortens runs of spaces
             raise ValueError(f"normalizer {step['type']} has no counterpart in SentencePiece")
     if removes_runs != any(step["type"] == "Strip" for step in normalizers):
         raise ValueError("the normalizers Strip and Replace of runs of spaces have a counterpart in SentencePiece only together")
@@ -106,7 +106,7 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
 
 
 def _charsmap(normalizers: Sequence[Component]) -> tuple[bytes, Sequence[Component]]:
-    """The charsmap for the first normalizers, and the remaining normalizers."""
+    """The charsmap that replaces the first normalizers, and the remaining normalizers."""
     kinds = [step["type"] for step in normalizers]
     if kinds[:1] == ["Precompiled"]:
         return b64decode(normalizers[0]["precompiled_charsmap"]), normalizers[1:]
@@ -137,7 +137,7 @@ def _pieces(model: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown(model: Mapping[str, Any]) -> str:
-    """The unknown piece."""
+    """The piece that represents unknown characters."""
     if model["type"] == "Unigram":
         if model["unk_id"] is None:
             raise ValueError("it has no unknown token; train with unk_token")
@@ -174,7 +174,7 @@ def _scores(model: Mapping[str, Any], pieces: Sequence[str]) -> Sequence[float]:
     """The scores of pieces; for BPE, the negative ranks of their merges.
 
     Raises:
-        ValueError: a merge and the scores give different results.
+        ValueError: with these scores, SentencePiece would not make the same merges.
     """
     if model["type"] == "Unigram":
         return [score for _, score in model["vocab"]]

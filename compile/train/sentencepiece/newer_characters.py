@@ -1,7 +1,8 @@
-"""Characters that are newer than the table of scripts in SentencePiece 0.2.3, which is from Unicode 9 and assigns them the script Common.
+"""Characters to which SentencePiece 0.2.3 assigns the script Common, because its table of scripts is from Unicode 9 and does not contain
+them.
 
 Each run (hexadecimal, both ends included) consists of assigned characters that SentencePiece's trainer joins with ASCII digits, although
-their script in the package's own table (`fst.compile.patterns.properties`) is not Common.
+their script in `fst.compile.patterns.properties` is not Common.
 """
 
 from __future__ import annotations
@@ -23,6 +24,6 @@ A8FE-A8FF AB66-AB69 FBC2 FD40-FD4F FDCF FDFE-FDFF 1032D-1032F 10780-10785 10787-
 
 
 def edges() -> NDArray[np.int64]:
-    """int64[2 * runs], the first character of each run, and the first character after it."""
+    """int64[2 * runs], the first character of each run, and the first character after the run."""
     ends = ([int(end, 16) for end in run.split("-")] for run in RUNS.split())
     return np.array([edge for run in ends for edge in (run[0], run[-1] + 1)], np.int64)
