@@ -1,4 +1,4 @@
-"""The trainer of vocabularies of whole words, with the results of `tokenizers`."""
+"""The trainer of WordLevel vocabularies, whose tokens are whole words, with the same results as `tokenizers`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trainer of WordPiece: by frequency, with the results of `tokenizers`, or by score, as in the course of Hugging Face."""
+"""The trainer of WordPiece: by frequency, with the same results as `tokenizers`, or by score, as in Hugging Face's course."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError, quoted
 
 FREQUENCY, SCORE = "frequency", "score"
-MAX_CHARACTERS = 100  # longer words become the unknown token
+MAX_CHARACTERS = 100  # the encoder replaces longer words by the unknown token
 
 
 def wordpiece(
@@ -41,11 +41,11 @@ def wordpiece(
         criterion: "frequency", see `fst.compile.train.bpe.trained`, or "score", see `fst.compile.train.scores.trainer.by_score`.
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             unk_token: as in `fst.train.wordpiece`.
-        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. A pipeline without a
-            decoder gets the decoder of WordPiece.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text. If the pipeline has no
+            decoder, the trainer adds the decoder of WordPiece.
         control: progress, deadline and checkpoint.
-        order: symbols with a prefix or a suffix that get their ids first, in this order; all other symbols follow by code point. By
-            score, symbols are sorted, and this argument has no effect.
+        order: symbols with a prefix or a suffix that get their ids first, in this order; all other symbols follow by code point. With the
+            criterion "score", symbols are sorted, and this argument has no effect.
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.

@@ -1,1 +1,1 @@
-"""Training of Unigram."""
+"""Training of Unigram: pieces with scores, pruned from all frequent substrings."""

@@ -1,7 +1,7 @@
-"""The words of Unigram as letters, the seeds of its pieces, and the lattices of the words.
+"""Data of Unigram training: the words as letters, the seeds (candidate pieces), and the lattices of the words.
 
-A letter is a number for a character: its rank among the characters of the words, from 1; 0 ends a word. A place is an index into the
-letters of all words. The lattice of a word has an arc for each occurrence of a piece in it.
+A letter is the rank of a character among the characters of the words, from 1; 0 ends a word. A place is an index into `Letters.letters`,
+which contains all words. The lattice of a word has an arc for each occurrence of a piece in the word.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fst.counting.words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
 from fst.pretokens.byte_letters import LETTERS
 
-UNKNOWN = 0  # the seed of characters that are not pieces
+UNKNOWN = 0  # the seed of the unknown piece, for characters that are not pieces
 MAX_LETTERS = (1 << 31) - 2
 KEY_BITS = 63
 CODE_POINTS = 0x110000
@@ -52,7 +52,7 @@ class Letters(NamedTuple):
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The occurrences of each letter in the text. Letter 0 counts only if it is U+0000, not if it ends a word."""
+        """The number of occurrences of each letter in the text. Letter 0 is counted only where it is U+0000, not where it ends a word."""
         counts = np.repeat(self.counts, np.diff(self.starts))
         weights: NDArray[Any] = np.bincount(self.letters, counts, len(self.alphabet))
         weights[0] -= self.counts.sum()
@@ -70,18 +70,18 @@ class Letters(NamedTuple):
         return np.flatnonzero(occurs)
 
     def spelled(self, places: NDArray[np.int64], lengths: NDArray[np.int32]) -> list[str]:
-        """The strings that begin at `places` and have `lengths` letters."""
+        """The strings of `lengths` letters that begin at `places`."""
         whole = self.alphabet[self.letters].astype(np.uint32).tobytes().decode("utf-32-le")
         return [whole[place : place + length] for place, length in zip(places.tolist(), lengths.tolist(), strict=True)]
 
 
 class Seeds(NamedTuple):
-    """The first pieces: the unknown piece (seed 0), then characters by frequency, then other substrings by score.
+    """The pieces before the first round: the unknown piece (seed 0), then characters by frequency, then other substrings by score.
 
     Attributes:
-        places: int64[seeds], a place where each seed occurs.
+        places: int64[seeds], for each seed, a place where it occurs.
         lengths: int32[seeds], the number of letters of each seed.
-        scores: float64[seeds], the logarithm of each seed's share; NaN for seed 0.
+        scores: float64[seeds], the logarithm of each seed's share in the total weight of all seeds; NaN for seed 0.
         letters: int32[letters + 1], the seed of each letter; 0 for letter 0.
         lattices: the arcs of all seeds.
     """
@@ -94,7 +94,7 @@ class Seeds(NamedTuple):
 
 
 class Lattices(NamedTuple):
-    """The words, and the arcs that begin at each place in ascending length; an arc of the unknown piece (one letter) comes last.
+    """The words, and the arcs that begin at each place, in ascending length. An arc of the unknown piece (one letter) is last.
 
     Attributes:
         starts, counts: as in `Letters`.
@@ -109,7 +109,7 @@ class Lattices(NamedTuple):
     sizes: NDArray[np.uint16]
 
     def keep(self, pieces: NDArray[np.int32], seeds: int) -> Lattices:
-        """Remove the arcs of seeds that are not pieces, in place: the old lattices become invalid.
+        """Remove the arcs of seeds that are no longer pieces. The arrays are changed in place, so the old lattices become invalid.
 
         Args:
             pieces: the seeds that are pieces, including seed 0.
@@ -123,10 +123,10 @@ class Lattices(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Scratch for best paths: an element for each place of a word.
+    """Scratch for best paths, with an element for each place of a word.
 
     Attributes:
-        best, second: float64, the two greatest sums of paths to the place.
+        best, second: float64, the greatest and the second greatest sum of scores on a path to the place.
         arcs: int64, the last arc of the best path.
         path: int32, the seeds on a path, from last to first.
     """
@@ -144,11 +144,11 @@ class Sums(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Scratch: the nodes of a string; see `fst.compile.train.unigram.ties`.
+    """Scratch for the nodes of a string; see `fst.compile.train.unigram.ties`.
 
     Attributes:
         begin, seed, score: int64, int64, float64, the place, the seed and the score of each node.
-        total, before: float64, int64, the greatest sum of paths to each node, and the previous node on this path.
+        total, before: float64, int64, the greatest sum of scores on a path to each node, and the previous node on this path.
         later: int64, the next node with the same end.
         head, tail: int64, the first and the last node that ends at each place.
     """
@@ -170,13 +170,13 @@ class Nodes(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Scratch: the partial paths of a string, from the end backwards; see `fst.compile.train.unigram.ties`.
+    """Scratch for the partial paths of a string, which are extended from its end backwards; see `fst.compile.train.unigram.ties`.
 
     Attributes:
-        node, after: int64, the first node of each path, and the path without this node.
-        total, hope: float64, the sum of each path, and the sum of the best complete path that ends with it.
-        heap: int64, paths by hope.
-        few: int64, the paths that stay when the heap is too large.
+        node, after: int64, the first node of each path, and the index of the path without this node.
+        total, hope: float64, the sum of each path, and the sum of the best complete path that ends with this path.
+        heap: int64, a heap of paths, ordered by `hope`.
+        few: int64, the best paths, which are kept when the heap is too large.
     """
 
     node: NDArray[Any]
@@ -194,7 +194,7 @@ class Paths(NamedTuple):
 
 
 def letters_of(words: Words, pipeline: Pipeline | None) -> Letters:
-    """The words as letters. Words of a byte-level pipeline are spelled with the letters of ByteLevel.
+    """Convert words to letters. Words of a byte-level pipeline are spelled with the letters of ByteLevel.
 
     Raises:
         VocabularyError: the words are empty or too long, or occur too often, or a word is not UTF-8.
@@ -228,7 +228,7 @@ def _byte_letters() -> NDArray[np.uint32]:
 
 
 def _decoded(words: Words, begins: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The code points of all words; and for each word, the index of its first code point."""
+    """The code points of all words, and the index of each word's first code point."""
     leads = words.text & CONTINUES != CONTINUATION
     try:
         text = words.text.tobytes().decode()
@@ -248,7 +248,7 @@ def _no_utf_8(words: Words, begins: NDArray[np.int64], byte: int) -> VocabularyE
 
 
 def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
-    """Find the seeds: all characters, and all substrings that have different continuations in the distinct words.
+    """Find the seeds: all characters, and all substrings that are followed by at least two different letters or word ends.
 
     Args:
         text: the words.
@@ -285,10 +285,10 @@ def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
 
 
 def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> NDArray[np.int64]:
-    """The places of all letters except 0, sorted by the suffixes of words that begin there, cut to `width` letters.
+    """The places of all letters except 0, sorted by the first `width` letters of the suffix that begins at each place.
 
-    The first sort compares the letters that fit in one number; each further sort doubles the number of letters. A suffix that ends within
-    the compared letters keeps its position.
+    The first sort compares as many letters as fit in one number; each further sort doubles the number of letters. Suffixes that are shorter
+    than the compared letters keep their positions.
     """
     bits = greatest.bit_length()
     known = min(KEY_BITS // bits, width)
@@ -299,7 +299,7 @@ def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> N
     order = np.argsort(keys)
     places, keys = places[order], keys[order]
     differs = np.append(True, keys[1:] != keys[:-1])
-    is_open = packed & (1 << bits) - 1 > 0  # whether the suffix has at least `known` letters
+    is_open = packed & (1 << bits) - 1 > 0  # whether the suffix consists of at least `known` letters
     while known < width:
         ranks = np.zeros(len(letters), np.int64)
         ranks[places] = np.cumsum(differs)
@@ -315,7 +315,7 @@ def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> N
 
 
 def _ranked_nodes(first: NDArray[np.int32], depth: NDArray[np.int32], count: NDArray[np.int32], most: int) -> NDArray[np.int64]:
-    """The nodes of at least two letters, by occurrences × letters, then by string; both are descending."""
+    """The nodes of at least two letters, sorted by occurrences × letters, then by string, both in descending order."""
     found = np.flatnonzero(depth > 1)
     scores = count[found].astype(np.int64) * depth[found]
     strings = first[found].astype(np.int64) << 16 | depth[found]
@@ -324,7 +324,7 @@ def _ranked_nodes(first: NDArray[np.int32], depth: NDArray[np.int32], count: NDA
 
 
 def _occurrences(text: Letters) -> NDArray[np.int64]:
-    """For each letter, a place where it occurs."""
+    """For each letter, a place where the letter occurs."""
     places = np.zeros(len(text.alphabet), np.int64)
     places[text.letters] = np.arange(len(text.letters))
     return places

@@ -1,7 +1,8 @@
-"""Kernels of the seeds of Unigram: the substrings of the words with at least two different continuations, and their occurrences.
+"""Kernels that find the seeds of Unigram: the substrings that are followed by at least two different letters or word ends, and their
+occurrences.
 
 In the sorted list of the suffixes of all words, suffixes with a common prefix are adjacent. The common prefixes form a tree, whose inner
-nodes are the substrings. The substrings that begin at a place are on the path from its leaf to the root.
+nodes are the substrings. The seeds that begin at a place are on the path from the place's leaf to the root.
 `fst.compile.train.unigram.lattices` sorts the suffixes by prefix doubling; these kernels contain the loops over letters and nodes.
 """
 
@@ -16,11 +17,12 @@ ROOT = 0
 
 @kernel
 def pack_letters(letters, bits, width, keys):
-    """Pack the first letters of each suffix into one number with the same order. After the end of a word, letters are 0.
+    """Pack the first letters of each suffix into one number, so that numbers are ordered like the suffixes. After the end of a word,
+    letters are 0.
 
     Args:
         letters: int32[n], below ``1 << bits``; 0 after each word.
-        bits, width: the bits of a letter, and the letters in a number; ``bits × width`` is at most 63.
+        bits, width: the number of bits of a letter, and the number of letters in a number; ``bits * width`` is at most 63.
         keys: int64[n], filled.
     """
     key, shift = 0, bits * (width - 1)
@@ -31,7 +33,8 @@ def pack_letters(letters, bits, width, keys):
 
 @kernel
 def measure_prefixes(letters, order, most, shared):
-    """Measure the common prefix of each suffix and the previous suffix in sorted order. Two equal suffixes get `most`.
+    """Measure the length of the common prefix of each suffix and the previous suffix in sorted order. For two equal suffixes, the length is
+    `most`.
 
     Args:
         letters: int32[n], 0 after each word.
@@ -49,16 +52,16 @@ def measure_prefixes(letters, order, most, shared):
 
 @kernel
 def grow_tree(shared, order, longest, first, depth, count, parent, deepest, stack):
-    """Make the tree of common prefixes of at most `longest` letters. Node 0 is the root.
+    """Build the tree of common prefixes of at most `longest` letters. Node 0 is the root.
 
     Args:
-        shared: int32[suffixes], from `measure_prefixes`; a value above `longest` means equal suffixes.
+        shared: int32[suffixes], from `measure_prefixes`; a value above `longest` means that the two suffixes are equal.
         order: int64[suffixes], the places of the suffixes, sorted.
         longest: the maximum depth of a node, in letters.
-        first, depth, count, parent: int32[suffixes + 1], filled for each node: the index in `order` of its first suffix, its number of
-            letters, its number of suffixes, and its parent.
-        deepest: int32[letters], filled for the place of each suffix: the deepest node above it.
-        stack: int32[longest + 2], scratch: the nodes above the last suffix.
+        first, depth, count, parent: int32[suffixes + 1], filled for each node: the index in `order` of its first suffix, the number of its
+            letters, the number of its suffixes, and its parent.
+        deepest: int32[letters], filled at the place of each suffix with the deepest node above the suffix.
+        stack: int32[longest + 2], scratch for the nodes above the current suffix.
 
     Returns:
         The number of nodes.
@@ -141,7 +144,9 @@ def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, see
 
 @kernel
 def keep_arcs(first, seeds, sizes, lives):
-    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, its place gets an arc of the unknown piece, last."""
+    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, an arc of the unknown piece is the last arc at its
+    place.
+    """
     arcs, begin = 0, np.int64(0)
     for place in range(len(first) - 1):
         end, is_unknown = first[place + 1], False

@@ -1,11 +1,11 @@
-"""Kernels of the steps of Unigram: expectation, maximization, best paths, and the loss of a piece.
+"""Kernels for the steps of Unigram training: expectation, maximization, best paths, and the loss of a piece.
 
-The kernels use the lattices of `fst.compile.train.unigram.lattices`. Each sum has the reference's order of summands, and exp and log are
-from libm, so losses that are equal in the reference are equal here. Paths to a place are added in the order of their last pieces, the
-longest piece first.
+The kernels use the lattices of `fst.compile.train.unigram.lattices`. Each sum is added in the same order as in `tokenizers`, and exp and
+log are from libm, so losses that are equal there are also equal here. The paths to a place are added in descending length of their last
+piece.
 
 Best paths are found by their sums. If the two greatest sums at a place of the best path differ by less than `MARGIN`, the choice may depend
-on rounding; then `fst.compile.train.unigram.ties` finds the path of the reference.
+on rounding. In this case, `fst.compile.train.unigram.ties` finds the path that `tokenizers` chooses.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from fst.compile.train.unigram.ties import SPLITS, find_path, fits, list_nodes, rank_paths
 from fst.core.jit import kernel, part
 
-MARGIN = 1e-9  # relative to 1 + the sum; the rounding error is below 1e-12 of the sum
+MARGIN = 1e-9  # relative to 1 + the sum; the relative rounding error is below 1e-12
 FAR = 50.0  # `log_sum` leaves out a summand whose logarithm is smaller by more than this
-LEAST = 0.5  # minimum of expected occurrences of a piece
+LEAST = 0.5  # minimum expected count of a piece; `maximize` drops rarer pieces
 DROPPED, KEPT, WEIGHED = 0, 1, 2
 
 
@@ -32,7 +32,7 @@ def log_sum(left, right):
 
 @kernel
 def take_log_shares(scores):
-    """Replace numbers by the logarithms of their shares in the total.
+    """Replace each number by the logarithm of its share in the total.
 
     Args:
         scores: float64[n], positive; changed.
@@ -47,12 +47,14 @@ def take_log_shares(scores):
 
 @kernel
 def expect(lattices, scores, forward, backward, expected):
-    """Sum the expected occurrences of each piece in the words, over all segmentations weighted by their probability.
+    """Compute the expected count of each piece: its occurrences in all segmentations of the words, weighted by the segmentations'
+    probabilities.
 
     Args:
         lattices: `fst.compile.train.unigram.lattices.Lattices`.
         scores: float64[seeds], finite for all seeds of arcs.
-        forward, backward: float64[longest word + 1], scratch: the log probability of all paths to a place, and from it to the end.
+        forward, backward: float64[longest word + 1], scratch for the log probability of all paths to a place, and from the place to the
+            end.
         expected: float64[seeds], all 0; filled.
     """
     starts, counts, first, seeds, sizes = lattices
@@ -120,14 +122,14 @@ def maximize(expected, pieces, kept, scores):
 
 @part
 def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
-    """Find the two best paths to each place of a string.
+    """Find the two greatest sums of scores on paths to each place of a string, and the best path.
 
     Args:
         lattices, scores: as in `expect`.
         begin, size: the first place of the string, and its number of letters.
         longest: the maximum number of letters of an arc; longer arcs are skipped.
         best, second, arcs: float64[size + 1], float64[size + 1], int64[size + 1], filled for each place: the greatest and the second
-            greatest sum of a path to it, and the last arc of the best path.
+            greatest sum on a path to the place, and the last arc of the best path.
     """
     for place in range(size + 1):
         best[place], second[place] = -np.inf, -np.inf
@@ -146,7 +148,7 @@ def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
 
 @part
 def is_near(left, right):
-    """Whether two sums are so close that rounding may change their order."""
+    """Whether two sums of scores are so close that rounding may change their order."""
     return abs(left - right) <= MARGIN * (1.0 + abs(left))
 
 
@@ -182,7 +184,7 @@ def count_best(lattices, scores, begin, sums, nodes, counts):
         begin: the index of the first word to count.
         sums: `fst.compile.train.unigram.lattices.Sums`, for the longest word.
         nodes: `fst.compile.train.unigram.lattices.Nodes`, scratch.
-        counts: float64[seeds]; increased.
+        counts: float64[seeds]; the counts of the words' pieces are added.
 
     Returns:
         The number of words; or, if `nodes` is full, the index of the first word not counted.
@@ -204,7 +206,7 @@ def count_best(lattices, scores, begin, sums, nodes, counts):
 
 @part
 def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
-    """Find the best path that replaces a piece, without the piece itself.
+    """Find the best path over the letters of a piece, without the piece itself.
 
     Args:
         lattices, scores, sums, nodes: as in `count_best`.
@@ -212,8 +214,8 @@ def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
         begin, size, seed: a place of the piece, its number of letters, and its seed.
 
     Returns:
-        The number of pieces of the replacement, which `sums.path` lists from last to first; `SPLITS`: the best path over the letters of the
-        piece is not the piece itself; -1: `nodes` or `paths` are full.
+        The number of pieces on the path, which are in `sums.path` from last to first; `SPLITS`: the best path over the letters of the piece
+        is not the piece itself; -1: `nodes` or `paths` are full.
     """
     find_sums(lattices, scores, begin, size, size - 1, sums.best, sums.second, sums.arcs)
     if not is_near(sums.best[size], scores[seed]):
@@ -230,7 +232,7 @@ def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
 
 @kernel
 def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, sums, nodes, paths, verdicts, losses):
-    """Decide which pieces can be pruned, and compute the loss of pruning them.
+    """Decide which pieces can be pruned, and estimate how much the log likelihood decreases without each of them.
 
     Args:
         lattices, scores, sums, nodes, paths: as in `replacement`.
@@ -238,8 +240,8 @@ def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, su
         pieces: int32[n], the seeds that are pieces; the first piece is seed 0, the unknown piece.
         begin: the index of the first piece to decide on.
         counts: float64[seeds], from `count_best`.
-        is_right: if True, the total count without a piece is computed with the number of pieces in its replacement; if False, with the
-            number of all pieces, as in the reference.
+        is_right: if True, the total count without a piece is computed from the number of pieces in its replacement; if False, from the
+            number of all pieces, as in `tokenizers`.
         verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
 
     Returns:

@@ -1,17 +1,17 @@
-"""Kernels of Unigram for ties between sums of paths: the best and the second best path of the reference.
+"""Kernels that break ties between paths in Unigram training, with the same results as `tokenizers`.
 
-The reference compares rounded sums. The reference pops the two best paths from a 4-ary heap, which moves a new entry above equal entries.
-So the order of two equal paths depends on every comparison, and these kernels make the same comparisons.
+`tokenizers` compares rounded sums, and pops the two best paths from a 4-ary heap, which moves a new entry above equal entries. So the order
+of two equal paths depends on every comparison, and these kernels make the same comparisons.
 
-A lattice is a list of nodes: node 0 begins it, node 1 ends it, and each occurrence of a piece in the string is a node. The nodes that end
-at a place form a chain, in ascending order of their first places.
+A lattice is a list of nodes: node 0 is the beginning of the string, node 1 is the end, and each occurrence of a piece in the string is a
+further node. The nodes that end at the same place form a linked list, in ascending order of their first places.
 """
 
 from __future__ import annotations
 
 from fst.core.jit import part
 
-SPLITS = 0  # the best path has several pieces
+SPLITS = 0  # a result of `rank_paths`: the best path consists of several pieces
 BEGIN, END, NONE = 0, 1, -1
 CHILDREN = 4
 MOST, FEW = 100_000, 20  # a heap with more than `MOST` entries keeps the best `FEW`
@@ -19,13 +19,13 @@ MOST, FEW = 100_000, 20  # a heap with more than `MOST` entries keeps the best `
 
 @part
 def fits(lattices, begin, size, nodes):
-    """Whether `nodes` is large enough for a string; a string has at least as many nodes as letters."""
+    """Whether `nodes` is large enough for a string, which has at least as many nodes as letters."""
     return lattices.first[begin + size] - lattices.first[begin] + 2 <= len(nodes.seed)
 
 
 @part
 def add_node(nodes, node, begin, end, seed, score):
-    """Write a node, and append it to the chain of its end place."""
+    """Write a node, and append it to the list of nodes that end at the same place."""
     nodes.begin[node], nodes.seed[node], nodes.score[node], nodes.later[node] = begin, seed, score, NONE
     if nodes.head[end] == NONE:
         nodes.head[end] = node
@@ -48,7 +48,7 @@ def best_before(nodes, place, score):
 
 @part
 def list_nodes(lattices, scores, begin, size, nodes):
-    """List the nodes of a string, each with its greatest sum and the previous node.
+    """List the nodes of a string, each with the greatest sum on a path to the node, and the previous node on this path.
 
     Args:
         lattices: `fst.compile.train.unigram.lattices.Lattices`.
@@ -116,7 +116,9 @@ def push(paths, size, entry):
 
 @part
 def pop(paths, size):
-    """Pop the greatest entry from a heap of `size` entries. The gap moves down to the bottom; the last entry fills it and moves up."""
+    """Pop the greatest entry from a heap of `size` entries. The gap is moved down to the bottom; then the last entry is put into the gap
+    and moved up.
+    """
     greatest, last, at = paths.heap[0], paths.heap[size - 1], 0
     size -= 1
     while CHILDREN * at + 1 < size:
@@ -134,7 +136,7 @@ def pop(paths, size):
 
 @part
 def keep_few(paths, size):
-    """Keep the best entries of a heap that is too large: pop `FEW` entries, and push them in this order into an empty heap."""
+    """Shorten a heap that is too large: pop the best `FEW` entries, and push them in the same order into an empty heap."""
     for index in range(FEW):
         paths.few[index] = pop(paths, size - index)
     for index in range(FEW):
@@ -144,10 +146,10 @@ def keep_few(paths, size):
 
 @part
 def rank_paths(nodes, paths, path):
-    """Find the second best path, if the best path is a single piece.
+    """Find the second best path of a string, if the best path is a single piece.
 
-    A path grows backwards from the end. The entry of a path contains the sum so far, and its hope: this sum plus the greatest sum up to its
-    first node.
+    Partial paths are extended backwards from the end of the string. The entry of a path contains `total`, the sum so far, and `hope`:
+    `total` plus the greatest sum on a path from the beginning to its first node.
 
     Args:
         nodes: from `list_nodes`.

@@ -1,12 +1,12 @@
-"""The trainer of Unigram: it begins with all frequent substrings of the words, and drops pieces until the vocabulary has its size.
+"""The trainer of Unigram, which begins with all frequent substrings of the words, and drops pieces until `vocab_size` is reached.
 
 1. **Seeds**: the characters, and the substrings with at least two different continuations, which are letters or the end of a word
    (`fst.compile.train.unigram.lattices`).
-2. **Expectation** and **maximization**, `n_sub_iterations` times: the new score of a piece is computed from its expected count, over all
-   segmentations weighted by their probability. Pieces with expected counts below 0.5 are dropped.
-3. **Pruning**: the pieces with the smallest losses are dropped, so that `shrinking_factor` of the pieces stay, but at least 1.1 times
-   `vocab_size`. Steps 2 and 3 repeat until at most 1.1 times `vocab_size` pieces are left after step 2.
-4. **End**: the vocabulary gets all characters, and other pieces up to `vocab_size`, sorted by score.
+2. **Expectation** and **maximization**, `n_sub_iterations` times: the new score of a piece is computed from its expected count, that is,
+   the count over all segmentations, weighted by their probabilities. Pieces with expected counts below 0.5 are dropped.
+3. **Pruning**: the pieces with the smallest losses are dropped, so that the share `shrinking_factor` of the pieces is kept, but at least
+   1.1 times `vocab_size` pieces. Steps 2 and 3 are repeated until at most 1.1 times `vocab_size` pieces are left after step 2.
+4. **End**: all characters and the best other pieces, up to `vocab_size`, become the vocabulary, sorted by score.
 
 The kernels are in `fst.compile.train.unigram.steps`.
 """
@@ -30,15 +30,15 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
-UNKNOWN_PENALTY = 10.0  # difference between the minimum score and the score of the unknown piece
-STEP = 0.0001  # difference between the scores of characters that are not pieces
-PATIENCE = 100  # maximum number of prunings beyond the expected number; with too many characters, the reference never ends
-UNKNOWN_PIECE = "<UNK>"  # the name of the unknown piece in the reference's trainer
+UNKNOWN_PENALTY = 10.0  # the score of the unknown piece is the minimum score minus this
+STEP = 0.0001  # step between the scores of characters that are not pieces
+PATIENCE = 100  # maximum number of prunings beyond the expected number; `tokenizers` never ends if there are too many characters
+UNKNOWN_PIECE = "<UNK>"  # the name of the unknown piece in the trainer of `tokenizers`
 MAX_PIECE_LENGTH = (1 << 16) - 1
 MAX_SEEDS = (1 << 31) - 2
 KEPT, WEIGHED = 1, 2  # verdicts of `weigh`
 FEW_NODES = 1 << 10
-GREATEST = 1000.0  # greater than all |scores|: logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
+GREATEST = 1000.0  # above all |scores|, which are logarithms of shares in fewer than 2^63 letters; sums of such numbers are finite
 
 EXPECT, MAXIMIZE, COUNT_BEST, WEIGH = (
     Deferred("fst.compile.train.unigram.steps", name) for name in ("expect", "maximize", "count_best", "weigh")
@@ -145,7 +145,7 @@ def _check(options: Mapping[str, object]) -> None:
 
 
 def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
-    """The special tokens in the order of their ids. The unknown token comes first unless it is already a special token."""
+    """The special tokens in the order of ids. The unknown token is added as the first token unless the list already contains it."""
     specials = [*checked(special_tokens)]
     unknown = [] if unk_token is None or unk_token in specials else [*checked([unk_token])]
     if len({*specials}) < len(specials):
@@ -154,7 +154,9 @@ def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]
 
 
 def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], reference: str) -> list[str]:
-    """The characters by code point. With "exact", they are sorted by frequency, then by code point, and special tokens are left out."""
+    """The characters in the order of code points. With "exact", characters are sorted by frequency, then by code point, and special tokens
+    are left out.
+    """
     occurs = {chr(text.alphabet[letter]): count for letter, count in enumerate(text.weights) if count}
     alphabet = sorted({*occurs, *(string[0] for string in checked_initial(initial) if string)})
     if reference != EXACT:
@@ -172,7 +174,7 @@ def _refuse_pieces(specials: Sequence[str], pieces: Mapping[str, float]) -> None
 
 
 class _Run:
-    """One run: the words and the options, with scratch for kernels.
+    """A training run: words, options, and scratch arrays for kernels.
 
     Args:
         text: the words.
@@ -190,7 +192,7 @@ class _Run:
 
     @property
     def rounds(self) -> int:
-        """The estimated number of rounds of a run, if each pruning keeps exactly `shrinking_factor` of the pieces."""
+        """The number of rounds if each pruning keeps exactly the share `shrinking_factor` of the pieces, for the progress callback."""
         ratio = self.most / len(self.seeds.scores)
         prunings = 0 if ratio >= 1 else 1 if self.factor == 0 else ceil(log(ratio) / log(self.factor))
         return prunings * (self.iterations + 1) + self.iterations
@@ -228,12 +230,12 @@ class _Run:
         return Round(State(pieces, scores, done), self.rounds if finished else min(int(done[0]), self.rounds), finished)
 
     def _keep(self, pieces: NDArray[np.int32]) -> None:
-        """Drop the arcs of all seeds that are not in `pieces`."""
+        """Drop the arcs of all seeds that are not in `pieces`, so that best paths consist only of pieces."""
         if len(pieces) < self.arcs_of:
             self.lattices, self.arcs_of = self.lattices.keep(pieces, len(self.seeds.scores)), len(pieces)
 
     def _reserved(self) -> int | None:
-        """The seed of the string `UNKNOWN_PIECE`; -1: it is not a seed; None: no word contains it."""
+        """The seed of the string `UNKNOWN_PIECE`; -1: the string is not a seed; None: no word contains the string."""
         places = self.text.find(UNKNOWN_PIECE)
         if not len(places):
             return None
@@ -259,7 +261,7 @@ class _Run:
         return pieces[:count].copy(), scores[:count].copy()
 
     def _pruned(self, state: State) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The pieces that stay: first those that are never pruned, in order; then other pieces, the greatest loss first."""
+        """The pieces to keep: first the pieces that are never pruned, in order; then other pieces, in descending order of loss."""
         scores, counts = self._scores_of(state), np.zeros(len(self.seeds.scores))
         self._count_best(scores, counts)
         verdicts, losses = np.empty(len(state.pieces), np.uint8), np.empty(len(state.pieces))
@@ -285,18 +287,18 @@ class _Run:
             self._enlarge(word < len(self.text.counts))
 
     def _enlarge(self, is_full: bool) -> None:
-        """Double the scratch if it was full."""
+        """Double the scratch arrays if a kernel found them full."""
         if is_full:
             self.nodes, self.paths = Nodes.of(2 * len(self.nodes.seed)), Paths.of(2 * len(self.paths.node))
 
     def end(
         self, state: State, alphabet: Sequence[str], specials: Sequence[str], capacity: int
     ) -> tuple[dict[str, float], NDArray[np.int64]]:
-        """The vocabulary: all characters, and other pieces up to `capacity`, sorted by score.
+        """The final vocabulary: all characters and the best other pieces, up to `capacity`, sorted by score.
 
         Args:
             state: the last state.
-            alphabet: the characters; characters that are not pieces get scores in this order.
+            alphabet: the characters; the scores of characters that are not pieces descend in this order.
             specials: the special tokens; with "exact", they are left out of the pieces.
             capacity: the number of tokens without special tokens.
 
@@ -315,7 +317,7 @@ class _Run:
         others = [token for token in tokens if token not in left_out]
         if self.is_exact:
             others.sort(key=lambda token: -scores[token])
-        if self.is_exact or len(chosen) < capacity:  # the reference stops at exactly `capacity`; if it begins with more, it adds all
+        if self.is_exact or len(chosen) < capacity:  # if it is full, `tokenizers` adds all pieces
             others = others[: capacity - len(chosen)]
         chosen |= {token: scores[token] for token in others}
         ended = dict(sorted(chosen.items(), key=lambda pair: -pair[1]))
