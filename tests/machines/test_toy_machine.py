@@ -1,4 +1,4 @@
-"""A machine that is defined outside the package is compiled, saved, loaded, proven and run like the package's own machines."""
+"""A machine that is defined outside the package is compiled, saved, loaded, proven and run like the machines of the package."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ TEXTS = ("", "un", "xununé", "世界 un", "u")
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a toy table, while the registry contains its kind."""
+    """The file of a toy table; the registry contains the toy kind until the test ends."""
     monkeypatch.setitem(MACHINES, "toy", "support.toy_machine.Toy")
     toy(STRINGS).save(tmp_path / "toy.npz")
     return tmp_path / "toy.npz"
 
 
 def test_machine_of_a_test_is_loaded(path: Path) -> None:
-    """A file of a registered kind is loaded as a table of the registered class, with the same arrays, metadata and ids."""
+    """A file of a registered kind is loaded as an instance of the registered class, with the same arrays, metadata and ids."""
     loaded, made = load(path), toy(STRINGS)
     assert type(loaded) is Toy
     assert loaded.header == made.header
@@ -58,7 +58,7 @@ def test_machines_live_side_by_side(path: Path) -> None:
 
 
 def test_file_follows_the_schema(path: Path) -> None:
-    """A file contains the metadata and the arrays of the class's schema, in their order and in numpy's format."""
+    """A file contains the metadata and the arrays of the class's schema, in the order of the schema and in numpy's format."""
     assert [*Toy.schema().items()] == [("transitions", ("<u2", 2)), ("ids", ("<i2", 1))]
     assert zipfile.ZipFile(path).namelist() == ["about.npy", "transitions.npy", "ids.npy"]
     with np.load(path) as arrays:
@@ -73,7 +73,7 @@ def test_machine_is_pickled_as_its_file(path: Path) -> None:
 
 
 def test_pickle_needs_no_registry() -> None:
-    """A pickle contains its class, so it is loaded without the registry."""
+    """A pickle refers to its class, so it can be loaded even if the registry does not contain the kind."""
     assert "toy" not in MACHINES
     assert pickle.loads(pickle.dumps(toy(STRINGS))).run("un") == [0]
 
@@ -90,7 +90,7 @@ HARM: dict[str, tuple[Callable[[Toy], Toy], str]] = {
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM.keys())
 def test_harmful_machine_is_refused(harm: Callable[[Toy], Toy], fault: str, path: Path) -> None:
-    """The loader proves a table with the proof of its class, and the error contains the fault."""
+    """The loader runs the proof of the table's class, and the error describes the fault."""
     harm(toy(STRINGS)).save(path)
     with pytest.raises(fst.TableError, match=fault) as error:
         load(path)
@@ -101,7 +101,7 @@ def test_harmful_machine_is_refused(harm: Callable[[Toy], Toy], fault: str, path
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1])
 def test_damaged_machine_is_refused(share: float, path: Path) -> None:
-    """A flipped bit in a file is detected before the array is proven."""
+    """A flipped bit in a file is detected before the arrays are proven."""
     data = bytearray(path.read_bytes())
     data[int(share * (len(data) - 1))] ^= 1
     path.write_bytes(data)
@@ -117,7 +117,7 @@ def test_unknown_machine_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_members_of_another_machine_are_refused(path: Path) -> None:
-    """A file with the kind of one machine and the arrays of another is refused."""
+    """A file is refused if it has the kind of one machine and the arrays of another machine."""
     made = toy(STRINGS)
     npz.save(path, {**made.header, "kind": "wordpiece"}, made.arrays(), made.schema())
     with pytest.raises(fst.TableError, match="no array 'pages' at byte"):
@@ -125,7 +125,7 @@ def test_members_of_another_machine_are_refused(path: Path) -> None:
 
 
 def test_pickle_of_another_machine_is_refused() -> None:
-    """`loads` of a class refuses the bytes of another kind."""
+    """`loads` of a table class refuses the bytes of a table of another kind."""
     with pytest.raises(fst.TableError, match="a pickled table: kind is 'wordpiece'; this version reads 'toy'"):
         Toy.loads(compiled().dumps())
 
@@ -140,7 +140,7 @@ def test_machine_declares_itself(kind: Any) -> None:
 
 @pytest.fixture
 def encoder(path: Path) -> Encoder:
-    """An encoder of the toy table."""
+    """Make an encoder of the toy table."""
     found = fst.load(path)
     assert type(found) is Encoder
     return found
@@ -152,7 +152,7 @@ LINES = [*TEXTS, "unx" * 1000, "世é" * 70_000, "", *("é un " * number for num
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", [str, bytes])
 def test_toy_encodes_batches(kind: type, threads: int, encoder: Encoder) -> None:
-    """Batches of str and of bytes have the same ids as the walk, on any number of threads."""
+    """Batches of str and of bytes get the same ids from the kernel as from the walk, on any number of threads."""
     rows: Any = LINES if kind is str else [line.encode() for line in LINES]
     batch = encoder.encode_batch(rows, threads=threads)
     assert [ids.tolist() for ids in batch] == [toy(STRINGS).run(line) for line in LINES]
@@ -161,14 +161,14 @@ def test_toy_encodes_batches(kind: type, threads: int, encoder: Encoder) -> None
 
 
 def test_toy_encodes_a_row_in_pieces(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row that is read in parts has the same ids as in one part, and `max_length` limits them."""
+    """A row that is read in parts gets the same ids as a row that is read at once, and `max_length` limits their number."""
     monkeypatch.setattr(batch, "BLOCK", 64)
     assert [ids.tolist() for ids in encoder.encode_batch(LINES, threads=1)] == [toy(STRINGS).run(line) for line in LINES]
     assert encoder.encode_batch(["世 un " * 50_000], max_length=3).ids.tolist() == [2, 0, 2]
 
 
 def test_toy_encodes_columns(encoder: Encoder) -> None:
-    """The rows of an Arrow column have the same ids as the walk, and a null text has a null row."""
+    """The rows of an Arrow column get the same ids from the kernel as from the walk, and a null text gets a null."""
     pyarrow = pytest.importorskip("pyarrow")
     column = pyarrow.array([*LINES, None])
     assert encoder.encode_arrow(column).to_pylist() == [*(toy(STRINGS).run(line) for line in LINES), None]
@@ -179,7 +179,7 @@ def test_toy_encodes_columns(encoder: Encoder) -> None:
 @pytest.mark.parametrize("size", [1, 2, 5, 40_000])
 @pytest.mark.parametrize("kind", [str, bytes])
 def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
-    """A stream, cut anywhere, has the same ids as the walk."""
+    """A stream, cut anywhere, gets the same ids from the kernel as from the walk."""
     text = "世é un unun " * 4000
     whole: Any = text if kind is str else text.encode()
     stream, found = encoder.stream(), []
@@ -192,7 +192,7 @@ def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
 
 @pytest.mark.parametrize("row", ["a\ud800b", b"a\xffb", b"\xe4\xb8"], ids=ascii)
 def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> None:
-    """A row that is not text is refused with its number, or replaced on request."""
+    """A row that is not text is refused with the row number, or its malformed parts are replaced on request."""
     plain: Any = "a" if isinstance(row, str) else b"a"
     rows: Any = [plain, row, plain]
     with pytest.raises(fst.TextError, match="row 1, position"):
@@ -201,13 +201,13 @@ def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> Non
 
 
 def test_toy_has_ids_alone(encoder: Encoder) -> None:
-    """Offsets are refused for a machine without them, and the message contains its kind."""
+    """If a machine does not support offsets, a request for them is refused, and the message contains the machine's kind."""
     with pytest.raises(fst.UnsupportedError, match="offsets are not available for toy tables"):
         encoder.encode_batch(["un"], offsets=True)
 
 
 def test_kinds_take_turns(encoder: Encoder) -> None:
-    """Two tables whose kinds differ in dtypes and text unit can encode alternately in one process."""
+    """Two tables of kinds with different dtypes and text units can be used alternately in one process."""
     tables = compiled()
     tokenizer = fst.Tokenizer(tables)
     for text in ("unaffable", "un 世", "abab<s>", "é!"):

@@ -1,5 +1,5 @@
-"""Options of keyword search (overlapping matches, folded case, entire words, normalizers, empty keywords),
-compared with their definitions.
+"""The options of keyword search (overlapping matches, case folding, whole words, normalizers, empty keywords) have the same results as
+the naive implementation.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ OPTIONS: list[dict[str, Any]] = [{}, {"ignore_case": True}, {"whole_words": True
 
 
 def found_by(searcher: fst.Searcher, texts: Sequence[Any], **options: Any) -> list[list[tuple[int, int, int]]]:
-    """The matches in each text."""
+    """Return the matches in each text."""
     return [[(match.id, match.start, match.end) for match in row] for row in searcher.find_batch(texts, **options)]
 
 
 def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Convert matches from characters to bytes."""
+    """Convert the positions of matches from characters to bytes."""
     return [(number, len(text[:start].encode()), len(text[:end].encode())) for number, start, end in matches]
 
 
 def streamed(searcher: fst.Searcher, text: Any, cuts: Sequence[int]) -> list[tuple[int, int, int]]:
-    """The matches of a text that is streamed in parts."""
+    """Return the matches of a text that is streamed in parts."""
     stream, parts = searcher._matcher.stream(offsets=True), list[Any]()
     for begin, end in pairwise([0, *cuts, len(text)]):
         stream.write(text[begin:end])
@@ -94,8 +94,8 @@ NORMALIZERS: list[dict[str, Any]] = [
 def test_normalizers(
     normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
 ) -> None:
-    """Normalized keywords are found in the normalized text, and a match covers entire raw characters and the
-    dropped characters after them.
+    """Normalized keywords are found in the normalized text, and a match covers complete characters of the raw text and the dropped
+    characters after them.
     """
     by = keywords(["b"], normalizer=normalizer).metadata.text.normalizer
     assert by
@@ -103,7 +103,7 @@ def test_normalizers(
     table = keywords(listed, match_kind=kind, normalizer=normalizer, **options)
     table.prove()
     normal, places = by.normalized(text)
-    behind = [*(begin for begin, _ in places[1:]), len(text)]  # the beginning of the next character
+    behind = [*(begin for begin, _ in places[1:]), len(text)]  # the position at which the next character begins
     found = keyword_matches([by.normalized(keyword)[0] for keyword in listed], normal, kind, **options)
     expected = [(number, places[start][0], max(places[end - 1][1], behind[end - 1])) for number, start, end in found]
     assert found_by(fst.Searcher(table), [text, "", text]) == [expected, [], expected]
@@ -113,7 +113,7 @@ def test_normalizers(
 
 
 def test_normalizers_of_tokenizers() -> None:
-    """A normalizer of `tokenizers` is accepted; any other object is refused."""
+    """A normalizer of `tokenizers` is accepted, but any other object is refused."""
     tokenizers = pytest.importorskip("tokenizers.normalizers")
     lower = keywords(["É"], normalizer=tokenizers.Sequence([tokenizers.NFC(), tokenizers.Lowercase()]))
     assert found_by(fst.Searcher(lower), ["e\u0301É"]) == [[(0, 0, 2), (0, 2, 3)]]
@@ -127,7 +127,9 @@ def test_normalizers_of_tokenizers() -> None:
 
 
 def test_empty_keywords_among_characters_that_become_several() -> None:
-    """Empty keywords match between the characters of the raw text, not between the several characters that a raw character becomes."""
+    """If normalization replaces a character by several characters, empty keywords match before and after the raw character, but not
+    between its replacements.
+    """
     searcher = fst.Searcher(keywords(["i", ""], normalizer={"type": "NFKC"}, allow_empty=True))
     assert found_by(searcher, ["aﬁ½b"]) == [[(1, 0, 0), (0, 1, 2), (1, 3, 3), (1, 4, 4)]]
     assert searcher.replace("aﬁ½b", "*") == "*a*½*b*"
@@ -140,7 +142,7 @@ REPEATED = ["a" * size for size in range(1, 1_001)]
 
 
 def test_overlapping_tables_grow_with_their_keywords() -> None:
-    """A table of overlapping keywords has one row per keyword, although a text has up to one match per keyword at each position."""
+    """A table for overlapping search has only one row per keyword, although at each position of a text every keyword may match."""
     table = keywords(REPEATED, match_kind="overlapping")
     assert table.matches.shape == (1_001, 2)
     assert len(table.entries) < 3_000
@@ -153,7 +155,7 @@ def test_overlapping_tables_grow_with_their_keywords() -> None:
 
 
 def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search with more matches than its limit is refused, but `count` and `is_match` still work."""
+    """A search with more matches than its limit is refused before memory is allocated, but `count` and `is_match` still work."""
     monkeypatch.setattr(run, "MOST_IDS", 1_000_000)
     searcher, text = fst.Searcher(keywords(REPEATED, match_kind="overlapping")), "a" * 3_000
     with pytest.raises(fst.TextError, match="more than 1,000,000 matches"):
@@ -163,7 +165,9 @@ def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.M
 
 
 def test_equal_keywords() -> None:
-    """Of keywords that are equal, also after folding, the first is found; overlapping search finds all of them, in their order."""
+    """If several keywords are equal, also after case folding, a search finds the first keyword, and an overlapping search finds all of
+    them in their order.
+    """
     listed = ["a", "ba", "A", "a"]
     for kind in KINDS[:3]:
         assert found_by(fst.Searcher(keywords(listed, match_kind=kind, ignore_case=True)), ["aAxBa"])[0][:2] == [(0, 0, 1), (0, 1, 2)]
@@ -172,8 +176,8 @@ def test_equal_keywords() -> None:
 
 
 def test_words() -> None:
-    """With `whole_words`, a match needs a word boundary at an edge that is a letter, mark, digit or connector, but not at ideographs and
-    kana.
+    """With `whole_words`, a match that begins or ends with a letter, mark, digit or connector needs a word boundary there, except at
+    ideographs and kana.
     """
     searcher = fst.Searcher(keywords(["C++", ".NET", "研究", "カー", "café", "x_1"], whole_words=True))
     text = "C++17 aC++ ASP.NET .NETs 研究所 スカート cafés café cafe\u0301 x_1 x_12 ax_1"
@@ -183,7 +187,7 @@ def test_words() -> None:
 
 
 def test_case() -> None:
-    """Case folding maps one character to one character, also if their numbers of bytes in UTF-8 differ."""
+    """Case folding maps each character to a single character, even if their numbers of bytes in UTF-8 differ."""
     searcher = fst.Searcher(keywords(["Kſ", "ß", "ⱥb"], ignore_case=True))
     assert found_by(searcher, ["KS ks \u212as ẞ ss ȺB"]) == [[(0, 0, 2), (0, 3, 5), (0, 6, 8), (1, 9, 10), (2, 14, 16)]]
     assert found_by(searcher, ["\u212as ȺB"], offsets="bytes") == [[(0, 0, 4), (2, 5, 8)]]
@@ -198,14 +202,16 @@ def test_replacing_overlapping_matches_is_refused() -> None:
 
 @each_kind
 def test_keywords_in_any_form(kind: str) -> None:
-    """Keywords are str or UTF-8 bytes, may contain NUL, and come from any iterable."""
+    """Keywords may be str or UTF-8 bytes, may contain NUL, and may come from any iterable."""
     listed: list[str | bytes] = ["a\0", "世".encode(), "\0", "a"]
     found = found_by(fst.Searcher(keywords(iter(listed), match_kind=kind)), ["a\0世\0a"])
     assert found == [keyword_matches(["a\0", "世", "\0", "a"], "a\0世\0a", kind)]
 
 
 def test_keywords_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keywords that are too long or too many are refused with their position, before all of them are read."""
+    """If a keyword is too long, or there are too many keywords, an error contains the position, and the rest of the keywords is not
+    read.
+    """
     with pytest.raises(fst.UnsupportedError, match=r"keyword 1: 'b+\.\.\. has 10,000,000 bytes; at most 65,536 are possible"):
         keywords(["a", "b" * 10_000_000], match_kind="overlapping")
     with pytest.raises(fst.VocabularyError, match="keyword 1: the keyword is empty; leave it out, or allow it with allow_empty "):
@@ -223,7 +229,7 @@ LONG: list[dict[str, Any]] = [*OPTIONS, {"allow_empty": True}, ALL]
 
 @pytest.mark.parametrize(("kind", "options"), thinned([(kind, options) for kind in KINDS for options in LONG], 8))
 def test_long_texts(kind: str, options: dict[str, Any]) -> None:
-    """A long text has the same matches on one thread, on two, in parts, and as separate lines."""
+    """A long text has the same matches on one thread, on two threads, as a stream of parts, and as separate lines."""
     draw = random.Random(kind)
     listed = ["ab", "Ba", "b", "a-b", "世a", "aab", *([""] if "allow_empty" in options else [])]
     lines = ["".join(draw.choices("aAb-世 ", k=draw.randint(0, 300))) for _ in range(2_000)]
@@ -243,7 +249,7 @@ def test_long_texts(kind: str, options: dict[str, Any]) -> None:
 
 @each_kind
 def test_same_matches_as_ahocorasick_rs(kind: str) -> None:
-    """ahocorasick_rs finds the same matches."""
+    """Searches find the same matches as the library `ahocorasick_rs`."""
     ahocorasick_rs = pytest.importorskip("ahocorasick_rs")
     names = {"leftmost-longest": "LeftmostLongest", "leftmost-first": "LeftmostFirst"}
     draw = random.Random(kind)
@@ -303,7 +309,7 @@ METADATA: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", METADATA)
 def test_damaged_metadata_is_refused(name: str) -> None:
-    """Normalization steps that the kernels cannot run are refused, and the message gives the reason."""
+    """A table is refused if its metadata contains normalization steps that the kernels cannot run, and the message gives the reason."""
     changes, message = METADATA[name]
     table = keywords(["ab"], match_kind="overlapping")
     with pytest.raises(fst.TableError, match=message):
@@ -311,14 +317,14 @@ def test_damaged_metadata_is_refused(name: str) -> None:
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    """The rows of a file of recorded matches that have keywords and are not anchored, with their options."""
+    """Return the rows of a file of recorded matches that have keywords and are not anchored, with their options."""
     path = SHARED / "oracles" / ("keyword_search.jsonl" if name == "first" else f"toolkit/keyword_search_{name}.jsonl")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [row for row in rows if row["patterns"] and not row.get("anchored") and "ANCHORED" not in row.get("group", "")]
 
 
 def kinds_of(row: dict[str, Any]) -> list[str]:
-    """The kinds of matches to test a row with; a row from the crate aho-corasick names a group of kinds."""
+    """Return the kinds of matches with which a row is tested; a row from the crate aho-corasick contains the name of a group of kinds."""
     group = row.get("group")
     if group is None:
         return [row["match_kind"]]
@@ -333,7 +339,9 @@ def kinds_of(row: dict[str, Any]) -> list[str]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["aho_corasick", "others", "random", "first"])
 def test_oracles(name: str) -> None:
-    """Matches equal those recorded from other projects: in batches, alone, on two threads, in parts, in characters and in bytes."""
+    """Matches equal those recorded from other projects: in batches, in single calls, on two threads, in streams, in characters and in
+    bytes.
+    """
     rows = rows_of(name)
     assert rows
     for row in sample(rows, 16) if name == "random" else rows:

@@ -1,4 +1,4 @@
-"""Keyword search: definition, walk and kernel find the matches that were recorded from other projects."""
+"""Keyword search: the naive implementation, the walk and the kernel find the matches that were recorded from other projects."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TEXTS = some.lists(some.text("abc", max_size=14), max_size=8)
 
 
 def found_by(searcher: fst.Searcher, texts: Sequence[str], **options: Any) -> list[list[tuple[int, int, int]]]:
-    """The matches in each text."""
+    """Return the matches in each text."""
     return [[(match.id, match.start, match.end) for match in row] for row in searcher.find_batch(texts, **options)]
 
 
 def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Convert matches from characters to bytes."""
+    """Convert the positions of matches from characters to bytes."""
     return [(number, len(text[:start].encode()), len(text[:end].encode())) for number, start, end in matches]
 
 
@@ -66,7 +66,7 @@ def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) ->
 
 @each_kind
 def test_streams(kind: str) -> None:
-    """A text that is streamed in parts, cut anywhere, has the same matches as in one part."""
+    """A text that is streamed in parts, cut anywhere, has the same matches as in a single call."""
     draw = random.Random(kind)
     for listed in SETS:
         searcher = fst.Searcher(keywords(listed, match_kind=kind))
@@ -84,7 +84,7 @@ def test_streams(kind: str) -> None:
 
 @pytest.mark.parametrize("letters", ["ab\n", "ab"])
 def test_long_texts_and_threads(letters: str) -> None:
-    """A long text has the same matches on one thread and on two, with or without positions where it can be cut."""
+    """A long text has the same matches on one thread and on two, whether or not it contains positions at which it can be cut."""
     searcher = fst.Searcher(keywords(["ab", "bab", "aabb"]))
     text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (searcher.find_batch([text], threads=threads) for threads in (1, 2))
@@ -95,14 +95,18 @@ def test_long_texts_and_threads(letters: str) -> None:
 
 
 def test_look_ups_do_not_depend_on_the_keywords() -> None:
-    """The walk takes at most two look-ups per byte for any keywords, because a link decreases the depth and a byte increases it by one."""
+    """With any keywords, the walk takes at most two look-ups per byte, because a failure link decreases the depth and a byte increases
+    it by only one.
+    """
     for length in (10, 1_000):
         table = keywords(["a", "a" * length + "b"])
         assert list(map(tuple, table.walk(b"a" * 300 + b"c"))) == [(0, place, place + 1) for place in range(300)]
 
 
 def test_replacements() -> None:
-    """A replacement is a text, an item of a list, a value of a mapping, or the result of a function; the rest of the text is unchanged."""
+    """A replacement is a single text, an item of a list, a value of a mapping, or the result of a function, and the rest of the text is
+    unchanged.
+    """
     searcher = fst.Searcher(keywords(["he", "she", "世"]))
     assert searcher.replace(["ushers", "", "he世"], "*") == ["u*rs", "", "**"]
     assert searcher.replace("ushers 世", ["1", "2", "3"]) == "u2rs 3"
@@ -114,7 +118,7 @@ def test_replacements() -> None:
 
 @each_kind
 def test_short_texts(kind: str) -> None:
-    """`find_iter` of short texts yields each `Match`, also while other searches run, and refuses a lone surrogate."""
+    """`find_iter` yields each `Match` of short texts, even while other searches run, and refuses a lone surrogate."""
     searcher = fst.Searcher(keywords(["ab", "b", "é", "世a", "😀"], match_kind=kind))
     texts = ["", "xab", "éab" * 40, "xé" + "y" * 31, "世ab" * 9, "😀世ab" * 9, "ab" * 4_096, "世a" * 4_096]
     assert [[*matches] for matches in [searcher.find_iter(text) for text in texts]] == [*searcher.find_batch(texts)]
@@ -127,7 +131,7 @@ def test_short_texts(kind: str) -> None:
 
 @each_kind
 def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
-    """`find_iter` yields the first matches of a long text before it reads the rest, and in total yields the matches of a batch."""
+    """`find_iter` yields the first matches of a long text before it reads the rest, and in total yields the same matches as a batch."""
     searcher, text = fst.Searcher(keywords(["ab", "b", "世a"], match_kind=kind)), "xab世" * 30_000
     assert [*searcher.find_iter(text)] == searcher.find_batch([text])[0]
     wrong = text + "\ud800"
@@ -139,7 +143,7 @@ def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
 
 
 def test_matches_are_columns_and_rows() -> None:
-    """Matches are stored as columns with row splits, and converted to lists of tuples on access."""
+    """Matches are stored as columns with row splits, and each row is converted to a list of tuples when it is accessed."""
     found = fst.Searcher(keywords(["a"])).find_batch(["ba", "", "aa"])
     assert (found.ids.tolist(), found.starts.tolist(), found.ends.tolist()) == ([0, 0, 0], [1, 0, 1], [2, 1, 2])
     assert found.row_splits.tolist() == [0, 1, 1, 3]
@@ -153,7 +157,7 @@ def test_matches_are_columns_and_rows() -> None:
 
 
 def test_what_is_no_text_is_refused_by_its_type() -> None:
-    """A search in an object that is neither str nor bytes raises a `TextError` with the type."""
+    """A search in an object that is neither str nor bytes raises a `TextError` that contains the object's type."""
     searcher: Any = fst.Searcher(keywords(["a"]))
     for search in (searcher.find_iter, searcher.find, searcher.is_match):
         with pytest.raises(fst.TextError, match="the text is int; expected str or bytes"):
@@ -178,13 +182,13 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("listed", "options", "error", "message"), REFUSED)
 def test_keywords_that_are_refused(listed: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """An invalid keyword is refused with its position."""
+    """An invalid keyword is refused, and the message contains its position."""
     with pytest.raises(error, match=message):
         keywords(listed, **options)
 
 
 def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The matches of keywords inside other keywords are counted before memory is allocated for them."""
+    """The compiler counts the matches of keywords inside other keywords before it allocates memory for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.keywords.compiler"), "MAX_MATCHES", 100)
     listed = ["a", *(f"b{'a' * 20}{letter}z" for letter in "bcdefgh"), "a" * 20 + "x"]
     with pytest.raises(fst.UnsupportedError, match="matches inside other keywords"):
@@ -192,7 +196,7 @@ def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.Monkey
 
 
 def test_keywords_that_need_too_many_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An automaton that is too large for a file is refused before it is laid out."""
+    """An automaton that is too large for a file is refused before its states are placed in the array of slots."""
     module = import_module("fst.compile.machines.keywords.compiler")
     monkeypatch.setattr(module, "MAX_SLOTS", 6)
     monkeypatch.setattr(module, "placed", None)
@@ -248,7 +252,7 @@ def test_damaged_tables_are_refused(name: str) -> None:
 
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe() -> None:
-    """A table with one changed bit is refused, or walk and kernel find the same matches with it."""
+    """A table with one changed bit is refused, or walk and kernel still find the same matches with it."""
     texts, draw = ["abcabd cabab", "bababcab", "abcabcabcabd", "xabcx"], random.Random(1)
     for damaged in survivors(sound(), draw, len(sample(range(1_500), 15))):
         found = fst.Searcher(damaged).find_batch([text.encode() for text in texts], offsets="bytes")

@@ -1,4 +1,6 @@
-"""Matches and replacements in lists, columns and streams equal those of the definition, of `re.sub`, and of single texts."""
+"""Matches and replacements in lists, columns and streams equal those of the naive implementation, of `re.sub`, and of calls with single
+texts.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ replacements = some.one_of(
 
 
 def replaced(text: str, by: Any) -> str:
-    """A text in which the matches of the definition are replaced."""
+    """Replace the matches that the naive implementation finds in a text."""
     parts, at = list[str](), 0
     for number, start, end in keyword_matches(KEYWORDS, text, "leftmost-longest"):
         keyword = KEYWORDS[number]
@@ -53,7 +55,7 @@ def column(texts: Sequence[str | None], kind: Any) -> Any:
 
 
 def checked(found: Any) -> list[Any]:
-    """Validate an Arrow array, and return its rows, with bytes as str."""
+    """Validate an Arrow array, and return its rows, in which bytes are decoded to str."""
     found.validate(full=True)
     return [row.decode() if isinstance(row, bytes) else row for row in found.to_pylist()]
 
@@ -66,7 +68,7 @@ def searcher() -> fst.Searcher:
 
 @pytest.fixture(params=["few", "many"])
 def _any_number(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run each test twice: Python replaces all matches, or kernels do."""
+    """Run each test twice: first Python replaces all matches, then kernels replace all matches."""
     monkeypatch.setattr(searching, "FEW", -1 if request.param == "many" else 1 << 30)
 
 
@@ -76,14 +78,14 @@ class TestLists:
     @examples(400)
     @given(texts=texts_of, by=replacements)
     def test_any_texts(self, searcher: fst.Searcher, texts: list[str], by: Any) -> None:
-        """Kernels and Python both replace the matches of the definition."""
+        """Kernels and Python both replace the matches that the naive implementation finds."""
         with pytest.MonkeyPatch.context() as patch:
             for few in (-1, 1 << 30):
                 patch.setattr(searching, "FEW", few)
                 assert searcher.replace(texts, by) == [replaced(text, by) for text in texts]
 
     def test_regular_expressions(self) -> None:
-        """Leftmost-first search replaces the same text as `re.sub` with the alternation of the keywords."""
+        """Leftmost-first search makes the same replacements as `re.sub` with a pattern that lists the keywords as alternatives."""
         draw = random.Random(1)
         for _ in range(20):
             listed = list(dict.fromkeys("".join(draw.choices("abé", k=draw.randint(1, 4))) for _ in range(8)))
@@ -94,7 +96,7 @@ class TestLists:
 
     @needs_shared
     def test_lines_of_books(self) -> None:
-        """A thousand frequent words in lines of English are replaced as `re.sub` replaces them."""
+        """In lines of English, a thousand frequent words are replaced as `re.sub` replaces them."""
         lines = (SHARED / "corpora" / "en_books_20MB.txt").read_text(encoding="utf-8")[:30_000].split("\n")
         listed = [*dict.fromkeys(re.findall(r"\w{3,}", "\n".join(lines)))][:1_000]
         found = fst.Searcher(keywords(listed, match_kind="leftmost-first"))
@@ -103,7 +105,7 @@ class TestLists:
 
     @pytest.mark.usefixtures("_any_number")
     def test_what_is_refused(self, searcher: fst.Searcher) -> None:
-        """A replacement that is not text is refused, and so is a list whose length differs from the number of keywords."""
+        """A replacement that is not text is refused, and so is a list that has not one replacement for each keyword."""
         for by in ("\ud800", ["\ud800"] * len(KEYWORDS), {"ab": "\ud800"}):
             with pytest.raises(fst.TextError, match=r"the replacement '\\ud800' is not text: a lone surrogate at character 0"):
                 searcher.replace(["ab"], by)
@@ -122,7 +124,7 @@ class TestLists:
     @examples(300)
     @given(text=some.text(LETTERS, max_size=90), data=some.data())
     def test_matches_that_share_characters(self, text: str, data: some.DataObject) -> None:
-        """Matches with ascending starts and ends may overlap: each is replaced, and the rest of the text is copied once."""
+        """Matches with ascending starts and ends may overlap; each match is replaced, and the rest of the text is copied only once."""
         starts, ends = (sorted(data.draw(some.lists(some.integers(0, len(text)), min_size=6, max_size=6))) for _ in range(2))
         spans = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
         found = Found(np.zeros(len(spans), np.int32), np.array(spans, np.int32).reshape(-1, 2), np.array([0, len(spans)]))
@@ -130,12 +132,12 @@ class TestLists:
         assert replaced_strings([text], chosen("é" * 17, found, ["x"])) == [expected]
 
     def test_rows_without_matches_stay(self, searcher: fst.Searcher) -> None:
-        """A text without a match is returned as the same object."""
+        """If a text has no match, `replace` returns the same object."""
         texts = ["c" * 99, "ab" * 99]
         assert searcher.replace(texts, "x")[0] is texts[0]
 
     def test_ranks(self) -> None:
-        """`_ranked` gives the same ids and ranks for a small and for a large number of possible ids."""
+        """`_ranked` returns the same ids and ranks whether the number of possible ids is small or large."""
         ids = np.array([5, 2, 5, 9], np.int32)
         for count in (10, 10_000):
             different, ranks = _ranked(ids, count)
@@ -148,14 +150,14 @@ class TestColumns:
     TEXTS = ("xabé", None, "", "世a😀ab", None, "none", "ab" * 30)
 
     def found(self, texts: Sequence[str | None]) -> list[Any]:
-        """The matches of the definition in Arrow's list form."""
+        """Return the matches of the naive implementation in the form of an Arrow list."""
         names = ("id", "start", "end")
         rows = [None if text is None else keyword_matches(KEYWORDS, text, "leftmost-longest") for text in texts]
         return [None if row is None else [dict(zip(names, match, strict=True)) for match in row] for row in rows]
 
     @each_type
     def test_types_and_slices(self, searcher: fst.Searcher, kind: Any) -> None:
-        """A column of any type, sliced anywhere, has the matches of its texts, and keeps its type after replacement."""
+        """A column of any type, sliced anywhere, has the same matches as its texts, and replacement keeps its type."""
         whole = column(self.TEXTS, kind)
         for first, last in ((0, 7), (1, 5), (3, 4), (2, 2), (5, 7)):
             part, texts = whole[first:last], self.TEXTS[first:last]
@@ -167,7 +169,7 @@ class TestColumns:
 
     @each_type
     def test_chunks(self, searcher: fst.Searcher, kind: Any) -> None:
-        """A chunked column keeps its chunks, including empty ones."""
+        """Replacement in a chunked column keeps the chunks, including empty chunks."""
         chunks = pa.chunked_array([column(self.TEXTS[first:last], kind) for first, last in ((0, 3), (3, 3), (3, 7))])
         for new in (searcher.find_arrow(chunks), searcher.replace_arrow(chunks, "")):
             assert list(map(len, new.chunks)) == [3, 0, 4]
@@ -179,7 +181,7 @@ class TestColumns:
     @each_type
     @pytest.mark.parametrize("index", [pa.int8(), pa.uint32()], ids=str)
     def test_dictionaries(self, searcher: fst.Searcher, kind: Any, index: Any) -> None:
-        """A dictionary column keeps its type after replacement, and its new dictionary contains each text once."""
+        """Replacement in a dictionary column keeps its type, and the new dictionary contains each text only once."""
         numbers = pa.array([0, 1, 3, None, 3, 6, 0, 2], index)
         texts = [None if number is None else self.TEXTS[number] for number in numbers.to_pylist()]
         whole = pa.DictionaryArray.from_arrays(numbers, column(self.TEXTS, kind))
@@ -192,7 +194,7 @@ class TestColumns:
     @examples(300)
     @given(texts=some.lists(some.none() | some.text(LETTERS, max_size=80), max_size=10), by=replacements, data=some.data())
     def test_any_column(self, searcher: fst.Searcher, texts: list[str | None], by: Any, data: some.DataObject) -> None:
-        """A slice of a column has the matches and replacements of the definition, with any texts."""
+        """With any texts, a slice of a column has the same matches and replacements as in the naive implementation."""
         kind, first = data.draw(some.sampled_from(TYPES)), data.draw(some.integers(0, len(texts)))
         part = column(texts, kind)[first:]
         assert checked(searcher.find_arrow(part)) == self.found(texts[first:])
@@ -207,12 +209,12 @@ class TestColumns:
 
     @pytest.mark.parametrize("by", [lambda match: f"<{match.id}>", "<{0.id}>".format, partial(str.format, "<{0.id}>")])
     def test_functions_of_one_argument(self, searcher: fst.Searcher, by: Any) -> None:
-        """Like `re.sub`, a function with one parameter gets the match and returns the replacement."""
+        """A function with one parameter gets the match and returns the replacement, as with `re.sub`."""
         assert searcher.replace(["cab", "é"], by) == ["c<0>", "<2>"]
         assert checked(searcher.replace_arrow(column(["cab", None], pa.string()), by)) == ["c<0>", None]
 
     def test_functions(self, searcher: fst.Searcher) -> None:
-        """A function with two parameters gets the match and its text, and returns the replacement."""
+        """A function with two parameters gets the match and the matched text, and returns the replacement."""
         new = searcher.replace_arrow(column(self.TEXTS[:4], pa.large_string()), lambda match, text: f"<{match.start}{text}>")
         assert checked(new) == ["x<1ab><3é>", None, "", "<0世a><2😀><3ab>"]
 
@@ -228,7 +230,9 @@ class TestColumns:
         )
 
     def test_errors(self, searcher: fst.Searcher) -> None:
-        """A message about a wrong text contains its row in the entire column, and a message about a wrong column contains its type."""
+        """A message about a wrong text contains its row in the entire column, and a message about a wrong column contains the column's
+        type.
+        """
         wrong = pa.chunked_array([column(["a"], pa.binary()), pa.array([None, b"a\xff"])])
         with pytest.raises(fst.TextError, match="row 2, position 1: not UTF-8"):
             searcher.find_arrow(wrong)
@@ -242,7 +246,7 @@ class TestColumns:
             searcher.replace_arrow(column([], pa.string()), [])
 
     def test_texts_that_grow_too_long(self, searcher: fst.Searcher) -> None:
-        """A result that exceeds the offsets of the column's type is refused before it is created."""
+        """If a result would be too long for the offsets of the column's type, it is refused before memory is allocated."""
         texts = column(["ab" * 3_000], pa.string())
         with pytest.raises(fst.TextError, match=r"3,000,000,000 bytes in one array of string; .* cast it to large_string"):
             searcher.replace_arrow(texts, "x" * 1_000_000)
@@ -254,7 +258,7 @@ class TestStreams:
     @examples(400)
     @given(text=some.text(LETTERS, max_size=40), data=some.data())
     def test_any_cut(self, searcher: fst.Searcher, text: str, data: some.DataObject) -> None:
-        """A text that is streamed in parts, as str or bytes, cut anywhere, has the matches of the definition."""
+        """A text that is streamed as str or bytes, cut anywhere, has the same matches as in the naive implementation."""
         whole: Any = data.draw(some.sampled_from([text, text.encode()]))
         cuts = sorted(data.draw(some.lists(some.integers(0, len(whole)), max_size=5)))
         stream, found = searcher.stream(), list[fst.Match]()
@@ -274,7 +278,7 @@ class TestStreams:
             stream.write("ab")
 
     def test_memory_does_not_grow(self) -> None:
-        """A stream stores at most as many bytes as its longest keyword, after any amount of text."""
+        """A stream never stores more bytes than the longest keyword has, however much text it reads."""
         stream = fst.Searcher(keywords(["a" * 50 + "b", "cd"])).stream()
         for _ in range(200):
             stream.write("ca" * 5 + "a" * 5_000)
@@ -308,7 +312,9 @@ KINDS: list[tuple[list[str], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("listed", "options"), KINDS)
 def test_all_kinds(listed: list[str], options: dict[str, Any]) -> None:
-    """With any options, columns and streams have the matches of lists, and kernels and Python make the same replacements or both refuse."""
+    """With any options, columns and streams have the same matches as lists, and either kernels and Python make the same replacements, or
+    both refuse.
+    """
     draw, searcher = random.Random(1), fst.Searcher(keywords(listed, **options))
     texts = ["".join(draw.choices("aBéﬁfiAb -世", k=draw.randint(0, 30))) for _ in range(60)]
     found = searcher.find_batch(texts)

@@ -15,13 +15,13 @@ from fst.machines.segmentation.jieba import DEFAULT
 
 @pytest.fixture(scope="module")
 def mecab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A MeCab dictionary with which the best path stays undecided over many characters."""
+    """A MeCab dictionary with which the best path remains ambiguous over many characters."""
     return written(tmp_path_factory.mktemp("mecab"), dictionary(random.Random(6), 3)[1])
 
 
 @pytest.fixture
 def table(kind: str, mecab_folder: Path) -> Any:
-    """A table of each kind."""
+    """The table of the kind that a test requests."""
     if kind == "mecab":
         return lattice.mecab(mecab_folder)
     has_model = kind.endswith("hmm")

@@ -1,5 +1,5 @@
-"""Segmentation by the best path: the naive implementation, the walk and the kernel give the tokens of jieba, MeCab and Vibrato, as run
-here and as recorded.
+"""Segmentation by the best path: the naive implementation, the walk and the kernel give the same tokens as jieba, MeCab and Vibrato,
+both in live runs and in recorded results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fst.machines.segmentation.mecab import MAX_KINDS
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF
 from fst.runtime.machines.segmentation.lattice import MecabSegmenter
 
-IPADIC = Path("/usr/share/mecab/dic/ipadic")  # the folder of Debian's package mecab-ipadic
+IPADIC = Path("/usr/share/mecab/dic/ipadic")  # the folder in which Debian's package mecab-ipadic is installed
 KINDS = ["jieba", "jieba search", "jieba all", "jieba default hmm", "jieba search hmm", "mecab"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -35,7 +35,7 @@ MECAB_LETTERS = "abcdあ😀 "
 
 
 def texts_of(draw: random.Random, letters: str, count: int, longest: int = 12) -> list[str]:
-    """Random texts."""
+    """Draw random texts."""
     return ["".join(draw.choices(letters, k=draw.randint(0, longest))) for _ in range(count)]
 
 
@@ -59,7 +59,7 @@ BUILD = "import sys, os; os.chdir(sys.argv[1]); from fugashi import build_dictio
 
 
 def mecab_itself(folder: Path, most: int) -> Any:
-    """The library MeCab with a dictionary."""
+    """Load a dictionary in the MeCab library."""
     mecab = pytest.importorskip("MeCab")
     pytest.importorskip("fugashi")
     subprocess.run([sys.executable, "-c", BUILD, str(folder)], check=True, capture_output=True, timeout=60)
@@ -68,7 +68,7 @@ def mecab_itself(folder: Path, most: int) -> Any:
 
 
 def analysed_by(mecab: Any, text: str) -> tuple[list[tuple[str, str, int]], int]:
-    """The surface, features and cost of each word, and the total cost, by the library MeCab."""
+    """Return the surface, features and cost of each word, and the total cost, as computed by the MeCab library."""
     node, found = mecab.parseToNode(text).next, []
     while node.next:
         found.append((node.surface, node.feature, node.cost))
@@ -78,7 +78,7 @@ def analysed_by(mecab: Any, text: str) -> tuple[list[tuple[str, str, int]], int]
 
 @pytest.mark.sampled
 def test_mecab_live(tmp_path: Path) -> None:
-    """With random dictionaries, words, features and costs match the library MeCab, also for paths of equal cost."""
+    """With random dictionaries, words, features and costs equal those of the MeCab library, even if several paths have equal costs."""
     for seed in sample(range(100), 10):
         draw = random.Random(seed)
         naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
@@ -92,7 +92,9 @@ def test_mecab_live(tmp_path: Path) -> None:
 
 @pytest.mark.sampled
 def test_vibrato_live(tmp_path: Path) -> None:
-    """With random dictionaries in which equal costs are unlikely, the words match Vibrato, which reads spaces as characters."""
+    """With random dictionaries in which equal costs are unlikely, the words equal those of Vibrato, which treats spaces as ordinary
+    characters.
+    """
     vibrato = pytest.importorskip("vibrato")
     for seed in sample(range(100), 10):
         draw = random.Random(seed)
@@ -107,7 +109,7 @@ def test_vibrato_live(tmp_path: Path) -> None:
 
 @needs_shared
 def test_vibrato_oracles() -> None:
-    """Words match the expectations in Vibrato's own tests, with Vibrato's settings for spaces and for grouped characters."""
+    """Words equal those that Vibrato's tests expect, with the settings of these tests for spaces and for grouped characters."""
     rows = [json.loads(line) for line in (ORACLES / "segment_vibrato_small.jsonl").read_text(encoding="utf-8").splitlines()]
     segmenters: dict[Any, Any] = {}
     for row in rows:
@@ -134,7 +136,7 @@ def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
 
 @needs_shared
 def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
-    """Words, ids and costs match those recorded from MeCab with IPADIC, and so do parts of speech, except of unknown symbols."""
+    """With IPADIC, words, ids and costs equal those recorded from MeCab, and so do parts of speech, except those of unknown symbols."""
     rows = [json.loads(line) for line in (ORACLES / "segment_mecab_ipadic.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows:
         tokens = ipadic.analyse(row["text"])
@@ -146,7 +148,9 @@ def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
 
 
 def test_ipadic_live(ipadic: MecabSegmenter) -> None:
-    """Japanese documents have the words of the library MeCab with PyPI's IPADIC, and a row with line feeds is one sentence."""
+    """Japanese documents have the same words as in the MeCab library with IPADIC from PyPI, and a text that contains line feeds is one
+    sentence.
+    """
     fugashi, data = pytest.importorskip("fugashi"), pytest.importorskip("ipadic")
     peer = fugashi.GenericTagger(data.MECAB_ARGS)
     corpus = SHARED / "corpora" / "ja_wagahai.txt"
@@ -156,7 +160,7 @@ def test_ipadic_live(ipadic: MecabSegmenter) -> None:
 
 
 def test_what_mecab_says_of_words(tmp_path: Path) -> None:
-    """A word has features, ids and costs, in an object, in MeCab's output format, and by its id."""
+    """The features, ids and costs of a word are available in an object, in MeCab's output format, and by the word's id."""
     files = SMALL | {"lex.csv": 'ab,0,1,-7,noun,*\n"a,""b",1,0,5,"quoted"\n'}
     segmenter = fst.Segmenter(lattice.mecab(written(tmp_path, files)))
     assert isinstance(segmenter, MecabSegmenter)
@@ -178,7 +182,7 @@ SMALL: Files = {
 
 @pytest.mark.parametrize("encoding", ["euc_jp", "EUC-JP", "shift_jis", "cp932", "utf-8", "UTF-16"])
 def test_encodings(encoding: str, tmp_path: Path) -> None:
-    """Dictionary files are decoded with the encoding that is passed or that dicrc contains; user files may also be UTF-8."""
+    """Dictionary files are decoded with the encoding that is passed as an option or named in dicrc, and user files may also be in UTF-8."""
     for name, content in SMALL.items():
         (tmp_path / name).write_bytes(content.encode("ascii" if name == "matrix.def" else encoding))
     (tmp_path / "dicrc").write_text(f"dictionary-charset = {encoding}\n")
@@ -193,7 +197,7 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
 
 @each_kind
 def test_streams(kind: str, table: Any) -> None:
-    """A text that is streamed in parts, cut anywhere, has the same tokens as in one part."""
+    """A text that is streamed in parts, cut anywhere, has the same tokens as in a single call."""
     draw, segmenter = random.Random(kind), fst.Segmenter(table)
     if kind == "jieba all":
         with pytest.raises(fst.UnsupportedError, match="streams with this jieba table"):
@@ -211,7 +215,9 @@ def test_streams(kind: str, table: Any) -> None:
 @each_kind
 @pytest.mark.parametrize("whitespace", [" ", ""])
 def test_long_texts_and_threads(kind: str, whitespace: str, table: Any) -> None:
-    """A long text has the same tokens on one thread and on two, with or without positions where it can be cut, and the walk agrees."""
+    """A long text has the same tokens from the walk and from the kernel on one thread and on two, whether or not the text has positions
+    at which it can be cut.
+    """
     letters = ("abcあ" if kind == "mecab" else "研究生命a") + whitespace
     text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (fst.Segmenter(table).segment_batch([text], offsets=True, threads=threads) for threads in (1, 2))
@@ -226,7 +232,7 @@ def test_long_texts_and_threads(kind: str, whitespace: str, table: Any) -> None:
 
 
 def test_mecab_texts_that_stay_open(tmp_path: Path) -> None:
-    """The segmenter follows both paths while two are possible, and refuses a text with too many undecided words."""
+    """The segmenter follows two paths until one is certain, and refuses a text in which too many words remain undecided."""
     files = SMALL | {"lex.csv": "aa,0,0,-9,x\naaa,0,0,-10,x\n", "matrix.def": "1 1\n0 0 0\n", "unk.def": "DEFAULT,0,0,1,x\nSPACE,0,0,0,x\n"}
     table = lattice.mecab(written(tmp_path, files))
     segmenter = fst.Segmenter(table)
@@ -264,7 +270,7 @@ def test_dictionaries_that_are_refused(listed: Any, error: type[Exception], mess
 
 
 def lists_of_categories(count: int) -> str:
-    """A ``char.def`` with `count` characters, each with a different list of categories."""
+    """Make a ``char.def`` with `count` characters, each with a different list of categories."""
     codes = range(0x100, 0x100 + count)
     lists = (" ".join("AB"[int(bit)] for bit in f"{code:016b}") for code in codes)
     ranges = "".join(f"0x{code:X} {names}\n" for code, names in zip(codes, lists, strict=True))
@@ -312,7 +318,7 @@ REFUSED_MECAB: list[tuple[str, str | None, str]] = [
 
 @pytest.mark.parametrize(("name", "content", "message"), REFUSED_MECAB)
 def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, message: str, tmp_path: Path) -> None:
-    """A malformed file of a MeCab dictionary is refused, and the message contains the file, the line and the word."""
+    """A malformed file of a MeCab dictionary is refused, and the message contains the file, the line and the invalid word."""
     written(tmp_path, SMALL if content is None else {**SMALL, name: content})
     if content is None:
         (tmp_path / name).unlink()
@@ -337,7 +343,7 @@ def test_files_of_another_encoding(tmp_path: Path) -> None:
 
 
 def test_modes_that_are_none() -> None:
-    """A mode that jieba does not have is refused."""
+    """A mode that does not exist in jieba is refused."""
     segmenter: Any = fst.Segmenter(lattice.jieba(JIEBA))
     with pytest.raises(ValueError, match="mode is 'fast'; expected 'default', 'search' or 'all'"):
         segmenter.segment("a", mode="fast")

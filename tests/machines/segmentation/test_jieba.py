@@ -1,5 +1,5 @@
-"""Segmentation with a dictionary of jieba: the naive implementation, the walk and the kernel give the tokens of jieba, as run here and
-as recorded.
+"""Segmentation with a jieba dictionary: the naive implementation, the walk and the kernel give the same tokens as jieba, both in live
+runs and in recorded results.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fst.runtime.machines.segmentation.lattice import JiebaSegmenter
     text=some.text("研究生命", max_size=9),
 )
 def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
-    """With any frequencies, including ties, walk and kernel find the path of the definition."""
+    """With any frequencies, including ties, walk and kernel find the same path as the naive implementation."""
     if not any(dict(listed).values()):
         listed.append(("生", 1))
     table = lattice.jieba(listed)
@@ -48,7 +48,7 @@ def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
 @examples(600)
 @given(text=some.text(JIEBA_LETTERS, max_size=24))
 def test_jieba_kernel(mode: str, text: str) -> None:
-    """In every mode, the kernel gives the tokens and ids of the walk."""
+    """In every mode, the kernel gives the same tokens and ids as the walk."""
     table = lattice.jieba(JIEBA).with_mode(mode)
     found = fst.Segmenter(table).segment_batch([text], offsets=True)
     assert found[0] == walked(table, text)
@@ -56,7 +56,7 @@ def test_jieba_kernel(mode: str, text: str) -> None:
 
 
 def test_jieba_ids() -> None:
-    """The id of a token is the number of its word; of equal words the last counts, and words of frequency 0 are ignored."""
+    """The id of a token is the number of its word; if words are equal, the last one is used, and words with frequency 0 are ignored."""
     segmenter = fst.Segmenter(lattice.jieba([("ab", 1), ("世", 2), ("ab", 3), ("c", 0)], user=[("世界", 9)]))
     found = segmenter.segment_batch(["ab世世界c。"], offsets=True)
     assert (found[0], found.ids.tolist()) == (["ab", "世", "世界", "c", "。"], [2, 1, 4, -1, -1])
@@ -65,11 +65,11 @@ def test_jieba_ids() -> None:
 
 @needs_shared
 def test_jieba_oracles() -> None:
-    """The tokens match those recorded from jieba 0.42.1, in all three modes."""
+    """In all three modes, the tokens equal those recorded from jieba 0.42.1."""
     rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]
     segmenters: dict[Any, Any] = {}
     for row in rows:
-        if "dictionary" in row:  # recorded from jieba-rs, whose blocks also contain rarer characters
+        if "dictionary" in row:  # recorded from jieba-rs, whose blocks contain more rare characters than those of jieba
             continue
         added = tuple(map(tuple, row.get("add_words", ())))
         if added not in segmenters:
@@ -80,7 +80,7 @@ def test_jieba_oracles() -> None:
 
 
 def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
-    """The library jieba with a dictionary."""
+    """Load a dictionary in the jieba library."""
     jieba = pytest.importorskip("jieba")
     tokenizer = jieba.Tokenizer(str(dictionary))
     tokenizer.tmp_dir = str(folder)
@@ -88,7 +88,7 @@ def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
 
 
 def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
-    """The tokens of a text by the library jieba."""
+    """Return the tokens that the jieba library finds in a text."""
     if mode == SEARCH:
         return [*jieba.cut_for_search(text, HMM=False)]
     return [*jieba.cut(text, cut_all=mode == ALL, HMM=False)]
@@ -104,7 +104,9 @@ MODEL_LETTERS = "杭研大厦命的了ab01.%+。 \n世𠮷鿖㐀"
 
 @pytest.mark.parametrize("mode", [DEFAULT, SEARCH])
 def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
-    """With jieba's model for unknown words, walk and kernel give the tokens of jieba, for random dictionaries and forced boundaries."""
+    """With jieba's model for unknown words, walk and kernel give the same tokens as jieba, for random dictionaries and forced
+    boundaries.
+    """
     finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(mode)
     for number in range(6):
         words = {"".join(draw.choices("杭研大厦命a1.", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
@@ -125,7 +127,7 @@ def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
 
 
 def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If jieba is not installed, its model is refused, and the message contains the extra to install."""
+    """If jieba is not installed, a request for its model is refused, and the message contains the extra to install."""
     for name in ("jieba", "jieba.finalseg"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install jieba==0.42.1, which the extra jieba has"):
@@ -133,7 +135,7 @@ def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPat
 
 
 def test_jieba_live(tmp_path: Path) -> None:
-    """With random dictionaries, the tokens match the library jieba."""
+    """With random dictionaries, the tokens equal those of the jieba library."""
     draw = random.Random(1)
     for number in range(12):
         words = {"".join(draw.choices("研究生ab1+", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
@@ -153,7 +155,7 @@ def test_jieba_live(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.sampled
 def test_jieba_live_on_documents(tmp_path: Path) -> None:
-    """The tokens of documents match the library jieba with its own dictionary."""
+    """With jieba's default dictionary, the tokens of documents equal those of the jieba library."""
     path = SHARED / "dict" / "jieba_dict.txt"
     jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
     with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
@@ -166,7 +168,7 @@ def test_jieba_live_on_documents(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_dictionary_of_jieba(tmp_path: Path) -> None:
-    """A line that is not in the format of jieba's dictionaries is refused with its number."""
+    """A line that is not in the format of jieba dictionaries is refused, and the message contains the line number."""
     path = tmp_path / "dict.txt"
     path.write_text("研究 5 v\n生命\n")
     with pytest.raises(fst.VocabularyError, match=r"dict\.txt, line 2: '生命' is not 'word frequency'"):
@@ -200,7 +202,7 @@ HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", HARM_MODEL)
 def test_damaged_models_of_jieba_are_refused(name: str) -> None:
-    """A model that violates a precondition of the kernels is refused, and the message gives the reason."""
+    """A model for unknown words that violates a precondition of the kernels is refused, and the message gives the reason."""
     pytest.importorskip("jieba")
     refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
 

@@ -49,12 +49,12 @@ def ids_of(words: Sequence[str], tokens: Sequence[str]) -> list[int]:
 
 
 def places_of(tokens: Sequence[str]) -> list[tuple[int, int]]:
-    """The position of each token, if the tokens have no text between them."""
+    """Return the position of each token in a text that consists only of these tokens."""
     return [*pairwise(accumulate(map(len, tokens), initial=0))]
 
 
 def columns_of(found: fst.Segments, row: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """The ids and positions of a row."""
+    """Return the ids and positions of a row."""
     assert found.starts is not None
     assert found.ends is not None
     part = slice(found.row_splits[row], found.row_splits[row + 1])
@@ -62,7 +62,7 @@ def columns_of(found: fst.Segments, row: int) -> tuple[list[int], list[tuple[int
 
 
 def check(table: MaxMatchTable, texts: Sequence[str], expected: Sequence[Sequence[str]]) -> None:
-    """Check that walk and kernel find the expected tokens, with their ids and positions."""
+    """Check that walk and kernel find the expected tokens with the expected ids and positions."""
     table.prove()
     segmenter = fst.Segmenter(table)
     found, in_bytes = (segmenter.segment_batch(texts, offsets=offsets) for offsets in ("characters", "bytes"))
@@ -92,14 +92,14 @@ def test_definition(direction: str, words: list[str], texts: list[str]) -> None:
     texts=some.lists(some.text("aé世😀😁二", max_size=20), min_size=1, max_size=3),
 )
 def test_characters_of_several_bytes(direction: str, words: list[str], texts: list[str]) -> None:
-    """Tokens end at ends of characters, and their positions count characters, or bytes on request."""
+    """Tokens end at the ends of characters, and positions count characters, or bytes on request."""
     check(maxmatch(words, direction), texts, [defined(words, text, backward=direction == BACKWARD) for text in texts])
 
 
 @examples(300)
 @given(words=WORDS, texts=TEXTS)
 def test_backward_is_forward_of_the_reverse(words: list[str], texts: list[str]) -> None:
-    """The tokens of a text from its end are the reversed tokens of the reversed text with reversed words."""
+    """Segmentation from the end of a text gives the reversed tokens that the reversed text has with reversed words."""
     backward = fst.Segmenter(maxmatch(words, BACKWARD))
     forward = fst.Segmenter(maxmatch([word[::-1] for word in words]))
     expected = [[token[::-1] for token in forward.segment(text[::-1])][::-1] for text in texts]
@@ -107,7 +107,7 @@ def test_backward_is_forward_of_the_reverse(words: list[str], texts: list[str]) 
 
 
 def cut_at(draw: random.Random, text: str) -> str:
-    """A text with separators at random positions."""
+    """Insert separators at random positions of a text."""
     return text[0] + "".join(draw.choice(("", "|")) + char for char in text[1:])
 
 
@@ -115,7 +115,7 @@ def cut_at(draw: random.Random, text: str) -> str:
 @examples(400)
 @given(words=WORDS, strings=some.lists(some.text("abé", min_size=1, max_size=6), max_size=4), texts=TEXTS, draw=some.randoms())
 def test_rules(direction: str, words: list[str], strings: list[str], texts: list[str], draw: random.Random) -> None:
-    """A rule gives its string the tokens of its right side, and does not change which single characters are words."""
+    """A rule segments its string as listed in the rule, and does not change which single characters are words."""
     is_backward = direction == BACKWARD
     rules = {"|".join(defined(words, string, backward=is_backward)): cut_at(draw, string) for string in strings}
     table = maxmatch(words, direction, rules)
@@ -125,7 +125,7 @@ def test_rules(direction: str, words: list[str], strings: list[str], texts: list
 
 
 def test_a_rule_corrects_a_segmentation() -> None:
-    """In Sassano's example, a rule replaces tokens only where MaxMatch gives exactly these tokens."""
+    """In Sassano's example, a rule applies only where MaxMatch without rules finds exactly the tokens that the rule replaces."""
     words = ["研究", "研究生", "生命", "命", "科学"]
     corrected = fst.Segmenter(maxmatch(words, rules={"研究生|命": "研究|生命"}))
     assert corrected.segment("研究生命科学") == ["研究", "生命", "科学"]
@@ -138,7 +138,7 @@ ORACLE = SHARED / "oracles" / "toolkit" / "segment_maxmatch.jsonl"
 
 @cache
 def oracle() -> list[tuple[tuple[str, ...], list[dict[str, Any]]]]:
-    """Each dictionary with the recorded rows that it segments."""
+    """Each dictionary, with the recorded rows that are segmented with it."""
     groups: dict[str | tuple[str, ...], list[dict[str, Any]]] = {}
     for line in ORACLE.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -148,7 +148,7 @@ def oracle() -> list[tuple[tuple[str, ...], list[dict[str, Any]]]]:
 
 @cache
 def dictionary(name: str) -> tuple[str, ...]:
-    """The words of a dictionary file: the first field of each line."""
+    """Read the words of a dictionary file, which are the first fields of its lines."""
     lines = (SHARED / "dict" / name).read_text(encoding="utf-8").splitlines()
     return tuple(line.split("\t" if name.endswith(".tsv") else " ")[0] for line in lines)
 
@@ -157,7 +157,9 @@ def dictionary(name: str) -> tuple[str, ...]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("direction", thinned(DIRECTIONS, 2))
 def test_oracles(direction: str) -> None:
-    """The tokens match the recorded ones: in batches, alone, on two threads, as bytes, in columns, and in streams cut anywhere."""
+    """The tokens equal the recorded tokens: in batches, in single calls, on two threads, as bytes, in columns, and in streams cut
+    anywhere.
+    """
     draw = random.Random(direction)
     for words, rows in oracle():
         segmenter = fst.Segmenter(maxmatch(words, direction))
@@ -173,7 +175,7 @@ def test_oracles(direction: str) -> None:
 
 
 def streamed(segmenter: fst.Segmenter, text: str, draw: random.Random) -> list[str]:
-    """The tokens of a text that is streamed in parts, as str or as bytes."""
+    """Return the tokens of a text that is streamed in parts, as str or as bytes."""
     data: Any = draw.choice((text, text.encode()))
     cuts = sorted(draw.randint(0, len(data)) for _ in range(draw.randint(0, 9)))
     stream, tokens = segmenter.stream(), list[str]()
@@ -184,12 +186,12 @@ def streamed(segmenter: fst.Segmenter, text: str, draw: random.Random) -> list[s
 
 
 def drawn(draw: random.Random) -> list[str]:
-    """Texts of different lengths; the last is long, and has no position where it can be cut."""
+    """Draw texts of different lengths, the last of which is long and has no position at which it can be cut."""
     return ["", *("".join(draw.choices("abcé世 \n", k=draw.randint(0, 60))) for _ in range(40)), "ab" * 5_000]
 
 
 def test_streams_give_tokens_when_they_are_certain() -> None:
-    """A stream, cut anywhere, returns each token of the text as soon as no longer word is possible."""
+    """A stream, cut anywhere, returns each token as soon as the next text cannot make it longer."""
     draw = random.Random(0)
     for words in DICTIONARIES:
         segmenter = fst.Segmenter(maxmatch(words))
@@ -212,7 +214,7 @@ def test_representation() -> None:
 
 
 def test_streams_backward_are_refused() -> None:
-    """A table that segments from the end of a text refuses streams."""
+    """Streams are refused for a table that segments texts from their end."""
     with pytest.raises(fst.UnsupportedError, match="needs the end of a text first"):
         fst.Segmenter(maxmatch(["a"], BACKWARD)).stream()
 
@@ -220,7 +222,7 @@ def test_streams_backward_are_refused() -> None:
 @each_direction
 @pytest.mark.parametrize("letters", ["ab世\n", "ab世"])
 def test_long_texts_and_threads(direction: str, letters: str) -> None:
-    """A long text has the same tokens on one thread, on two, and in parts, with or without positions where it can be cut."""
+    """A long text has the same tokens on one thread, on two, and in parts, whether or not it has positions at which it can be cut."""
     segmenter = fst.Segmenter(maxmatch(["ab", "bab", "aabb世"], direction))
     text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (segmenter.segment_batch(["a", text, "b"], offsets=True, threads=threads) for threads in (1, 2))
@@ -245,7 +247,7 @@ def test_time_does_not_depend_on_the_words(direction: str) -> None:
 
 
 def test_columns() -> None:
-    """A column of texts of any type gives a column of tokens, in which nulls remain null and chunks remain chunks."""
+    """For a column of texts of any type, the result is a column of tokens with the same nulls and the same chunks."""
     segmenter = fst.Segmenter(maxmatch(["un", "able", "世界"]))
     texts = ["unable", None, "", "é世界!", "un able"]
     expected = [["un", "able"], None, [], ["é", "世界", "!"], ["un", " ", "able"]]
@@ -262,14 +264,14 @@ def test_columns() -> None:
 
 
 def test_columns_share_the_memory_of_texts() -> None:
-    """The strings of a column of tokens refer to the buffer of the column of texts."""
+    """The strings in a column of tokens are views of the buffer of the column of texts."""
     column = pa.array(["unable", "é世界"])
     found = fst.Segmenter(maxmatch(["un"])).segment_arrow(column[1:])
     assert found.values.buffers()[2].address == column.buffers()[2].address + len("unable")
 
 
 def test_columns_of_tokens_with_gaps() -> None:
-    """A column of tokens omits the text between tokens."""
+    """A column of tokens does not contain the text between tokens."""
     spans = np.array([[0, 2], [3, 5], [1, 2]], np.int32)
 
     def segment(_: Column) -> Batch:
@@ -288,7 +290,7 @@ def test_columns_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_segments_are_columns_and_rows() -> None:
-    """Segments are stored as columns with row splits, and each row reads as a list of strings, with or without offsets."""
+    """Segments are stored as columns with row splits, and each row is read as a list of strings, with or without offsets."""
     segmenter = fst.Segmenter(maxmatch(["é", "世界", "世界"]))
     found = segmenter.segment_batch(["x世界", "", "é"])
     assert (found.ids.tolist(), found.row_splits.tolist(), found.starts, found.ends) == ([UNSEEN, 1, 0], [0, 2, 2, 3], None, None)
@@ -303,7 +305,9 @@ def test_segments_are_columns_and_rows() -> None:
 
 @each_direction
 def test_malformed_texts(direction: str) -> None:
-    """A row that is not text is refused with its number, or read with U+FFFD at malformed positions on request."""
+    """A row that is not text is refused, and the message contains the row number; on request, malformed bytes are read as U+FFFD
+    instead.
+    """
     segmenter = fst.Segmenter(maxmatch(["ab"], direction))
     with pytest.raises(fst.TextError, match="row 1, position 1"):
         segmenter.segment_batch(["ab", "a\ud800"])
@@ -319,7 +323,7 @@ def test_malformed_texts(direction: str) -> None:
 
 
 def test_streams_of_malformed_text() -> None:
-    """On request, a stream reads malformed positions as U+FFFD, also if a part ends inside a character."""
+    """On request, a stream reads malformed bytes as U+FFFD, even if a part ends inside a character."""
     for pieces in ([b"ab\xe4", b"\xb8", b"ab"], ["ab\ud800", "ab"]):
         stream = fst.Segmenter(maxmatch(["ab"])).stream(errors="replace")
         for piece in pieces:
@@ -328,7 +332,7 @@ def test_streams_of_malformed_text() -> None:
 
 
 def test_files_of_words(tmp_path: Path) -> None:
-    """A dictionary is read from a file of lines, from a file in jieba's format, also compressed, or from a column."""
+    """A dictionary can be read from a file of lines, from a file in jieba's format, from a compressed file, or from a column."""
     (tmp_path / "words.txt").write_text("研究\n生命\n", encoding="utf-8")
     (tmp_path / "dict.txt.gz").write_bytes(gzip.compress("研究 3 n\n生命 5\n".encode()))
     for table in (
@@ -370,20 +374,20 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("words", "options", "error", "message"), REFUSED)
 def test_dictionaries_that_are_refused(words: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """An invalid word or rule is refused with its position."""
+    """An invalid word or rule is refused, and the message contains its position."""
     with pytest.raises(error, match=message):
         maxmatch(words, **options)
 
 
 def test_rules_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tokens of all rules are counted before memory is allocated for them."""
+    """The compiler counts the tokens of all rules before it allocates memory for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 100)
     with pytest.raises(fst.UnsupportedError, match="the rules give more than 100 tokens"):
         maxmatch(["a", "a" * 200], rules={"a" * 200: "|".join("a" * 200)})
 
 
 def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tokens of all jumps are counted before memory is allocated for them."""
+    """The compiler counts the tokens of all failure jumps before it allocates memory for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 2_000)
     start = "".join(random.Random(0).choices("ab", k=100))
     words = [start + "c", *(f"x{start}{letter}z" for letter in "defghijklmnopqrstuvw")]
@@ -392,14 +396,14 @@ def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dictionary with more words and rules than a table can number is refused."""
+    """A dictionary is refused if it has more words and rules than a table has numbers for."""
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_VALUE", 3)
     with pytest.raises(fst.UnsupportedError, match="there are 5 words and rules; a table has room for 3"):
         maxmatch(["a", "b", "ab"], rules={"a|c": "ac"})
 
 
 def sound(direction: str = FORWARD) -> MaxMatchTable:
-    """A table with all kinds of states, jumps and tokens."""
+    """A table that contains all kinds of states, failure jumps and token lists."""
     rules = {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"}
     return maxmatch(["ab", "bab", "abcab", "c", "cabd", "😀a😀b"], direction, rules)
 

@@ -1,4 +1,6 @@
-"""Ids of Unigram: the kernel matches the walk, the walk matches the definition and `tokenizers`, and the proof refuses damaged tables."""
+"""Ids of Unigram: the kernel gives the same ids as the walk, the walk gives the same ids as the naive implementation and `tokenizers`,
+and the proof refuses damaged tables.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str,
 @examples(200)
 @given(some.text("ab \n", max_size=8), some.integers(1, 400))
 def test_long_pieces(text: str, times: int) -> None:
-    """A pre-token longer than a chunk or the buffer of sums gets the same ids from the kernel as from the walk."""
+    """A pre-token that is longer than a chunk or than the buffer of sums gets the same ids from the kernel as from the walk."""
     table, tokenizer, _ = machine(("first", "none", False))
     assert tokenizer.encode(text * times).tolist() == table.run(text * times)
 
@@ -83,7 +85,7 @@ def test_pieces_of_many_characters(parts: list[str], fallback: bool) -> None:
 
 @pytest.mark.parametrize("longest", [255, 256])
 def test_long_tokens(longest: int) -> None:
-    """A long pre-token gets the same ids as in `tokenizers`, whether or not the longest token's size fits one byte."""
+    """A long pre-token gets the same ids as in `tokenizers`, whether or not the length of the longest token fits in one byte."""
     draw = random.Random(longest)
     text = "".join(draw.choices(["a", "b", "é", "ab" * longest], [9, 9, 1, 1], k=1_800))
     hold(built(document([*VOCABULARY, (("ab" * longest)[:longest], 5.0)])), [text])
@@ -91,8 +93,8 @@ def test_long_tokens(longest: int) -> None:
 
 @pytest.mark.parametrize("longest", thinned([4, 52, 205, 206], 2))
 def test_pieces_of_segments(longest: int) -> None:
-    """A pre-token that is read in overlapping segments gets the same ids from the kernel as from the walk, and so has a pre-token whose
-    tokens are too long for segments.
+    """The kernel gives the same ids as the walk for a pre-token that is read in overlapping segments, and for a pre-token whose tokens
+    are too long for segments.
     """
     draw = random.Random(longest)
     table, tokenizer, _ = built(document([*VOCABULARY, ("ab" * (longest // 2) + "b" * (longest % 2), 5.0)]))
@@ -102,7 +104,7 @@ def test_pieces_of_segments(longest: int) -> None:
 
 
 def test_explained() -> None:
-    """`fst explain` lists the tokens that begin at each character, and the sum of scores of the best path."""
+    """`fst explain` lists the tokens that begin at each character, and the total score of the best path."""
     table, _, _ = machine(("always", "none", False))
     assert [*explained(table, "ab ☃")] == [
         "piece ▁ab",
@@ -125,7 +127,7 @@ def test_explained() -> None:
 
 
 def test_floats_of_the_reference() -> None:
-    """Scores are parsed as `tokenizers` parses them, with two roundings."""
+    """Scores are parsed as in `tokenizers`, which rounds them twice."""
     draw = random.Random(5)
     digits = ["".join(draw.choices("0123456789", k=draw.randrange(1, 30))) for _ in range(2_000)]
     spellings = [f"-{draw.randrange(30)}.{part}{draw.choice(['', '', f'e{draw.randrange(-320, 200)}'])}" for part in digits]
@@ -155,7 +157,7 @@ def test_floats_of_the_reference() -> None:
     ],
 )
 def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
-    """A model that cannot be compiled exactly is refused, as a file and in a folder, and the message gives the reason."""
+    """A model that cannot be compiled exactly is refused, both as a file and in a folder, and the message gives the reason."""
     whole = document([("<unk>", 0.0), ("a", -1.0)])
     whole["model"] |= harm
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
@@ -166,7 +168,7 @@ def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [None, {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "</s>", "unk_token": "<unk>"}])
 def test_folders(config: Json | None, tmp_path: Path) -> None:
-    """A folder is compiled as its tokenizer.json, plus the tokens of its other files with the ids of ``transformers``."""
+    """A folder is compiled as its tokenizer.json, plus the tokens of its other files, with the same ids as in `transformers`."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document([("<unk>", 0.0), ("a", -1.0)])))
     tokens, text = ["<unk>", "a"], "a</s>b"
     if config:
@@ -182,7 +184,7 @@ def test_folders(config: Json | None, tmp_path: Path) -> None:
 
 
 def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
-    """A character is refused if its normalized form exceeds the limit of a table, and compiled if it equals the limit."""
+    """A character is refused if its normalized form is longer than the limit of a table, and compiled if its length equals the limit."""
     for size in (62, 63):
         replacing = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * size}
         whole = document([("<unk>", 0.0), ("b", -1.0)]) | {"normalizer": replacing}
@@ -193,7 +195,7 @@ def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
 
 
 def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
-    """With byte_fallback, a model is refused if the symbol for spaces would become bytes."""
+    """A model with byte_fallback is refused if the symbol for spaces is not a token, because it would become bytes."""
     whole = document([("<unk>", 0.0), ("a", -1.0), *BYTES], byte_fallback=True, pre_tokenizer=spaced())
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
     with pytest.raises(UnsupportedError, match="represents a space, is unknown"):
@@ -201,32 +203,32 @@ def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
 
 
 def taken(table: UnigramTable) -> Any:
-    """The used slots of the transitions in `trie`."""
+    """Return the used slots in the array `trie`."""
     return np.flatnonzero(ENTRY.labels_of(table.trie) < ENTRY.labels)
 
 
 def steps_taken(table: UnigramTable) -> Any:
-    """The used slots of the transitions in `steps`."""
+    """Return the used slots in the array `steps`."""
     return np.flatnonzero(ENTRY.labels_of(table.steps) < ENTRY.labels)
 
 
 def longest_list(table: UnigramTable) -> int:
-    """The index of the list that contains the longest token."""
+    """Return the index of the token list that contains the longest token."""
     return int(table.item_sizes[::BLOCK].argmax())
 
 
 def heads(table: UnigramTable) -> Any:
-    """The slots of the states in `steps`, except the root."""
+    """Return the slots of the states in the array `steps`, except the root's slot."""
     return np.flatnonzero(ENTRY.are_states(table.steps))[1:]
 
 
 def last_free(entries: Any) -> Any:
-    """The last slot that belongs to no row."""
+    """Return the last slot that belongs to no row."""
     return np.flatnonzero(entries == ENTRY.free)[-1]
 
 
 def changed(name: str, at: Callable[[UnigramTable], Any], change: Callable[[Any], Any]) -> Callable[[UnigramTable], UnigramTable]:
-    """A function that changes elements of an array of a table."""
+    """Return a function that changes elements of an array of a table."""
 
     def harm(table: UnigramTable) -> UnigramTable:
         array = getattr(table, name).copy()
@@ -237,12 +239,12 @@ def changed(name: str, at: Callable[[UnigramTable], Any], change: Callable[[Any]
 
 
 def stating(**values: Any) -> Callable[[UnigramTable], UnigramTable]:
-    """A function that changes the metadata of a table."""
+    """Return a function that changes the metadata of a table."""
     return lambda table: replace(table, header={**table.header, **values})
 
 
 def cut(name: str) -> Callable[[UnigramTable], UnigramTable]:
-    """A function that removes the last element of an array of a table."""
+    """Return a function that removes the last element of an array of a table."""
     return lambda table: replace(table, **{name: getattr(table, name)[:-1]})
 
 
@@ -297,7 +299,7 @@ def test_damaged_tables_are_refused(harm: Callable[[UnigramTable], UnigramTable]
 
 @some_cases
 def test_documents_compile_to_the_same_table(case: tuple[str, str, bool], tmp_path: Path) -> None:
-    """The tokenizer.json that `fst.hf` writes compiles to the same table."""
+    """The tokenizer.json that `fst.hf` writes for a table compiles to the same table."""
     table, tokenizer, _ = machine(case)
     (tmp_path / "tokenizer.json").write_text(json.dumps(backend_of(tokenizer).document()))
     assert compiled(tmp_path / "tokenizer.json").dumps() == table.dumps()

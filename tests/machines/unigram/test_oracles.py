@@ -1,4 +1,4 @@
-"""Cases from the Unigram tests of other projects: the rows of ``oracles/bpe_unigram/*.jsonl`` with a ``tokenizer.json`` of Unigram."""
+"""Cases from the Unigram tests of other projects: the rows of ``oracles/bpe_unigram/*.jsonl`` that have a ``tokenizer.json`` of Unigram."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RUN = [pytest.param(row, id=name) for (name, row), why in zip(ROWS, REASONS, str
 
 
 def document(vocab: Any) -> dict[str, Any]:
-    """The tokenizer.json of a row, which names a file, a file with changes, or components."""
+    """Return the tokenizer.json for a row, which contains the name of a file, a file with changes, or components."""
     if isinstance(vocab, str):
         path = file_of(vocab)
         text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text("utf-8")
@@ -34,7 +34,7 @@ def document(vocab: Any) -> dict[str, Any]:
 
 
 def edited(found: dict[str, Any], edits: Mapping[str, Any]) -> dict[str, Any]:
-    """A tokenizer.json with changed normalizers and pre-tokenizer."""
+    """Apply the edits of a row to the normalizer and the pre-tokenizer of a tokenizer.json."""
     whole = found["normalizer"]
     parts = whole["normalizers"] if whole["type"] == "Sequence" else [whole]
     kept_parts = [part for part in parts if part["type"] not in edits.get("normalizer_drop", ())]
@@ -44,7 +44,7 @@ def edited(found: dict[str, Any], edits: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def tokenizer(vocab: str) -> fst.Tokenizer:
-    """The tokenizer of a vocabulary as JSON."""
+    """Compile the tokenizer of a vocabulary that is given as JSON."""
     return fst.Tokenizer(kept.assemble(of_document(document(json.loads(vocab)), Path("tokenizer.json")), "auto"))
 
 
@@ -55,7 +55,7 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
     tok, around = tokenizer(json.dumps(row["vocab"])), row["config"].get("add_special_tokens", False)
     ids = tok(row["input"], row.get("text_pair"), add_special_tokens=around)["input_ids"]
     numbers = (tok.token_to_id(token) if isinstance(token, str) else token for token in row["expected"])
-    assert ids == [tok.header["unk_id"] if number is None else number for number in numbers]  # unknown text has no id
+    assert ids == [tok.header["unk_id"] if number is None else number for number in numbers]  # in this row, unknown text has no id
     if "expected_decoded" in row:
         assert tok.decode(ids, skip_special_tokens=False) == row["expected_decoded"]
     if row.get("offset_unit") == "characters":

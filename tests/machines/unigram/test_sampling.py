@@ -1,4 +1,6 @@
-"""Sampling and n-best of Unigram: definition, walks and kernels agree, and ids depend only on the seed, the row number and the position."""
+"""Sampling and n-best of Unigram: the naive implementation, the walks and the kernels agree, and ids depend only on the seed, the row
+number and the position.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ SIZES = some.sampled_from([-1, 2, 3, 10, 64])
 
 
 def tokenizer_of(made: Machine) -> tuple[UnigramTable, UnigramTokenizer]:
-    """The table and the tokenizer of a machine."""
+    """Return the table and the tokenizer of a machine."""
     table, tokenizer, _ = made
     assert isinstance(table, UnigramTable)
     assert isinstance(tokenizer, UnigramTokenizer)
@@ -55,13 +57,13 @@ def tokenizer_of(made: Machine) -> tuple[UnigramTable, UnigramTokenizer]:
 
 @cache
 def small() -> tuple[UnigramTable, UnigramTokenizer]:
-    """A table and a tokenizer without a pre-tokenizer, so each text is one pre-token."""
+    """A table and a tokenizer without a pre-tokenizer, so each text is a single pre-token."""
     return tokenizer_of(machine(("plain", "none", False)))
 
 
 @cache
 def texts() -> list[str]:
-    """Short and long texts of random parts."""
+    """Draw short and long texts that consist of random parts."""
     draw = random.Random(3)
     return ["", *("".join(draw.choices(BITS, k=draw.choice((1, 4, 12, 60)))) for _ in range(20)), "abab " * 300, "ab" * 700, ""]
 
@@ -70,7 +72,7 @@ def texts() -> list[str]:
 
 
 def hold_frequencies(found: Sequence[Hashable], weights: Mapping[Any, float]) -> None:
-    """Compare the frequencies of results with their weights, by Pearson's χ²; rare results are counted as one."""
+    """Check by Pearson's χ² that the frequencies of results match their weights; rare results are counted together."""
     counts, total = Counter(found), sum(weights.values())
     expected = {case: weight / total * len(found) for case, weight in weights.items()}
     assert not counts.keys() - expected.keys()
@@ -88,7 +90,7 @@ def hold_frequencies(found: Sequence[Hashable], weights: Mapping[Any, float]) ->
 
 
 def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = VOCABULARY, best: int | None = None) -> dict[Any, float]:
-    """The weight of each sequence of ids for a word, over all segmentations or over the `best` ones."""
+    """Return the weight of each sequence of ids for a word, over all segmentations or over the `best` ones."""
     scores, found = dict(vocabulary), defaultdict[Any, float](float)
     for score, parts in naive.segmentations(word, scores)[:best]:
         ids = naive.ids_of_tokens(naive.fused(parts, scores, "<unk>"), vocabulary, 0)
@@ -108,7 +110,7 @@ def test_frequencies_are_those_of_the_definition(word: str) -> None:
 
 @pytest.mark.parametrize("best", [2, 3, 5, 100])
 def test_frequencies_among_the_best(best: int) -> None:
-    """Among the n best segmentations of a word, each is as frequent as its weight divided by the sum of their weights."""
+    """If only the n best segmentations of a word are sampled, each is as frequent as its weight divided by the sum of their weights."""
     _, tokenizer = small()
     for seed, (word, alpha) in enumerate(product(("abab", "ababab"), (0.1, 1.0))):
         rows = tokenizer.encode_batch([word] * ROWS, randomness=Sampling(alpha, nbest_size=best, seed=seed))
@@ -116,7 +118,7 @@ def test_frequencies_among_the_best(best: int) -> None:
 
 
 def test_pieces_are_independent() -> None:
-    """The segmentations of two pre-tokens are independent, and so are the segmentations by two seeds."""
+    """The segmentations of two pre-tokens are independent, and so are the segmentations with two different seeds."""
     _, tokenizer = tokenizer_of(machine(("always", "none", False)))
     alone = weighed("▁abab", 0.3)
     rows = ids_of(tokenizer.encode_batch(["abab abab"] * ROWS, randomness=Sampling(0.3, seed=1)))
@@ -131,7 +133,7 @@ def test_pieces_are_independent() -> None:
 
 
 def test_large_alphas_give_the_best_path() -> None:
-    """With a large alpha, or with `nbest_size` 0 or 1, sampling gives the ids of `encode`."""
+    """With a large alpha, or with an `nbest_size` of 0 or 1, sampling gives the same ids as `encode`."""
     rows = ["ab☃bé 1", "aab b日本", "本 ab", ""]  # rows without ties
     for case in CASES[::3]:
         _, tokenizer = tokenizer_of(machine(case))
@@ -142,7 +144,7 @@ def test_large_alphas_give_the_best_path() -> None:
 
 @pytest.mark.parametrize("alpha", [1.0, -1.0, 0.0, 100.0])
 def test_long_pieces_have_weights(alpha: float) -> None:
-    """The kernel gives the same ids as the walk for a long word, whose weight exceeds the range of a float."""
+    """The kernel gives the same ids as the walk for a long word, although its weight exceeds the range of a float."""
     table, tokenizer = small()
     text = "abé☃" * 700
     assert tokenizer.encode(text, randomness=Sampling(alpha, seed=9)).tolist() == run_sampling(
@@ -151,7 +153,7 @@ def test_long_pieces_have_weights(alpha: float) -> None:
 
 
 def test_exponentials() -> None:
-    """`exponentials` is exact up to two units in the last place, and gives a separate exponent for huge arguments."""
+    """`exponentials` has an error of at most two units in the last place, and returns a separate exponent for huge arguments."""
     arguments = np.random.default_rng(5).uniform(-700, 700, 20_000)
     numbers, exponents = exponentials(arguments)
     assert np.allclose(np.log2(numbers) + 256 * exponents, arguments / math.log(2), rtol=0, atol=1e-12)
@@ -168,7 +170,7 @@ def test_exponentials() -> None:
 @examples(300)
 @given(TOKENS, some.lists(some.text("abé<unk>", max_size=12), max_size=5), ALPHAS, SIZES, some.integers(0, (1 << 64) - 1), some.booleans())
 def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha: float, size: int, seed: int, fallback: bool) -> None:
-    """With any vocabulary, the kernels give the walks' ids."""
+    """With any vocabulary, the kernels give the same ids as the walks."""
     vocabulary = [*{"<unk>": -1.0, **tokens}.items(), *(BYTES[: ord("b")] if fallback else [])]
     table, tokenizer = tokenizer_of(built(document(vocabulary, byte_fallback=fallback)))
     found = tokenizer.encode_batch(rows, randomness=Sampling(alpha, nbest_size=size, seed=seed))
@@ -179,7 +181,7 @@ def test_kernels_are_the_walks(tokens: dict[str, float], rows: list[str], alpha:
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", [-1, 9])
 def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) -> None:
-    """With added tokens, normalizers and dropped whitespace, the kernels give the walks' ids."""
+    """If texts contain added tokens, are normalized and lose whitespace, the kernels give the same ids as the walks."""
     table, tokenizer = tokenizer_of(machine(case))
     rows = sample([text for text in texts() if len(text) < 300], 3)
     found = tokenizer.encode_batch(rows, randomness=Sampling(0.2, nbest_size=size, seed=11))
@@ -189,7 +191,9 @@ def test_kernels_are_the_walks_on_texts(case: tuple[str, str, bool], size: int) 
 @some_cases
 @pytest.mark.parametrize("size", [-1, 9])
 def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A seed gives the same ids for str, bytes and Arrow, on any number of threads, with offsets, and for rows read in parts."""
+    """A seed gives the same ids for str, bytes and Arrow columns, on any number of threads, with and without offsets, and for rows that
+    are read in parts.
+    """
     _, tokenizer = tokenizer_of(machine(case))
     rows, ask = texts(), tokenizer.encode_batch
     by = Sampling(0.2, nbest_size=size, seed=7)
@@ -215,7 +219,7 @@ def test_every_way_through_the_package(case: tuple[str, str, bool], size: int, m
 
 
 def test_special_ids() -> None:
-    """The special tokens around texts are the same with and without sampling."""
+    """The special tokens around a text are the same with and without sampling."""
     around = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     known = {"<s>": {"id": "<s>", "ids": [len(VOCABULARY)], "tokens": ["<s>"]}}
     pair = [*around, {"Sequence": {"id": "B", "type_id": 0}}]
@@ -232,7 +236,7 @@ def test_special_ids() -> None:
 
 @pytest.mark.parametrize("size", [-1, 8])
 def test_spans(size: int) -> None:
-    """The spans of the ids tile a text of one pre-token, and each span contains the token's text."""
+    """The spans of the ids tile a text that is a single pre-token, and each span contains the token's text."""
     _, tokenizer = small()
     rows = ["ababab", "abé日本ba" * 30, "☃☃ab"]
     batch = tokenizer.encode_batch(rows, offsets=True, randomness=Sampling(0.1, nbest_size=size, seed=3))
@@ -249,7 +253,7 @@ def test_spans(size: int) -> None:
 
 
 def best_of(table: UnigramTable, vocabulary: Sequence[tuple[str, float]], text: str, most: int) -> list[tuple[float, list[int]]]:
-    """The best segmentations of a text, by enumeration of all segmentations, each with its ids."""
+    """Enumerate all segmentations of a text, and return the best ones with their ids."""
     scores, found = dict(vocabulary), [(0.0, list[int]())]
     for piece, _ in table.parts(text):
         parts = [
@@ -264,7 +268,9 @@ def best_of(table: UnigramTable, vocabulary: Sequence[tuple[str, float]], text: 
 @examples(300)
 @given(TOKENS, some.text("abé<unk>", max_size=9), some.integers(1, 40))
 def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int) -> None:
-    """The n best segmentations of a word, including ties, are the first n of the enumeration, and the first equals `encode`."""
+    """The n best segmentations of a word, including ties, are the first n of an enumeration of all segmentations, and the first has the
+    same ids as `encode` gives.
+    """
     vocabulary = [*{"<unk>": -1.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary)))
     answer = [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)]
@@ -277,14 +283,14 @@ def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int
 @examples(100)
 @given(some.dictionaries(some.text("ab", min_size=1, max_size=3), SCORES, max_size=8), some.text("ab ", max_size=14), some.integers(1, 70))
 def test_nbest_of_several_pieces(tokens: dict[str, float], text: str, most: int) -> None:
-    """The n best segmentations of a text are those with the best sums over its pre-tokens, including ties."""
+    """The n best segmentations of a text, including ties, are those with the highest sums of scores over all its pre-tokens."""
     vocabulary = [*{"<unk>": -1.0, "▁": -2.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, most)] == best_of(table, vocabulary, text, most)
 
 
 def test_deviations_are_few() -> None:
-    """A segmentation among the n best of a long text differs from the best one in at most `MOST_DEVIATIONS` pre-tokens."""
+    """Each of the n best segmentations of a long text differs from the best segmentation in at most `MOST_DEVIATIONS` pre-tokens."""
     vocabulary = [("<unk>", 0.0), ("▁", -1.0), ("a", -1.0), ("▁a", -2.0)]
     _, tokenizer = tokenizer_of(built(document(vocabulary, pre_tokenizer=spaced())))
     found = tokenizer.nbest("a " * 400 + "a", 1024)
@@ -294,7 +300,7 @@ def test_deviations_are_few() -> None:
 
 
 def test_texts_too_long_for_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word with more paths than the limit, and a row that is read in parts, are refused."""
+    """A word with more paths than the limit is refused, and so is a row that is so long that it is read in parts."""
     _, tokenizer = small()
     for ask in (lambda: tokenizer.nbest("ab" * 2000, 1024), lambda: tokenizer.encode("ab" * 2000, randomness=Sampling(nbest_size=1024))):
         with pytest.raises(fst.TextError, match="cut it"):
@@ -318,7 +324,9 @@ OWN = [
 
 @cache
 def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
-    """A table whose sums span entire texts, with user-defined pieces, its tokenizer, and the same model in `sentencepiece`."""
+    """Return a table with user-defined pieces whose sums of scores span entire texts, its tokenizer, and the same model in
+    `sentencepiece`.
+    """
     sums = pytest.importorskip("support.machines.unigram_text")
     table = sums.tables_of(sums.model_of(OWN), whitespace=True)
     tokenizer = fst.Tokenizer(table)
@@ -328,7 +336,9 @@ def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
 
 @pytest.mark.parametrize("text", ["abab", "ba é", "aéaéa☃", "ab ab☃☃b", ""])
 def test_sums_of_whole_texts(text: str) -> None:
-    """If sums span entire texts, the n best segmentations and their scores equal those of `sentencepiece`, and walks and kernels agree."""
+    """If sums of scores span entire texts, the n best segmentations and their scores equal those of `sentencepiece`, and walks and
+    kernels agree.
+    """
     table, tokenizer, processor = of_whole_texts()
     hold_sentencepiece(processor, tokenizer, [text], lambda text: text.replace(" ", "▁"))
     assert [(score, ids.tolist()) for ids, score in tokenizer.nbest(text, 7)] == run_nbest(table, text, 7)
@@ -339,7 +349,7 @@ def test_sums_of_whole_texts(text: str) -> None:
 
 @pytest.mark.parametrize("size", [-1, 3])
 def test_frequencies_of_sentencepiece(size: int) -> None:
-    """If sums span entire texts, each segmentation is as frequent as in samples of `sentencepiece`."""
+    """If sums of scores span entire texts, each segmentation is as frequent as in samples of `sentencepiece`."""
     _, tokenizer, processor = of_whole_texts()
     text, alpha = "abaab", 0.4
     pytest.importorskip("sentencepiece").set_random_generator_seed(7)
@@ -350,7 +360,7 @@ def test_frequencies_of_sentencepiece(size: int) -> None:
 
 
 def of_sentencepiece(path: Path) -> tuple[Any, UnigramTokenizer]:
-    """The processor of a ``.model`` file, and a tokenizer with the same pieces."""
+    """Load a ``.model`` file in `sentencepiece`, and make a tokenizer with the same pieces."""
     processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(path))
     vocabulary = [(processor.id_to_piece(number), processor.get_score(number)) for number in range(processor.get_piece_size())]
     return processor, tokenizer_of(built(document(vocabulary, unk_id=processor.unk_id(), pre_tokenizer=spaced())))[1]
@@ -382,7 +392,7 @@ def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequen
 @needs_shared
 @pytest.mark.slow
 def test_nbest_of_t5(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With T5's tokenizer.json, the n best segmentations equal those of `sentencepiece` with T5's model."""
+    """With T5's tokenizer.json, the n best segmentations equal those that `sentencepiece` finds with T5's model."""
     processor = pytest.importorskip("sentencepiece").SentencePieceProcessor(
         model_file=str(SHARED / "vocab_unigram" / "t5" / "spiece.model")
     )
@@ -417,7 +427,7 @@ def test_wrong_arguments(wrong: dict[str, Any], message: str) -> None:
 
 
 def test_an_alpha_too_large_for_the_scores() -> None:
-    """`encode`, `encode_batch` and `count_tokens` refuse an alpha whose product with a score exceeds the limit."""
+    """`encode`, `encode_batch` and `count_tokens` refuse an alpha whose product with some score exceeds the limit."""
     _, tokenizer = small()
     calls: list[Callable[..., Any]] = [tokenizer.encode, tokenizer.encode_batch, tokenizer.count_tokens]
     for ask in calls:
@@ -446,13 +456,15 @@ def test_wrong_texts() -> None:
 
 
 def test_only_unigram_samples() -> None:
-    """Unigram refuses dropout."""
+    """A Unigram tokenizer refuses dropout."""
     with pytest.raises(fst.UnsupportedError, match=r"^randomness is Dropout.*; expected fst.Sampling or None for unigram tables$"):
         small()[1].encode("a", randomness=fst.Dropout(0.1))
 
 
 def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fst encode` gives the lines of a file the ids of one call, in any format, and gives new ids if there is no seed."""
+    """`fst encode` gives the lines of a file the same ids as in a single call, in any format, and without a seed it gives new ids in
+    each run.
+    """
     table, tokenizer = tokenizer_of(machine(("always", "none", False)))
     table.save(tmp_path / "table.npz")
     rows = ["abab ab", "", "bababa é", "ab" * 40] * 9
@@ -471,7 +483,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_alpha_that_a_vocabulary_cannot_have(tmp_path: Path) -> None:
-    """`fst encode` reports an alpha that is too large for a vocabulary's scores as wrong usage, before it reads a document."""
+    """If alpha is too large for the scores of a vocabulary, `fst encode` reports a usage error before it reads a document."""
     model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -2e6]]}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}), "utf-8")
     (tmp_path / "rows.txt").write_text("a\n", "utf-8")

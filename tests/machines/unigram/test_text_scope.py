@@ -1,4 +1,6 @@
-"""Unigram whose sums of scores span the entire text, as in `sentencepiece`: kernel, walk, definition and `sentencepiece` agree."""
+"""Unigram with sums of scores over the entire text, as in `sentencepiece`: the kernel, the walk, the naive implementation and
+`sentencepiece` agree.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ TEXTS = some.lists(some.text("aab▁é\x00", max_size=12), max_size=5)
 @examples(300)
 @given(pieces=PIECES, texts=TEXTS, times=some.integers(1, 300))
 def test_tied_scores(byte_fallback: bool, pieces: list[Piece], texts: list[str], times: int) -> None:
-    """With tied and nearly tied scores, short and long texts have the ids of the naive implementation and of `sentencepiece`."""
+    """With tied and nearly tied scores, short and long texts get the same ids as in the naive implementation and in `sentencepiece`."""
     own = {piece.text: piece for piece in pieces}
     every = [UNK, *own.values(), *FALLBACKS * byte_fallback, Piece("z", -9)]
     table, of = tables_of(model_of(every, byte_fallback=byte_fallback)), reference(every, byte_fallback=byte_fallback)
@@ -61,7 +63,7 @@ def test_tied_scores(byte_fallback: bool, pieces: list[Piece], texts: list[str],
 
 @cache
 def near() -> tuple[list[Piece], UnigramTable, fst.Tokenizer]:
-    """Pieces for which many paths have nearly equal scores, and their table and tokenizer."""
+    """Make pieces with which many paths have nearly equal scores, and their table and tokenizer."""
     draw, of_letter = random.Random(3), {"a": -1.1, "b": -1.7, "c": -2.3, "▁": -0.9}
     names = {"".join(draw.choices("abc", k=draw.randint(2, 4))) for _ in range(40)} | {f"▁{name}" for name in ("a", "ab", "cab", "bb")}
     near = (0, 1e-6, -1e-6, 1e-3, -1e-3, 0.1)
@@ -72,13 +74,13 @@ def near() -> tuple[list[Piece], UnigramTable, fst.Tokenizer]:
 
 
 def near_text(draw: random.Random, size: int) -> str:
-    """A text of words that have many paths with nearly equal scores."""
+    """Draw a text of words that have many paths with nearly equal scores."""
     return " ".join("".join(draw.choices("abcd", (6, 6, 6, 1), k=draw.randint(1, 9))) for _ in range(size))
 
 
 @pytest.mark.parametrize("size", [1, 10, 300, pytest.param(30_000, marks=pytest.mark.slow), pytest.param(300_000, marks=pytest.mark.slow)])
 def test_rounding_decides(size: int) -> None:
-    """The ids equal those of `sentencepiece` at any length of the text, although rounding errors of the sums grow with it."""
+    """The ids of a text equal those of `sentencepiece` at any length, although rounding errors of the sums grow with the length."""
     pieces, _, tokenizer = near()
     of = reference(pieces)
     texts = [near_text(random.Random(seed), size) for seed in sample(range(30 if size < 1000 else 2), 1)]
@@ -87,8 +89,8 @@ def test_rounding_decides(size: int) -> None:
 
 @pytest.mark.parametrize("scale", [1, 100, 3_000, 40_000, 1e30])
 def test_sums_beyond_the_limit(scale: float) -> None:
-    """The ids equal those of `sentencepiece` if sums exceed their limit and restart: at any position, with any sign, in a pre-token of
-    any length.
+    """If a sum of scores exceeds its limit and is restarted, the ids equal those of `sentencepiece`: at any position, with any sign, in
+    a pre-token of any length.
     """
     draw = random.Random(scale)
     for _ in sample(range(100), 10):
@@ -113,13 +115,13 @@ def test_sums_beyond_the_limit(scale: float) -> None:
     ],
 )
 def test_refusals(change: dict[str, Any], message: str) -> None:
-    """A model whose types of pieces contradict its tokens is refused."""
+    """A model is refused if the types of its pieces contradict its tokens."""
     with pytest.raises(VocabularyError, match=message):
         tables_of(replace(model_of([UNK, Piece("a", -1), Piece("b", -1)]), **change))
 
 
 def test_cuts_are_refused() -> None:
-    """A pre-tokenizer that cuts texts is refused if sums span entire texts."""
+    """If sums of scores span entire texts, a pre-tokenizer that cuts texts is refused."""
     text = TextPipeline([], [{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}])
     source = Source(model_of([UNK, Piece("a", -1)]), text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     with pytest.raises(UnsupportedError, match="a pre_tokenizer that cuts texts"):
@@ -151,7 +153,7 @@ def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
     ],
 )
 def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: str) -> None:
-    """A damaged table of entire words is refused, and the message describes the fault."""
+    """A damaged table of a model of type "word" is refused, and the message describes the fault."""
     table = words()
     table.prove()
     with pytest.raises(TableError, match=message):
@@ -159,13 +161,13 @@ def test_damaged_tables_of_words_are_refused(changes: dict[str, Any], message: s
 
 
 def words() -> UnigramTable:
-    """A table of a model with entire words."""
+    """The table of a model of type "word", in which only entire words are tokens."""
     model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), is_word_type=True)
     return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def test_words_are_explained() -> None:
-    """With a model of entire words, `fst explain` shows for each word whether it is a token."""
+    """For a model of type "word", `fst explain` shows for each word whether it is a token."""
     assert [*explained(words(), "b ax")] == [
         *("piece b", "  a token as a whole word", "  tokens b 2", ""),
         *("piece ▁ax", "  unknown as a whole word", "  tokens <unk> 0"),
@@ -173,7 +175,7 @@ def test_words_are_explained() -> None:
 
 
 def test_words_have_one_segmentation() -> None:
-    """With a model of entire words, sampling and n > 1 are refused, and `nbest` with n = 1 gives the ids of `encode`."""
+    """For a model of type "word", sampling and n > 1 are refused, and `nbest` with n = 1 gives the same ids as `encode`."""
     tokenizer: Any = fst.Tokenizer(words())
     calls: list[tuple[str, dict[str, Any]]] = [
         ("nbest", {"n": 2}),

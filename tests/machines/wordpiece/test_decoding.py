@@ -1,4 +1,4 @@
-"""Decoding of WordPiece ids, compared with `tokenizers`."""
+"""WordPiece ids decode to the same texts as in `tokenizers`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SAYING = document(SAID, added_tokens=[*document()["added_tokens"], added(99, X),
 
 @pytest.fixture(scope="module")
 def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.Tokenizer, Tokenizer]]:
-    """A tokenizer for each decoder, by the package and by `tokenizers`."""
+    """For each decoder, a tokenizer of this package and a tokenizer of `tokenizers`."""
     file = tmp_path_factory.mktemp("decoders") / "tokenizer.json"
     made = {}
     for name, decoder in DECODERS.items():
@@ -56,13 +56,13 @@ def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.To
 def test_any_ids_decode_as_the_reference_decodes_them(
     name: str, skip: bool, ids: list[int], decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]
 ) -> None:
-    """Any ids, including ids without a token, decode to the text of `tokenizers`."""
+    """Any ids, including ids without a token, decode to the same text as in `tokenizers`."""
     tokenizer, reference = decoding[name]
     assert tokenizer.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
 
 def test_ids_of_a_bare_vocabulary_decode_by_its_prefix() -> None:
-    """Without a decoder, ids decode with the vocabulary's prefix for continuations."""
+    """If a vocabulary has no decoder, tokens are joined to words by the vocabulary's prefix for continuations."""
     tokenizer = fst.Tokenizer(wordpiece(["[UNK]", "un", "@able", "##able"], continuing_subword_prefix="@"))
     assert tokenizer.decode([1, 2, 3]) == "unable ##able"
 
@@ -86,7 +86,7 @@ def test_rows_of_ids_decode_as_the_reference_decodes_them(skip: bool, decoding: 
 
 @pytest.mark.parametrize("ids", [["a"], "ab", 5, None, [None], [1.0], [[1, 2]], [-1], [1, 1 << 32], [-100]], ids=str)
 def test_what_is_no_row_of_ids_is_refused(ids: Any, decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """A value that `tokenizers` refuses as ids is refused with the same type of error, in one line."""
+    """A value that `tokenizers` refuses as ids is refused with the same type of error, and the message has one line."""
     tokenizer, reference = decoding["with cleanup"]
     with pytest.raises((TypeError, OverflowError)) as refused:
         reference.decode(ids)

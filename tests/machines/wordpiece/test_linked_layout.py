@@ -1,4 +1,6 @@
-"""The layout "linked" (edges and failure links instead of folded rows) gives the same ids, and its tables stay small for any alphabet."""
+"""The layout "linked" (edges and failure links instead of folded rows) gives the same ids as the compact layout, and its tables stay
+small with any alphabet.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ TOKENS = some.lists(some.text("abc", min_size=1, max_size=5), min_size=1, max_si
     texts=some.lists(some.text("abcd #", max_size=20), max_size=6),
 )
 def test_the_ids_are_those_of_a_compact_table(first: list[str], rest: list[str], prefix: str, splits: str, texts: list[str]) -> None:
-    """With any vocabulary, linked and compact tables give the same ids and offsets, by walk and by kernel."""
+    """With any vocabulary, linked and compact tables give the same ids and offsets, both by the walk and by the kernel."""
     tokens = [*dict.fromkeys(["[UNK]", *first, *(prefix + token for token in rest)])]
     folded, linked = (
         wordpiece(tokens, layout=layout, continuing_subword_prefix=prefix, pre_tokenizer=splits) for layout in ("compact", "linked")
@@ -47,14 +49,16 @@ def test_the_ids_are_those_of_a_compact_table(first: list[str], rest: list[str],
 @examples(200)
 @given(tokens=TOKENS, prefix=some.sampled_from(["##", "", "a"]))
 def test_explicit_transitions_are_counted_before_they_are_made(tokens: list[str], prefix: str) -> None:
-    """`count_explicit` returns the number of transitions that folding would make."""
+    """`count_explicit` returns the number of transitions that folding would create."""
     source = read([*dict.fromkeys(["[UNK]", *tokens])], {"continuing_subword_prefix": prefix}, WordPieceModel.kind)
     _, failure = _linked(source)
     assert count_explicit(failure) == len(fold(failure).label)
 
 
 def chinese() -> WordPieceTable:
-    """A table of words over 3,000 characters; many words share a first character, whose long row is inherited through failure links."""
+    """A table of words over 3,000 characters; many words begin with the same character, so that failure links lead to a state with a
+    long row.
+    """
     draw = random.Random(0)
     letters = [chr(0x4E00 + number) for number in range(3_000)]
     common = letters[:40]
@@ -64,7 +68,9 @@ def chinese() -> WordPieceTable:
 
 
 def test_auto_links_large_alphabets() -> None:
-    """If folding would make many transitions per state, "auto" chooses links, and the walk takes fewer than two look-ups per symbol."""
+    """If folding would create many transitions per state, "auto" chooses the layout "linked", and the walk takes fewer than two look-ups
+    per symbol.
+    """
     table, draw = chinese(), random.Random(1)
     assert table.header["layout"] == "linked"
     walk = Walk(table)
@@ -78,7 +84,7 @@ def test_auto_links_large_alphabets() -> None:
 
 
 def test_links_that_lead_in_circles_are_refused() -> None:
-    """A table with a failure link that does not decrease the depth is refused, because a walk could be endless."""
+    """A table with a failure link that does not decrease the depth is refused, because a walk might never end."""
     table = wordpiece(["[UNK]", "abc", "##bcd", "##b", "##c", "bc"], layout="linked")
     links = np.flatnonzero(ENTRY.labels_of(table.entries) == LINK)
     link = int(links[links != ROOT + LINK][0])

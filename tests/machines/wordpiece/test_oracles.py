@@ -1,4 +1,4 @@
-"""Cases from the WordPiece tests of other projects, and from the paper.
+"""Cases from the WordPiece tests of other projects, and from the paper about linear-time MaxMatch.
 
 Each row of `oracles/*.jsonl` becomes a plan (a vocabulary, options, inputs and expected results), or is left out for one of the reasons in
 `LEFT_OUT`. Plans are run by the definition and by every layout, with tables from the compiler and with tables loaded from a file.
@@ -46,7 +46,7 @@ LEFT_OUT = {
 
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
-# Options of BERT's normalizer that change nothing; the other two sets also make each Chinese character a word, or the text one word.
+# The first options of BERT's normalizer change nothing; the second make each Chinese character a word; the third make a text one word.
 AS_IT_IS: dict[str, Any] = dict.fromkeys(("lowercase", "strip_accents", "clean_text", "handle_chinese_chars"), False)
 SPLIT_ONLY = AS_IT_IS | {"handle_chinese_chars": True}
 ONE_WORD = AS_IT_IS | {"pre_tokenizer": "none"}
@@ -67,7 +67,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """A row in the form that the tests run."""
+    """A recorded row, converted to the form that the tests run."""
 
     source: Source
     checks: tuple[Check, ...]
@@ -83,7 +83,7 @@ def in_one_list(nested: Any) -> list[Any]:
 
 
 def side_by_side(given: Any, expected: Any) -> Iterator[tuple[str, list[Any]]]:
-    """Yield each text of a nested input with its expected results, at any depth of nesting."""
+    """Yield each text of a nested input with the results that are expected for it, at any depth of nesting."""
     if isinstance(given, str):
         yield given, in_one_list(expected)
         return
@@ -92,26 +92,26 @@ def side_by_side(given: Any, expected: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def with_unknown(tokens: list[str], unk_token: str | None = None) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Add an unknown token to a vocabulary without one, at the end; return the tokens, and the option that names the unknown token."""
+    """If a vocabulary has no unknown token, append one; return the tokens and the option that names the unknown token."""
     unk_token = unk_token or next((token for token in ("[UNK]", "<unk>") if token in tokens), "[UNK]")
     return tuple(tokens) + (() if unk_token in tokens else (unk_token,)), {"unk_token": unk_token}
 
 
 def plan_words(texts: list[tuple[str, list[str]]], options: dict[str, Any]) -> Plan:
-    """Plan a row that expects words and has no vocabulary: the expected words become the vocabulary, so any other word is unknown."""
+    """Plan a row that expects words but has no vocabulary: the expected words become the vocabulary, so any other word is unknown."""
     tokens, named = with_unknown(sorted({word for _, words in texts for word in words} - {"[UNK]"}))
     return Plan(tokens, tuple(Check("tokens", [text], words) for text, words in texts), options | named)
 
 
 def plan_basic(row: Row) -> Plan:
-    """Plan a row of BERT's BasicTokenizer, which normalizes and splits texts."""
+    """Plan a row for BERT's BasicTokenizer, which normalizes and splits texts."""
     config = row["config"]
     options = {"lowercase": config.get("do_lower_case", True), "strip_accents": config.get("strip_accents")}
     return plan_words([(row["input"], row["expected"])], options)
 
 
 def plan_bertlike(row: Row) -> Plan | str:
-    """Plan a row of Google's BERT, or of a similar model in `transformers`, according to the tested class."""
+    """Plan a row for Google's BERT or for a similar model in `transformers`, depending on the tested class."""
     config = row["config"]
     kind = config["class"].removeprefix("tokenization.")
     if kind in ("?", "RemBertTokenizer"):
@@ -124,7 +124,7 @@ def plan_bertlike(row: Row) -> Plan | str:
         return plan_basic(row)
     options: dict[str, Any] = {}
     if kind == "WordpieceTokenizer":
-        options = AS_IT_IS  # the input is words separated by spaces
+        options = AS_IT_IS  # the input consists of words that are separated by spaces
     elif row["source"].endswith("bert_japanese"):
         # BERT's splitter finds the same words as the segmenter if only punctuation and spaces separate them.
         if not row["input"].startswith("こんにちは、世界。"):
@@ -135,7 +135,7 @@ def plan_bertlike(row: Row) -> Plan | str:
 
 
 def plan_huggingface(row: Row) -> Plan | str:
-    """Plan a row of Hugging Face's `tokenizers`, for an entire tokenizer or for one component."""
+    """Plan a row for Hugging Face's `tokenizers` library, which tests an entire tokenizer or a single component."""
     config = row["config"]
     given, expected = row["input"], row["expected"]
     if "text_pair" in config:
@@ -162,14 +162,14 @@ def plan_huggingface(row: Row) -> Plan | str:
 
 
 def plan_nanotoken(row: Row) -> Plan | str:
-    """Plan an input of nanotoken or FastBertTokenizer, with the ids of the reference."""
+    """Plan an input from nanotoken or FastBertTokenizer, with the ids that the reference library gives it."""
     if not (SHARED / row["vocab"]).is_file():
         return NO_VOCABULARY
     return Plan(SHARED / row["vocab"], (Check("ids around", [row["input"]], row["expected"]),))
 
 
 def plan_nvtext(row: Row) -> Plan:
-    """Plan a row of RAPIDS cuDF: spaces separate words, and a row may be limited to its first words."""
+    """Plan a row for RAPIDS cuDF, in which spaces separate words and a row may be limited to its first words."""
     words = row["input"].split()[: row["config"].get("max_words_per_row")]
     if isinstance(row["vocab"], list):
         tokens, named = with_unknown(row["vocab"])
@@ -182,7 +182,7 @@ def plan_nvtext(row: Row) -> Plan:
 
 
 def plan_tf_bert(row: Row) -> Plan | str:
-    """Plan a row of TF Text's BertTokenizer."""
+    """Plan a row for BertTokenizer of TF Text."""
     config = row["config"]
     options = {**SPLIT_ONLY, "lowercase": config.get("lower_case", False)}
     options["strip_accents"] = options["lowercase"]
@@ -197,7 +197,7 @@ def plan_tf_bert(row: Row) -> Plan | str:
 
 
 def plan_tf_fast_bert(row: Row) -> Plan:
-    """Plan a row of TF Text's FastBertTokenizer."""
+    """Plan a row for FastBertTokenizer of TF Text."""
     tokens, named = with_unknown(row["vocab"])
     texts = side_by_side(row["input"], row["expected"])
     options = SPLIT_ONLY | dict.fromkeys(("lowercase", "strip_accents"), row["config"]["lower_case_nfd_strip_accents"])
@@ -205,7 +205,7 @@ def plan_tf_fast_bert(row: Row) -> Plan:
 
 
 def plan_tf_kernel(row: Row) -> Plan:
-    """Plan a row of TF Text's fast WordPiece kernel, in C++."""
+    """Plan a row for the fast WordPiece kernel of TF Text, which is written in C++."""
     config, given = row["config"], row["input"]
     tokens, named = with_unknown(row["vocab"], config["unk_token"])
     options = SPLIT_ONLY if config["mode"] == "text" else ONE_WORD
@@ -218,13 +218,13 @@ def plan_tf_kernel(row: Row) -> Plan:
 
 
 def limit_in_characters(limit: int, words: list[str]) -> dict[str, int]:
-    """Convert a limit in bytes to a limit in characters; every word must exceed both or neither."""
+    """Convert a limit in bytes to a limit in characters; check that each word exceeds both limits or neither."""
     assert all((len(word) > limit) == (len(word.encode()) > limit) for word in words)
     return {"max_input_chars_per_word": limit}
 
 
 def plan_tf_wordpiece(row: Row) -> Plan | str:
-    """Plan a row of TF Text's WordpieceTokenizer or FastWordpieceTokenizer, whose input is words, texts, or ids to decode."""
+    """Plan a row for WordpieceTokenizer or FastWordpieceTokenizer of TF Text, whose input is words, texts, or ids to decode."""
     config = row["config"]
     if config.get("split_unknown_characters"):
         return SPLIT_UNKNOWN
@@ -249,7 +249,7 @@ def plan_tf_wordpiece(row: Row) -> Plan | str:
 
 
 def plan_back(given: Any, expected: Any) -> Iterator[Check]:
-    """Yield each text of a nested expectation with the ids that decode to it."""
+    """Yield each text of a nested expectation with the ids from which it is decoded."""
     if isinstance(expected, str):
         yield Check("text", given, expected)
         return
@@ -344,7 +344,7 @@ def tokenizer_json(plan: Plan) -> dict[str, Any]:
 
 
 def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., WordPieceTable], folder: Path) -> fst.Tokenizer:
-    """Compile a plan: tokens or a file with options, or a tokenizer.json for other settings."""
+    """Compile a plan from tokens or a file with options, or from a tokenizer.json if the plan needs other settings."""
     if plan.added or not plan.cleanup:
         path = folder / "tokenizer.json"
         path.write_text(json.dumps(tokenizer_json(plan)), encoding="utf-8")
@@ -377,7 +377,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def answer_by_definition(plan: Plan, check: Check) -> Any:
-    """Compute the result of a check by the definition."""
+    """Compute the result of a check by the naive implementation."""
     options = plan.options
     if isinstance(plan.source, tuple):
         vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
@@ -399,7 +399,7 @@ def answer_by_definition(plan: Plan, check: Check) -> Any:
 
 @each_row
 def test_definition_agrees_with_other_projects(plan: Plan) -> None:
-    """MaxMatch by its definition gives the results that other projects expect."""
+    """The naive implementation of MaxMatch gives the results that other projects expect."""
     for check in plan.checks:
         assert answer_by_definition(plan, check) == check.expected, check.given
 
@@ -408,7 +408,7 @@ def test_definition_agrees_with_other_projects(plan: Plan) -> None:
 @pytest.mark.parametrize("compile_", [kept.wordpiece, pytest.param(wordpiece, marks=pytest.mark.slow)], ids=["loaded", "compiled"])
 @pytest.mark.parametrize("plan", thinned(PARAMS, 3))
 def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., WordPieceTable], tmp_path: Path) -> None:
-    """A table from a file or from the compiler gives the results that other projects expect."""
+    """A table gives the results that other projects expect, both when it is compiled and when it is loaded from a file."""
     tokenizer = tokenizer_of(plan, "compact", compile_, tmp_path)
     for check in plan.checks:
         assert answer(tokenizer, check) == check.expected, check.given

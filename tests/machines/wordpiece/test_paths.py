@@ -1,4 +1,4 @@
-"""Definition, readable automata, walk and kernel give the same tokens for a list of cases.
+"""The naive implementation, the readable automata, the walk and the kernel give the same tokens for a list of cases.
 
 `cases.jsonl` has cases for each rule of the contract: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Each case runs through every
 implementation, with all layouts, before and after saving to a file.
@@ -55,7 +55,7 @@ def key(case: Case) -> str:
 
 
 def special(case: Case) -> list[str]:
-    """List the tokens of a case that are found in raw text."""
+    """List the special tokens of a case, which are recognized in raw text."""
     return [token for token in (*SPECIAL, case["options"].get("unk_token", "[UNK]")) if token in case["vocabulary"]]
 
 
@@ -81,7 +81,7 @@ def spell(case: Case, ids: list[int]) -> list[str]:
 
 
 def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> list[str]:
-    """Split a text into words as the contract requires, and segment each word with a readable automaton."""
+    """Split a text into words as the contract requires, and segment each word with one of the readable automata."""
     model, alphabet, readable, transducer = machine(key(case))
     ids: list[int] = []
     for piece in alphabet.run(case["text"]):
@@ -99,26 +99,26 @@ def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> 
 
 @each_case
 def test_reference(case: Case, reference: Callable[..., Tokenizer]) -> None:
-    """The expected tokens of every case are those of `tokenizers`."""
+    """The expected tokens of every case equal those of `tokenizers`."""
     assert reference(case["vocabulary"], **case["options"]).encode(case["text"], add_special_tokens=False).tokens == case["tokens"]
 
 
 @each_case
 def test_definition(case: Case) -> None:
-    """The definition gives the expected tokens of every case."""
+    """The naive implementation gives the expected tokens of every case."""
     numbers = {token: number for number, token in enumerate(case["vocabulary"])}
     assert spell(case, naive.encode(case["text"], numbers, special=special(case), **case["options"])) == case["tokens"]
 
 
 @each_case
 def test_max_match(case: Case) -> None:
-    """MaxMatch on the trie, the longest token at each position, gives the expected tokens."""
+    """MaxMatch on the trie, which takes the longest token at each position, gives the expected tokens."""
     assert by_words(case, lambda transducer, word: transducer.trie.run(word)) == case["tokens"]
 
 
 @each_case
 def test_lin_max_match(case: Case) -> None:
-    """LinMaxMatch, Algorithm 1 of the paper, gives the expected tokens with failure links and pops."""
+    """LinMaxMatch, which is Algorithm 1 of the paper, gives the expected tokens with failure links and failure pops."""
     assert by_words(case, lambda transducer, word: transducer.failure.run(word)) == case["tokens"]
 
 
@@ -147,7 +147,7 @@ def test_kernel(case: Case, layout: str) -> None:
 @each_layout
 @each_case
 def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -> None:
-    """A table loaded from a file gives the expected tokens, by walk and by kernel."""
+    """With a table that is loaded from a file, the walk and the kernel give the expected tokens."""
     path = tmp_path / "tables.npz"
     compiled(key(case), layout).save(path)
     assert spell(case, load(path).run(case["text"])) == case["tokens"]
@@ -156,14 +156,14 @@ def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -
 
 @each_layout
 def test_kernel_in_one_batch(layout: str) -> None:
-    """Texts have the same tokens in one batch as alone."""
+    """Texts get the same tokens in one batch as in separate calls."""
     for of in {key(case) for case in CASES}:
         cases = [case for case in CASES if key(case) == of]
         batch = fst.Tokenizer(compiled(of, layout)).encode_batch([case["text"] for case in cases], add_special_tokens=False)
         assert [spell(cases[0], ids.tolist()) for ids in batch] == [case["tokens"] for case in cases]
 
 
-# Figure 1 of the paper: its vocabulary, and for each node the string, whether it is a token, F, and the string of f.
+# Figure 1 of the paper: the vocabulary, and for each node its string, whether the string is a token, F, and the string of the node f.
 FIGURE_1 = ("a", "abcdx", "##b", "##c", "##cdy", "##dz")
 FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
     "": (False, [], None),
@@ -184,12 +184,12 @@ FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
 
 
 def figure_1() -> Failure:
-    """Build the automaton of Figure 1, for words of any characters."""
+    """Build the automaton of Figure 1, extended to words of any characters."""
     return link(vocabulary_trie({token: number for number, token in enumerate(FIGURE_1)}, "##", np.ones(CODE_POINTS, bool), 100))
 
 
 def test_links_and_pops_of_the_paper() -> None:
-    """The links and pops of each node equal those in Figure 1 of the paper."""
+    """The failure links and failure pops of each node equal those in Figure 1 of the paper."""
     failure = figure_1()
     trie: Trie = failure.trie
     table = {}
@@ -201,7 +201,7 @@ def test_links_and_pops_of_the_paper() -> None:
 
 
 def test_steps_of_the_paper() -> None:
-    """Algorithm 1 segments the paper's word in the steps of the paper's Table 2."""
+    """Algorithm 1 segments the paper's example word in the steps of Table 2 in the paper."""
     failure = figure_1()
     name = failure.trie.name
     steps = [
@@ -221,7 +221,7 @@ def test_steps_of_the_paper() -> None:
 
 
 def test_folded_steps_of_the_paper() -> None:
-    """At each character, the transducer emits the tokens that the preceding failure links pop."""
+    """At each character, the transducer emits the tokens that Algorithm 1 pops at the failure links before this character."""
     *_, transducer = machine(json.dumps([FIGURE_1, {"unk_token": "a"}]))
     state, emitted = 0, []
     for char in "abcdz":
@@ -232,7 +232,7 @@ def test_folded_steps_of_the_paper() -> None:
 
 
 def look_ups(tables: WordPieceTable, text: str) -> list[int]:
-    """Walk over a text, check its number of look-ups against the limit of the layout, and return its ids."""
+    """Walk over a text, check that the number of look-ups is within the limit of the layout, and return the ids."""
     walk = Walk(tables)
     walk.run(text)
     most = {"compact": 2, "linked": 3}[tables.header["layout"]]
@@ -244,7 +244,7 @@ def look_ups(tables: WordPieceTable, text: str) -> list[int]:
 @each_layout
 @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
 def test_look_ups(layout: str, text: str) -> None:
-    """A compact table takes at most two look-ups per symbol, and a linked one at most three, for any text."""
+    """For any text, the walk takes at most two look-ups per symbol in a compact table, and at most three in a linked table."""
     look_ups(compiled(key(CASES[0]), layout), text)
 
 
@@ -263,7 +263,7 @@ def lines() -> list[str]:
 @pytest.mark.sampled
 @each_layout
 def test_look_ups_in_real_text(layout: str) -> None:
-    """On real text, the walk keeps the limit of look-ups per symbol, and the kernel gives its ids."""
+    """On real text, the walk stays within the limit of look-ups per symbol, and the kernel gives the same ids."""
     tables = wordpiece(EXAMPLE, layout=layout)
     texts = sample(lines(), 20)
     batch = fst.Tokenizer(tables).encode_batch(texts, add_special_tokens=False)
@@ -284,7 +284,7 @@ for name, source in json.load(sys.stdin).items():
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two folders with the files of all sources, each written by a process with a different hash seed."""
+    """Two folders with the compiled files of all sources, each written by a process with a different hash seed."""
     folders = [tmp_path_factory.mktemp(f"hashes{seed}") for seed in "12"]
     for seed, folder in enumerate(folders, 1):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed)}

@@ -1,4 +1,5 @@
-"""Rules for every vocabulary and every text, tested on vocabularies of two or three letters, in which every special case is frequent.
+"""Rules that hold for every vocabulary and every text, tested on vocabularies of two or three letters, in which every special case is
+frequent.
 
 An automaton is built fast, so hundreds of vocabularies are tested with all short words. A complete table takes a quarter of a second, so
 some dozens of vocabularies are compiled.
@@ -40,7 +41,7 @@ each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 @dataclass(frozen=True)
 class Case:
-    """A vocabulary with the letters of its words."""
+    """A vocabulary and the letters of which its words consist."""
 
     tokens: tuple[str, ...]
     indicator: str
@@ -53,19 +54,21 @@ class Case:
         return {token: number for number, token in enumerate(self.tokens)}
 
     def words(self, longest: int) -> list[str]:
-        """All words up to a length, and some long words."""
+        """All words up to a certain length, and some long words."""
         short = ["".join(word) for size in range(longest + 1) for word in itertools.product(self.letters, repeat=size)]
         return short + [word * 5 for word in short[-20:]]
 
     def segment(self, word: str) -> list[int] | None:
-        """MaxMatch by its definition; None means an unknown word."""
+        """Segment a word by the naive implementation of MaxMatch; None means an unknown word."""
         ids = naive.max_match(word, self.vocabulary, unk_token=UNKNOWN, prefix=self.indicator, max_chars=self.max_chars)
         return None if ids == [0] and self.tokens[0] != word else ids
 
 
 @st.composite
 def cases(draw: DrawFn, letters: Sequence[str] = LETTERS) -> Case:
-    """Draw a vocabulary: tokens with and without the prefix for continuations, and tokens that contain the prefix at another position."""
+    """Draw a vocabulary of tokens with and without the prefix for continuations, including tokens that contain the prefix at another
+    position.
+    """
     indicator, chars = draw(st.sampled_from(INDICATORS)), draw(st.sampled_from(letters))
     singles = draw(st.sets(st.sampled_from([*chars, *(indicator + char for char in chars)])))  # most words have a segmentation with these
     short = st.lists(st.sampled_from(chars), min_size=1, max_size=4).map("".join)
@@ -80,21 +83,23 @@ def cases(draw: DrawFn, letters: Sequence[str] = LETTERS) -> Case:
 
 @functools.cache
 def readable(chars: str) -> np.typing.NDArray[np.bool_]:
-    """Mark the characters that an automaton reads: those in `chars`, or all if it is empty."""
+    """Return which characters an automaton can read: those in `chars`, or all characters if `chars` is empty."""
     found = np.full(CODE_POINTS, not chars)
     found[[ord(char) for char in chars]] = True
     return found
 
 
 def linked(case: Case, chars: str = "") -> Failure:
-    """Build the trie of a vocabulary and its links."""
+    """Build the trie of a vocabulary and its failure links."""
     return link(vocabulary_trie(case.vocabulary, case.indicator, readable(chars), case.max_chars))
 
 
 @examples(300)
 @given(case=cases())
 def test_automata_segment_by_the_definition(case: Case) -> None:
-    """Trie, links and transducer segment every short word by the definition of MaxMatch, with any prefix for continuations."""
+    """The trie, the failure links and the transducer segment every short word like the naive implementation, with any prefix for
+    continuations.
+    """
     failure = linked(case)
     transducer = fold(failure)
     for word in case.words(SIZES[len(case.letters)]):
@@ -108,7 +113,7 @@ def test_automata_segment_by_the_definition(case: Case) -> None:
 @examples(300)
 @given(case=cases())
 def test_automata_need_no_unreadable_characters(case: Case) -> None:
-    """An automaton may omit tokens that contain characters it never reads, also if these occur in the prefix for continuations."""
+    """An automaton may omit tokens with characters that it never reads, even if these characters occur in the prefix for continuations."""
     transducer = fold(linked(case, case.letters[0]))
     for size in range(min(case.max_chars, 12) + 1):
         assert transducer.run(case.letters[0] * size) == case.segment(case.letters[0] * size)
@@ -117,7 +122,7 @@ def test_automata_need_no_unreadable_characters(case: Case) -> None:
 @examples(300)
 @given(case=cases())
 def test_links_lead_to_shorter_strings(case: Case) -> None:
-    """A link other than null leads to a string with fewer characters to match, and P(v) is F(v) followed by P(f(v))."""
+    """A failure link that is not null leads to a node with a shorter string, and P(v) is F(v) followed by P(f(v))."""
     failure = linked(case)
     for node in range(len(failure.trie)):
         target = int(failure.link[node])
@@ -131,7 +136,7 @@ def test_links_lead_to_shorter_strings(case: Case) -> None:
 @examples(150)
 @given(case=cases())
 def test_whole_nodes_are_words(case: Case) -> None:
-    """A node below the root is marked whole if and only if its string has a segmentation, and this segmentation is P(v)."""
+    """A node below the root has the flag "whole" if and only if its string has a segmentation, and this segmentation is P(v)."""
     failure = linked(case)
     trie = failure.trie
     for word in case.words(SIZES[len(case.letters)]):
@@ -154,7 +159,7 @@ def ids_of_all_paths(tables: WordPieceTable, texts: list[str]) -> list[list[list
 @examples(50)
 @given(case=cases(("ab", "a#", "ab.", "a b", "aé")), pre_tokenizer=st.sampled_from(("bert", "none")))
 def test_tables_segment_by_the_definition(case: Case, pre_tokenizer: str) -> None:
-    """Compiled tables of every layout give the same ids as the naive implementation, by walk and by kernel."""
+    """Compiled tables of every layout give the same ids as the naive implementation, both by the walk and by the kernel."""
     options: dict[str, Any] = {
         "continuing_subword_prefix": case.indicator,
         "max_input_chars_per_word": case.max_chars,
@@ -188,7 +193,7 @@ texts: SearchStrategy[str] = st.one_of(
 
 @functools.cache
 def tokenizer(layout: str, number: int) -> tuple[WordPieceTable, fst.Tokenizer]:
-    """The table of `TOKENS` with one set of options, and its tokenizer."""
+    """The table of `TOKENS` with one set of options, and the tokenizer of this table."""
     tables = wordpiece(TOKENS, **OPTIONS[number], layout=layout)
     return tables, fst.Tokenizer(tables)
 
@@ -201,7 +206,7 @@ each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
 @examples(300)
 @given(rows=st.lists(texts, max_size=6))
 def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
-    """The kernel gives the same ids as the walk for every text, next to any other texts in the batch."""
+    """The kernel gives every text the same ids as the walk, whatever other texts the batch contains."""
     walked, as_strings, as_bytes = ids_of_all_paths(tokenizer(layout, number)[0], rows)
     assert as_strings == as_bytes == walked
 
@@ -221,7 +226,7 @@ def test_tables_follow_the_definition(layout: str, number: int, text: str) -> No
 @examples(300)
 @given(before=texts, after=texts)
 def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
-    """Two texts joined by a space have the ids of the first followed by those of the second."""
+    """If two texts are joined by a space, the result has the ids of the first text followed by those of the second."""
     _, tok = tokenizer(layout, 0)
     both, first, second = (tok.encode(text, add_special_tokens=False).tolist() for text in (f"{before} {after}", before, after))
     assert both == first + second
@@ -232,5 +237,5 @@ def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
 @examples(300)
 @given(text=texts)
 def test_no_more_ids_than_bytes(layout: str, number: int, text: str) -> None:
-    """A text has at most as many ids as bytes in UTF-8, which bounds the sizes of buffers."""
+    """A text never has more ids than bytes in UTF-8, so the sizes of buffers are bounded."""
     assert len(tokenizer(layout, number)[1].encode(text, add_special_tokens=False)) <= len(text.encode())

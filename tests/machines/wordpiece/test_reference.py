@@ -65,7 +65,7 @@ each_context = pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXT
 
 
 def in_context(context: str, chars: Sequence[str]) -> list[str]:
-    """Each character in a text of its own, with a context."""
+    """Put each character into a separate text, between given strings."""
     return [context.format(char) for char in chars]
 
 
@@ -77,15 +77,15 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
     ],
 )
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
-    """Every character becomes the same tokens as in `tokenizers`, with a vocabulary of single characters."""
-    # In most contexts, some of the characters that are equivalent for the normalizer suffice.
+    """With a vocabulary of single characters, every character becomes the same tokens as in `tokenizers`."""
+    # In most contexts, a few characters of each group that the normalizer treats alike are sufficient.
     chars = EVERY_CHARACTER if context == "alone" or (tiers.LONG and setting == "uncased") else SWEPT_CHARACTERS
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))
 
 
 @functools.lru_cache(maxsize=1)
 def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
-    """A vocabulary of characters with one set of options, by both libraries."""
+    """For a vocabulary of characters and one set of options, a tokenizer of this package and a tokenizer of `tokenizers`."""
     return Pair(reference(letters(), **SETTINGS[setting]), fst.Tokenizer(wordpiece(letters(), **SETTINGS[setting])))
 
 
@@ -129,13 +129,13 @@ BETWEEN = {
 
 @pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
 def test_order_of_two_marks(between: str, reference: Callable[..., Tokenizer]) -> None:
-    """Two marks are reordered exactly if `tokenizers` reorders them, with any character between them."""
+    """Two marks are reordered if and only if `tokenizers` reorders them, whatever character is between them."""
     pairs = itertools.product(KEPT, repeat=2)
     pair_of_letters("uncased", reference).check([f"a{first}{between}{second}" for first, second in pairs])
 
 
 def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
-    """Runs of marks, with dropped and separating characters between them, are ordered as by `tokenizers`."""
+    """Runs of marks, with dropped and separating characters between them, are put in the same order as in `tokenizers`."""
     rng = random.Random(9)
     chars = [*KEPT, *KEPT, *(other for other in BETWEEN.values() if len(other) == 1)]
     texts = ["".join(rng.choices(chars, k=rng.randint(1, 30))) for _ in range(40_000)]
@@ -153,7 +153,7 @@ def test_hostile_texts(name: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", [*FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_golden_ids(name: str) -> None:
-    """The package and `tokenizers` both give the recorded ids."""
+    """This package and `tokenizers` both give the recorded ids."""
     with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         lines = list(stream)
     batch = pair_of(name).tokenizer.encode_batch(golden_texts(), add_special_tokens=False)
@@ -179,7 +179,7 @@ def test_mixed_scripts(name: str) -> None:
 
 
 def glued_tokens(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
-    """Yield words of 1 to 5 tokens of a vocabulary, some with a part removed or in capitals, without end."""
+    """Yield an endless sequence of words that are joined from 1 to 5 tokens, some with a part removed or in capitals."""
     while True:
         word = "".join(token.removeprefix("##") for token in rng.choices(tokens, k=rng.randint(1, 5)))
         if rng.random() < 0.4:
@@ -190,7 +190,7 @@ def glued_tokens(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
 
 @each_vocabulary
 def test_words_made_of_tokens(name: str) -> None:
-    """Words joined from tokens of the vocabulary, some of them cut, give the same ids as `tokenizers`."""
+    """Words that are joined from tokens of the vocabulary, some of which are cut, get the same ids as in `tokenizers`."""
     rng = random.Random(2)
     tokens = sorted(pair_of(name).reference.get_vocab())
     words = glued_tokens(tokens, rng)
@@ -205,7 +205,7 @@ LONG = (
 
 @each_vocabulary
 def test_longest_words(name: str) -> None:
-    """A word of 100 characters is segmented and a word of 101 is unknown, with characters counted as `tokenizers` counts them."""
+    """A word of 100 characters is segmented, but a word of 101 is unknown, and characters are counted as in `tokenizers`."""
     rng = random.Random(3)
     words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
     sizes = range(98, 103)

@@ -1,4 +1,4 @@
-"""WordLevel, a vocabulary of entire words, compared with `tokenizers`."""
+"""WordLevel, whose vocabulary consists of entire words, gives the same results as `tokenizers`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_ids_are_those_of_the_reference(split: str, is_lower: bool, words: list[
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for files that are written repeatedly."""
+    """A folder whose files the tests overwrite repeatedly."""
     return tmp_path_factory.mktemp("word_level")
 
 
@@ -80,7 +80,7 @@ def test_long_words(scratch: Path) -> None:
     ],
 )
 def test_models_that_are_refused(change: dict[str, Any], error: type[Exception], message: str, tmp_path: Path) -> None:
-    """A model that differs from tokenizers' format is refused, and the message contains the fault."""
+    """A model that is not in the format of `tokenizers` is refused, and the message contains the fault."""
     path = tmp_path / "tokenizer.json"
     reference(["a"], "blanks", is_lower=False).save(str(path))
     document = json.loads(path.read_text())
@@ -91,7 +91,7 @@ def test_models_that_are_refused(change: dict[str, Any], error: type[Exception],
 
 
 def test_the_function_for_wordpiece_names_another(tmp_path: Path) -> None:
-    """`fst.compile.wordpiece` refuses a WordLevel model, and the message contains the function for this model."""
+    """`fst.compile.wordpiece` refuses a WordLevel model, and the message contains the function that compiles it."""
     reference(["a"], "blanks", is_lower=False).save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(fst.UnsupportedError, match=r"model WordLevel: .* takes only WordPiece; take fst\.compile\.tokenizer"):
         wordpiece(tmp_path / "tokenizer.json")
