@@ -15,7 +15,7 @@ from fst.runtime.rows import batch
 
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten blocks, and let threads divide even short texts."""
+    """Shorten blocks, so that even short texts are divided among threads."""
     monkeypatch.setattr(batch, "BLOCK", BLOCK)
     monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def uncased(folder: Path) -> tuple[fst.Tokenizer, Tokenizer]:
-    """A tokenizer like BERT's, and the same tokenizer of the reference."""
+    """A tokenizer like BERT's of this package, and one of `tokenizers`."""
     return made(folder, "uncased")
 
 

@@ -56,7 +56,7 @@ def walked(of: WordPieceTable, text: str) -> list[int]:
 
 
 def check(tokenizer: fst.Tokenizer, of: WordPieceTable, texts: list[str]) -> None:
-    """Check that texts get the same ids as from the walk, each alone and all in one batch."""
+    """Check that the kernel and the walk give the same ids for texts, each alone and all in one batch."""
     expected = [walked(of, text) for text in texts]
     assert [ids(tokenizer, text) for text in texts] == expected
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False)] == expected
@@ -89,7 +89,7 @@ def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
 @examples(160)
 def test_any_text_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
-    """Strings in any order, over several chunks, get the same ids as from the walk, for any limit on the length of words."""
+    """Strings in any order, over several chunks, get the same ids from the kernel as from the walk, for any limit on word lengths."""
     check(made_short(longest), tables(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)])
 
 
@@ -135,7 +135,7 @@ def symbols(of: WordPieceTable, text: str) -> int:
 @pytest.mark.parametrize("filler", ["a", "aé", "aa\U00010400"], ids=ascii)
 @pytest.mark.parametrize("length", [4_090, 4_096, 4_200, 4_352, 4_353, 4_453, 4_480, 8_704, 20_000])
 def test_one_word_over_many_chunks(filler: str, length: int) -> None:
-    """A word that is longer than a chunk is one unknown token, and its neighbours have their own ids."""
+    """A word that is longer than a chunk is one unknown token, and the words next to it get the same ids as elsewhere."""
     tokenizer = fst.Tokenizer(tables())
     word = (filler * length)[:length]
     unk = TOKENS.index("[UNK]")
@@ -148,7 +148,7 @@ def test_one_word_over_many_chunks(filler: str, length: int) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize(("longest", "char"), thinned(product(LIMITS, ("a", "q", "é", "\U00010400", "한", "a\u302e\u1b44")), 3))
 def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
-    """Words around the maximum length get the same ids as from the walk, alone and next to others, anywhere in a chunk."""
+    """Words with lengths near the maximum get the same ids from the kernel as from the walk, anywhere in a chunk."""
     of = tables(longest)
     words = [char * times for times in {1, 2, 4, 5, 6, 11, 12, 13, 14, 33, 34, 99, 100, 101, longest, longest + 1, 2 * longest + 1}]
     tokenizer, several = fst.Tokenizer(of), " ".join(words)
@@ -203,7 +203,7 @@ def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
 
 @pytest.mark.usefixtures("short_chunks")
 def test_rows_end_at_any_place_of_a_chunk() -> None:
-    """Rows of any length have their own ids between their special tokens, wherever they begin and end in a chunk."""
+    """The ids of a row and its special tokens do not depend on the positions in a chunk at which the row begins and ends."""
     of = tables(5)
     tokenizer = fst.Tokenizer(of)
     rows = ["", "a", "unaffable", "", "", "x" * 9, "a\u302e", "\u1b44[MASK]", "[MASK", "]", "\U0001f600", "", "!"]

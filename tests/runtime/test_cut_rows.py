@@ -1,4 +1,4 @@
-"""Rows with a maximum number of ids, and counts of ids."""
+"""Rows that are truncated to a maximum number of ids, and counts of ids."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bo
 )
 @examples(300)
 def test_cut_rows_begin_as_whole_ones(texts: list[str], max_length: int, around: bool, threads: int) -> None:
-    """A truncated row begins like the row without a limit and ends with the ids after a text, however much text is read at a time."""
+    """A truncated row begins like the row without a limit and ends with its final special tokens, however much text is read at a time."""
     options: dict[str, Any] = {"add_special_tokens": around}
     after = 1 if around else 0
     whole = tokenizer().encode_batch(texts, offsets=True, **options)
@@ -133,7 +133,7 @@ def test_length_that_is_no_number_is_refused(max_length: Any) -> None:
 )
 @examples(100)
 def test_counts_are_the_lengths_of_rows(texts: list[str], times: int, around: bool) -> None:
-    """The count of a text equals its number of ids, for texts of any length and any number of threads."""
+    """The count of a text is the number of its ids, for texts of any length and any number of threads."""
     expected = np.diff(tokenizer().encode_batch(texts * times, add_special_tokens=around).row_splits).tolist()
     for rows, threads in in_both_kinds(texts * times, 1, 3):
         counts = tokenizer().count_tokens(rows, add_special_tokens=around, threads=threads)
@@ -144,7 +144,7 @@ def test_counts_are_the_lengths_of_rows(texts: list[str], times: int, around: bo
 @pytest.mark.parametrize("kind", [str, bytes])
 @pytest.mark.parametrize("rows", [1, 100])
 def test_counting_takes_no_more_memory_for_more_text(rows: int, kind: type) -> None:
-    """Counting stores no ids: more text takes no more memory, in one text or in many."""
+    """Counting stores no ids, so the memory does not grow with the length of a text or the number of texts."""
     peaks = []
     for size in (1_000_000, 8_000_000):
         text: Any = ("un b " if kind is str else b"un b ") * (size // rows // 5)

@@ -1,6 +1,6 @@
-"""Offsets of ids, in characters or bytes, and word numbers match `tokenizers` and the walk, also in truncated texts.
+"""Offsets in characters or bytes, and word numbers, are the same as in `tokenizers` and from the walk, also in truncated texts.
 
-Results that `tokenizers` does not have are compared with a definition in a line or two.
+Results that `tokenizers` does not compute are compared with a short definition in this file.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ each_piece = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece
 
 
 def walked(tables: WordPieceTable, texts: Iterable[str]) -> Rows:
-    """The ids of texts with their positions, by the walk."""
+    """The ids, offsets and words that the walk gives for texts."""
     rows = Rows([], [], [], [])
     for text in texts:
         walk = Walk(tables)
@@ -89,7 +89,7 @@ def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: int = 1) -> None:
-    """Check that texts have all results of the walk, as str and as bytes."""
+    """Check that the kernel gives the same ids, offsets and words as the walk, for str and for bytes."""
     expected = walked(tables(longest), texts)
     assert located(of, list(texts), threads=threads) == located(of, [text.encode() for text in texts], threads=threads) == expected
 
@@ -108,7 +108,7 @@ def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS, " ", "b", "a", "!")), min_size=4, max_size=60))
 @examples(40)
 def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
-    """Strings in any order, over several chunks, get the same offsets as from the walk, for any limit on the length of words."""
+    """Strings in any order, over several chunks, get the same offsets from the kernel as from the walk, for any limit on word lengths."""
     check_walk(short_chunked(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)], longest)
 
 
@@ -127,7 +127,7 @@ def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), min_size=20, max_size=60))
 @examples(20)
 def test_any_long_row_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
-    """A long row gets the same offsets as from the walk, alone and next to others, with and without threads."""
+    """A long row gets the same offsets from the kernel as from the walk, alone and between others, with and without threads."""
     text = "".join(pieces)
     rows = [text[: 3 * BLOCK], text, "", text[::-1], "a"]
     for threads in (1, 3):
@@ -136,7 +136,7 @@ def test_any_long_row_is_located_as_by_the_walk(longest: int, pieces: list[str])
 
 @functools.cache
 def machine_pair() -> Pair:
-    """Build the vocabulary that the tests share, by both libraries."""
+    """Build a tokenizer of this package and one of `tokenizers` from the vocabulary that the tests share."""
     from tokenizers import models, pre_tokenizers
 
     vocabulary = {token: number for number, token in enumerate(TOKENS)}
@@ -164,7 +164,7 @@ def test_walk_locates_as_the_reference(pieces: list[str]) -> None:
 @needs_shared
 @each_vocabulary
 def test_golden_offsets(name: str) -> None:
-    """The package and `tokenizers` both give the recorded offsets."""
+    """Both this package and `tokenizers` give the recorded offsets."""
     with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         lines = list(stream)
     assert len(lines) == len(golden_texts()) > 20_000
@@ -179,7 +179,7 @@ def test_golden_offsets(name: str) -> None:
 
 @functools.lru_cache(maxsize=1)
 def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
-    """A vocabulary of characters with one set of options, by both libraries."""
+    """A tokenizer of this package and one of `tokenizers`, with a vocabulary of single characters and the same options."""
     return Pair(reference(letters(), **SETTINGS[setting]), fst.Tokenizer(wordpiece(letters(), **SETTINGS[setting])))
 
 
@@ -283,7 +283,9 @@ def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]
 
 @pytest.mark.parametrize("char", ["a", *(pytest.param(char, marks=pytest.mark.slow) for char in ("한", "a\0"))], ids=ascii)
 def test_words_over_several_chunks(char: str) -> None:
-    """Segmented words of thousands of characters, for which `tokenizers` takes minutes, get the same offsets as from the walk."""
+    """Words of thousands of characters, which `tokenizers` would segment for minutes, get the same offsets from the kernel as from the
+    walk.
+    """
     words = [(char * size)[:size] for size in (4_095, 4_097, 5_000, 5_001, 9_000)]
     texts = [" ".join(words), "." + "[UNK]".join(words)]
     assert located(fst.Tokenizer(long_words(5_000)), texts) == walked(long_words(5_000), texts)
@@ -297,7 +299,7 @@ def texts_of_marks() -> list[str]:
 
 
 def marks_by_definition(text: str) -> list[tuple[str, int]]:
-    """The characters of a text without accents, and their positions, by the method of `tokenizers`.
+    """The characters of a text without accents, and their positions, computed by the method of `tokenizers`.
 
     Each character is decomposed, and the characters in each run of marks are put in order. In this order, the first character of each
     decomposition gets the next position in the text, and every other character gets the position of the character before it, even if it
@@ -368,16 +370,14 @@ def test_special_tokens_around_a_text_come_from_nowhere(texts: list[str]) -> Non
 
 
 def bytes_before(data: bytes, count: int) -> int:
-    """The number of bytes of the first `count` characters, by definition: the bytes before and after decode
-    to the text before and after.
-    """
+    """The byte offset of a character: the position that cuts the bytes into two parts which decode to the text before it and after it."""
     text = data.decode("utf-8", "replace")
     parts = ((at, data[:at].decode("utf-8", "replace"), data[at:].decode("utf-8", "replace")) for at in range(len(data) + 1))
     return next(at for at, before, after in parts if (before, after) == (text[:count], text[count:]))
 
 
 def in_bytes(rows: Rows, texts: Sequence[bytes]) -> Rows:
-    """Convert offsets in characters to offsets in bytes, one by one."""
+    """Convert character offsets to byte offsets, one by one."""
     owners = [text for text, count in zip(texts, rows.lengths, strict=True) for _ in range(2 * count)]
     return replace(rows, offsets=[bytes_before(text, count) for text, count in zip(owners, rows.offsets, strict=True)])
 
@@ -389,7 +389,7 @@ def in_bytes(rows: Rows, texts: Sequence[bytes]) -> Rows:
 )
 @examples(200)
 def test_offsets_in_bytes(texts: list[str], cut: int | None, around: bool) -> None:
-    """An offset in bytes is the number of UTF-8 bytes before the character of the offset in characters, for str and for bytes."""
+    """A byte offset is the number of UTF-8 bytes before the character at the character offset, for str and for bytes."""
     options: dict[str, Any] = {"add_special_tokens": around, "max_length": cut}
     data = [text.encode() for text in texts]
     expected = in_bytes(located(tokenizer(), texts, **options), data)

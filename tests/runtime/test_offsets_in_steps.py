@@ -1,4 +1,4 @@
-"""Offsets of ids match `tokenizers` if normalizers work in several steps."""
+"""If several normalizers change a text one after the other, offsets are the same as in `tokenizers`."""
 
 from __future__ import annotations
 
@@ -180,12 +180,12 @@ def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
 
 
 def pair_of_components(normalizer: Any, pre_tokenizer: Any, folder: Path) -> Pair:
-    """Build a vocabulary of single characters with given components, by both libraries."""
+    """Build a tokenizer of this package and one of `tokenizers`, with given components and a vocabulary of single characters."""
     return pair_of_source(document(normalizer, pre_tokenizer, small_vocabulary()), folder)
 
 
 def pair_of_source(source: Any, folder: Path) -> Pair:
-    """Build the tokenizers of a tokenizer.json by both libraries."""
+    """Build a tokenizer of this package and one of `tokenizers` from a tokenizer.json."""
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(source), encoding="utf-8")
     return Pair(Tokenizer.from_file(str(path)), fst.Tokenizer(wordpiece(path)))

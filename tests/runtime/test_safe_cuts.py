@@ -69,7 +69,7 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hostile(seed: int, pieces: int) -> str:
-    """Make a text of all strings that are difficult next to a cut."""
+    """Make a text of all strings next to which a cut could change ids."""
     return "".join(random.Random(seed).choices(HOSTILE, k=pieces))
 
 
@@ -121,7 +121,7 @@ def test_parts_where_nothing_can_be_cut() -> None:
     framed=st.booleans(),
 )
 def test_any_texts(name: str, texts: list[str], threads: int, are_bytes: bool, framed: bool) -> None:
-    """Texts of any length have the ids, positions, words and counts of one thread, for any number of threads."""
+    """The ids, positions, words and counts of a text of any length do not depend on the number of threads."""
     tok = made(name)
     data: Any = [text.encode() for text in texts] if are_bytes else texts
     check_threads(tok, data, threads, offsets=True, add_special_tokens=framed)
@@ -133,7 +133,7 @@ def test_any_texts(name: str, texts: list[str], threads: int, are_bytes: bool, f
 @pytest.mark.usefixtures("short_parts")
 @each_machine
 def test_long_beside_short(name: str) -> None:
-    """Long texts next to short and empty ones have their own rows, special tokens and positions."""
+    """Long texts between short and empty texts get the same rows, special tokens and positions from several threads as from one thread."""
     rows = ["", "a", hostile(2, 200), "", hostile(3, 3), hostile(4, 300), "b" * 500, " " * 500, "\n", hostile(5, 100)]
     for threads in (2, 3, 8):
         check_threads(made(name), rows, threads, offsets=True)
@@ -195,7 +195,7 @@ def test_late_tokens_are_not_cut() -> None:
 @needs_shared
 @pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-multilingual-cased"])
 def test_parts_of_their_true_size(name: str) -> None:
-    """A hostile text of several million characters has the ids of one thread."""
+    """A hostile text of several million characters gets the same ids from several threads as from one thread."""
     tok = fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
     text = hostile(9, 80_000)
     assert len(AfterSpaces(" \n").parts(text, batches.MIN_SHARE)) > 3

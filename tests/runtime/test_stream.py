@@ -1,4 +1,4 @@
-"""Streams: a text in parts, cut anywhere, has the ids, spans and words of the entire text, each returned as soon as it is certain.
+"""A stream gives a text that is cut anywhere the same ids, spans and words as one call, and returns each id as soon as it is certain.
 
 Streams are compared with one call for the entire text, and with `tokenizers`.
 """
@@ -172,7 +172,7 @@ def test_lone_surrogates_are_replaced() -> None:
 
 @each_machine
 def test_what_is_certain_is_read(name: str) -> None:
-    """A read returns at least the ids of the text before the last space, if no special token contains a space."""
+    """If no special token contains a space, a read returns at least the ids of the text before the last space."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
     tok = fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
     text = hostile(18, 250)
@@ -235,7 +235,7 @@ def test_reading_twice_gives_nothing() -> None:
 
 @pytest.mark.parametrize("pieces", [[], [""], [b""], ["", "", ""]], ids=str)
 def test_an_empty_stream(pieces: list[Piece]) -> None:
-    """A stream without text has the ids of an empty text."""
+    """A stream without text gives the same ids as an empty text."""
     assert streamed(made("as BERT"), pieces) == whole(made("as BERT"), "")
 
 
@@ -280,7 +280,7 @@ def test_a_word_beyond_32_bits() -> None:
     "unit", ["un a! ", "x", "[", "世", "\0", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii
 )
 def test_memory_does_not_grow(unit: str) -> None:
-    """A stream takes as much memory for a long text as for a short one, also for an endless word."""
+    """The memory of a stream does not grow with the length of the text, not even within an endless word."""
     check_memory(unit, offsets=True)
 
 
@@ -291,7 +291,7 @@ def test_what_is_dropped_takes_no_memory(unit: str) -> None:
 
 
 def check_memory(unit: str, offsets: bool) -> None:
-    """Check that a long stream has the peak memory of a short one."""
+    """Check that a long stream takes no more memory at its peak than a short stream."""
     tok = made("as BERT")
     piece = (unit * 4096)[:4096].encode()
 
@@ -336,7 +336,7 @@ def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
 
 @pytest.mark.parametrize("mark", ["\u0301", "\u1b44", "\u302e\u1b44"], ids=ascii)
 def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel reads a run of marks only a few times, for any number of parts, also if special tokens begin with marks."""
+    """However many parts a run of marks has, the kernel reads it only a few times, also if special tokens begin with marks."""
     tok = fst.Tokenizer(assemble(source_with({"\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
     text, units = "a" + mark * 2000, [0]
     expected = whole(tok, text)

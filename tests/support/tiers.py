@@ -20,7 +20,7 @@ Case = TypeVar("Case")
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 LONG = False  # set by conftest.py before tests are imported
-# The files of the quick tier, each with its tests that take more than a second without compiled kernels, and so are excluded.
+# The files of the quick tier. Each set contains the excluded tests, which take more than a second with interpreted kernels.
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
     "project/test_design.py": {"test_encoding_imports_numba_alone"},
@@ -65,7 +65,7 @@ def is_quick(item: pytest.Item) -> bool:
 
 
 def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
-    """One of `share` cases, drawn with a fixed seed; in the slow tier, all cases. A test that calls `sample` is marked ``sampled``."""
+    """A sample of one in `share` cases with a fixed seed; in the slow tier, all cases. A test that calls `sample` is marked ``sampled``."""
     return cases if LONG else random.Random(seed).sample(cases, -(-len(cases) // share))
 
 
@@ -83,7 +83,7 @@ def examples(count: int, **more: Any) -> Callable[[Test], Test]:
 
 
 def thinned(cases: Iterable[Any], share: int) -> list[Any]:
-    """Parameters of a test, of which one of `share`, drawn with a fixed seed, runs by default; the others are marked slow."""
+    """Parameters of a test. A sample of one in `share`, drawn with a fixed seed, runs by default; the other parameters are marked slow."""
     params = [case if isinstance(case, ParameterSet) else pytest.param(*(case if isinstance(case, tuple) else [case])) for case in cases]
     kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // share))}
     slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]

@@ -1,4 +1,4 @@
-"""A machine in one file: its table, its compiler and its kernel. It finds strings in UTF-8, with 16-bit transitions."""
+"""A complete machine in one file: a table, a compiler and a kernel that find strings in UTF-8, with 16-bit transitions."""
 
 from __future__ import annotations
 

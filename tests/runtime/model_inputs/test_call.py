@@ -1,4 +1,4 @@
-"""Calls of a tokenizer: one rule for each argument and each result."""
+"""Calls of a tokenizer: each argument and each result follows one rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_members_are_what_a_model_takes() -> None:
 
 
 def test_each_member_can_be_asked_for() -> None:
-    """With every option, the keys of a result are in the order of `transformers`."""
+    """With every option, the keys of a result are in the same order as in `transformers`."""
     found = tok()(
         ["a", "a b"], padding=True, return_length=True, return_offsets_mapping=True, return_special_tokens_mask=True,
         return_attention_mask=False, return_overflowing_tokens=True,
@@ -46,7 +46,7 @@ def test_one_text_gives_one_row() -> None:
 
 
 def test_the_second_text_has_type_1() -> None:
-    """The ids of a pair are one row, in which the second text has the type 1."""
+    """A pair gives one row of ids, in which the ids of the second text have the type 1."""
     found = tok()("a b", "c")
     assert found["input_ids"] == [2, 5, 6, 3, 7, 3]
     assert found["token_type_ids"] == [0, 0, 0, 0, 1, 1]
@@ -54,7 +54,7 @@ def test_the_second_text_has_type_1() -> None:
 
 @pytest.mark.parametrize("given", [(["a", "b"], ["c", ""]), ([("a", "c"), ["b", ""]],), ((("a", "c"), ("b", "")),)])
 def test_pairs_come_in_two_lists_or_in_one(given: tuple[Any, ...]) -> None:
-    """Second texts are a list in the second argument, or each is in a tuple with its first text."""
+    """Pairs are passed as two lists, or as one list of tuples of a first and a second text."""
     assert ids(*given) == [[2, 5, 3, 7, 3], [2, 6, 3, 3]]
 
 
@@ -69,7 +69,7 @@ def test_one_empty_second_text_is_none() -> None:
 
 
 def test_words_are_texts_in_parts() -> None:
-    """With `is_split_into_words`, a text is a list of words, whose numbers are their positions in the list."""
+    """With `is_split_into_words`, a text is a list of words, and the word number of a token is the position of its word in the list."""
     found = tok()(["a b", "", "cx"], is_split_into_words=True, return_offsets_mapping=True)
     assert found["input_ids"] == [2, 5, 6, 7, 13, 3]
     assert found.word_ids() == [None, 0, 0, 2, 2, None]
@@ -96,7 +96,7 @@ def test_padding(options: dict[str, Any], expected: list[list[int]]) -> None:
 
 
 def test_padding_is_masked() -> None:
-    """Padding has attention 0 and type 0, and is marked as special."""
+    """Padding has attention 0 and type 0, and the special tokens mask is 1."""
     found = tok()([("a", "b"), "c"], padding=True, return_special_tokens_mask=True)
     assert found["attention_mask"][1] == [1, 1, 1, 0, 0]
     assert found["token_type_ids"][1] == [0] * 5
@@ -135,8 +135,8 @@ def test_truncation_of_pairs(options: dict[str, Any], expected: list[int]) -> No
 
 
 def test_windows_overlap_and_say_whose_they_are() -> None:
-    """With `return_overflowing_tokens`, the truncated ids follow in more rows, each of which repeats the last `stride` ids of the row
-    before.
+    """With `return_overflowing_tokens`, truncated ids follow in more rows, and each row begins with the last `stride` ids of the previous
+    row.
     """
     found = tok()(["a", "a b c d e"], max_length=5, stride=1, return_overflowing_tokens=True)
     assert found["input_ids"] == [[2, 5, 3], [2, 5, 6, 7, 3], [2, 7, 8, 9, 3]]
@@ -150,7 +150,7 @@ def test_windows_from_the_left() -> None:
 
 
 def test_windows_of_both_texts_are_combined() -> None:
-    """The windows of a pair are each window of the first text with the second, then the first window with the rest of the second."""
+    """Windows of a pair are each window of the first text with the second text, then the first window with the rest of the second text."""
     found = ids("a b c", "d e f", truncation=True, max_length=4, add_special_tokens=False, return_overflowing_tokens=True)
     assert found == [[5, 6, 8, 9], [7, 8, 9], [7, 10], [5, 6, 10]]
 
@@ -248,14 +248,14 @@ def test_rows_of_different_lengths_are_arrays_of_arrays() -> None:
 
 
 def test_enumerations_count_by_their_value() -> None:
-    """An argument may be a member of an enumeration, which counts as its value."""
+    """An argument may be a member of an enumeration, and then means the same as the member's value."""
     names = Enum("names", {"LONGEST": "longest", "ONLY_FIRST": "only_first", "NUMPY": "np"})
     found = tok()(["a", "a b c"], padding=names.LONGEST, truncation=names.ONLY_FIRST, max_length=4, return_tensors=names.NUMPY)
     assert found["input_ids"].tolist() == [[2, 5, 3, 0], [2, 5, 6, 3]]
 
 
 def test_the_result_is_a_dictionary_with_attributes() -> None:
-    """Results are both keys and attributes, and can be removed and added."""
+    """The members of a result are both keys and attributes, and can be removed and added."""
     found = tok()("a")
     assert found.input_ids is found["input_ids"]
     assert list(found) == list(found.keys()) == ["input_ids", "token_type_ids", "attention_mask"]
@@ -308,7 +308,7 @@ def test_nothing_sticks() -> None:
 
 
 def test_threads_ask_for_different_things() -> None:
-    """Threads that call one tokenizer with different lengths get the results of separate calls."""
+    """Threads that call one tokenizer with different lengths get the same results as without other threads."""
     tokenizer = tok()
     text = ["a b c d e f g h " * 12, "a b c " * 30] * 4
 
@@ -325,7 +325,7 @@ def test_threads_ask_for_different_things() -> None:
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
-    """A long text that is truncated has the first or last ids of the text without truncation."""
+    """Truncation of a long text keeps the first or the last ids of the text without truncation."""
     text = " ".join("abcdefgh"[place % 7] for place in range(50_000))
     whole = tok()(text, add_special_tokens=False)["input_ids"]
     for size in (3, 130):
@@ -335,7 +335,7 @@ def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 100, 3000])
 def test_many_texts_are_as_each_alone(count: int) -> None:
-    """A batch of any size gives the rows of its texts one by one."""
+    """A batch of any size gives the same rows as calls with its texts one by one."""
     tokenizer = tok()
     texts = [" ".join("abcdefgh"[: number % 9]) + "\U0001d538" * (number % 500 == 250) for number in range(count)]
     assert tokenizer(texts)["input_ids"] == [tokenizer.encode(text).tolist() for text in texts]

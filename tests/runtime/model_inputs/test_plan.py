@@ -1,4 +1,4 @@
-"""Model inputs: the kernels for plans and layouts match slow definitions."""
+"""Model inputs: the kernels that plan rows and lay out ids give the same results as slow definitions."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def slow_rows(
 def test_the_plan_is_that_of_its_slow_twin(
     samples: list[tuple[int, int | None]], strategy: str, capacity: int, stride: int, from_left: bool, every: bool, reverse: bool
 ) -> None:
-    """The plan has the rows, orders, lengths and refusals of the slow definition."""
+    """The plan has the same rows, orders and lengths as the slow definition, and refuses the same texts."""
     lengths = [length or 0 for sample in samples for length in sample]
     splits = np.cumsum([0, *lengths])
     table = np.array([[2 * n, 2 * n + 1, 2 * n + 1, 2 * n + 2, pair is not None] for n, (_, pair) in enumerate(samples)], np.int64)

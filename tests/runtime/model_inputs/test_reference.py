@@ -36,7 +36,7 @@ def loaded(name: str) -> Any:
 
 
 def theirs(name: str, truncation_side: str = "right") -> Any:
-    """The tokenizer of `transformers`, in which the truncation side is set, because calls of `transformers` have no such argument."""
+    """The tokenizer of `transformers` with the truncation side as an attribute, because its calls have no such argument."""
     reference = loaded(name)
     reference.truncation_side = truncation_side
     return reference
@@ -55,7 +55,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as plain Python objects that include its types."""
+    """Convert a value to plain Python objects that include its types, for comparisons."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         # Rows without ids are floats in `transformers`, which sets no type for them.
         return "rows", [plain(row) if row.size else None for row in value]
@@ -65,7 +65,7 @@ def plain(value: Any) -> Any:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Check that a result has the keys, the order, the values, the types and the offsets of `transformers`."""
+    """Check that a result has the same keys in the same order, the same values, types and offsets as the result of `transformers`."""
     assert list(found) == list(expected)
     for name in expected:
         assert plain(found[name]) == plain(expected[name]), name
@@ -194,7 +194,7 @@ POST_PROCESSORS = {
 @needs_shared
 @pytest.mark.parametrize("post_processor", thinned(POST_PROCESSORS, 2))
 def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_processor: str, tmp_path: Any) -> None:
-    """Windows of pairs match `transformers`: those of the first text are in the outer loop, and each has its template's special tokens."""
+    """Windows of pairs match `transformers`, both in their order and in the special tokens that each template puts around them."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(edited("bert-base-uncased", post_processor=POST_PROCESSORS[post_processor])), encoding="utf-8")

@@ -57,12 +57,12 @@ def byte_level(*, trim_offsets: Any = True) -> Part:
 
 
 def text(name: str, type_id: Any = 0) -> Part:
-    """The part of a template for a text."""
+    """The piece of a template that a text replaces."""
     return {"Sequence": {"id": name, "type_id": type_id}}
 
 
 def special(name: str, type_id: Any = 0) -> Part:
-    """The part of a template for a special token."""
+    """The piece of a template that inserts a special token."""
     return {"SpecialToken": {"id": name, "type_id": type_id}}
 
 
@@ -91,7 +91,7 @@ Around = list[tuple[int, int]]
 
 
 def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
-    """The ids of texts in a template, each with its type id."""
+    """The ids that a template gives for texts, each with its type id."""
     found: Around = []
     for content, type_id in pieces:
         if content in ("A", "B"):
@@ -102,7 +102,7 @@ def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
 
 
 def said_by(reference: Tokenizer, text: str, pair: str | None = None, *, framed: bool) -> Around:
-    """The ids and their type ids by `tokenizers`."""
+    """The ids that `tokenizers` returns, each with its type id."""
     encoding = reference.encode(text, pair, add_special_tokens=framed)
     return list(zip(encoding.ids, encoding.type_ids, strict=True))
 

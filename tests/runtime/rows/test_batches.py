@@ -1,4 +1,4 @@
-"""Batches: long rows are read in parts, many rows by several threads, short texts on a shorter path; ids are the same on each path.
+"""Batches: long rows are read in parts, several threads divide many rows, and a faster path reads short texts, but ids are always the same.
 
 Most tests shorten blocks, so that a row of some hundred characters is long.
 """
@@ -42,7 +42,7 @@ def tables(longest: int = 100) -> WordPieceTable:
 
 @functools.cache
 def run(text: str) -> list[int]:
-    """The ids of a text by the walk."""
+    """The ids that the walk gives for a text."""
     return tables().run(text)
 
 
@@ -71,7 +71,7 @@ def as_kind(texts: Sequence[str], kind: type) -> Any:
 
 
 def ids(text: Any, longest: int = 100, **options: Any) -> list[int]:
-    """Encode a text as the row of a batch, without special tokens around it."""
+    """Encode a text in a batch of one row, without special tokens around the text."""
     found: list[int] = tokenizer(longest).encode_batch([text], add_special_tokens=False, threads=1, **options).ids.tolist()
     return found
 
@@ -91,7 +91,7 @@ def in_whole(texts: Sequence[str], longest: int = 100) -> list[list[int]]:
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 def test_cut_within_a_long_row_leaves_no_trace(piece: str, filler: str) -> None:
-    """A long row has the ids of a short one, whatever the positions at which its parts end."""
+    """The ids of a long row do not depend on the positions at which its parts end."""
     start = filler * (2 * BLOCK // len(filler) + 1)
     texts = [start + "a" * more + piece + " b" + start[: 40 - more % 40] for more in sample(range(BLOCK + 2), 4, piece)]
     expected = in_whole(texts)
@@ -105,7 +105,7 @@ def test_cut_within_a_long_row_leaves_no_trace(piece: str, filler: str) -> None:
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *KINDS.values(), " ", "b", "a", "!", "[", "<")), min_size=20, max_size=100))
 @examples(240)
 def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
-    """A long row gets the same ids as from the walk, as str and as bytes."""
+    """A long row gets the same ids from the kernels as from the walk, both as str and as bytes."""
     text = "".join(pieces)
     assert ids(text, longest) == ids(text.encode(), longest) == tables(longest).run(text)
 
@@ -116,7 +116,9 @@ def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -
     "length", [*range(BLOCK - 2, BLOCK + 3), *range(2 * BLOCK - 2, 2 * BLOCK + 3), *range(3 * BLOCK - 1, 3 * BLOCK + 2)]
 )
 def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
-    """A row whose length is near a multiple of the block size gets the same ids as from the walk, alone and next to others."""
+    """A row whose length is near a multiple of the block size gets the same ids from the kernels as from the walk, alone and between
+    others.
+    """
     text = (filler * length)[:length]
     expected = tables().run(text)
     assert ids(text) == ids(text.encode()) == expected
@@ -169,7 +171,7 @@ def test_special_token_of_marks_straddles_a_cut() -> None:
 @each_kind
 @pytest.mark.parametrize("run", ["a", "q", "\u0301", "\u302e\u1b44", "e\u0301", "\U00010400", "<", "[MASK", "\0", "한"], ids=ascii)
 def test_long_row_of_one_thing(run: str, kind: type) -> None:
-    """A word or a run of marks over many blocks has the ids of a single block, and so has the text after it."""
+    """A word or a run of marks over many blocks, and the text after it, get the same ids as in a single block."""
     texts = [
         f"b {(run * 20 * BLOCK)[:length]}{end}"
         for length in (20 * BLOCK, 15 * BLOCK + 1, 3 * BLOCK - 2)
@@ -183,7 +185,7 @@ def test_long_row_of_one_thing(run: str, kind: type) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("around", [False, True])
 def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
-    """Special tokens are put around a long row once, and around its neighbours."""
+    """A long row gets special tokens only at its beginning and its end, and so do the rows next to it."""
     rows = ["a", "un " * 300, "", "\u302e" * 300, "b! " * 100, ""]
     found = tokenizer().encode_batch(rows, add_special_tokens=around)
     special_ids = around_a_text() if around else ([], [])
@@ -228,7 +230,7 @@ def test_any_surrogates_in_a_long_row_are_refused_or_replaced(units: list[str]) 
 @each_filler
 @each_kind
 def test_row_of_true_blocks_is_whole(kind: type, filler: str) -> None:
-    """A row of more than two blocks of the default length has the ids of its parts, which end at spaces."""
+    """A row of more than two blocks of the default length gets the same ids as its parts, if these are cut at spaces."""
     part = filler + "unaffable [MASK] 한 a\u302e\u1b44 " + "x" * 101 + " "
     expected = tables().run(part)
     times = 2 * batch.BLOCK // len(part) + 40
@@ -311,7 +313,7 @@ def test_row_of_another_kind_is_named(row: int, length: int, good: Any, wrong: A
 
 @pytest.mark.usefixtures("short_blocks")
 def test_threads_share_a_tokenizer() -> None:
-    """Threads that share a tokenizer get the results of separate tokenizers, also while other threads get errors."""
+    """Threads that share a tokenizer get the same results as with separate tokenizers, also while other threads get errors."""
     shared = fst.Tokenizer(tables())
     batches = [uneven(seed)[:120] for seed in range(8)]
     alone = [[tokenizer().encode(row).tolist() for row in rows] for rows in batches]
@@ -354,7 +356,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
-    """Processes that are forked after the use of threads encode with threads of their own, and so does their parent."""
+    """After a fork, both the child processes and the parent encode with threads, even if the parent used threads before."""
     tables().save(tmp_path / "table.npz")
     (tmp_path / "forks.py").write_text(FORK, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "forks.py"), str(tmp_path / "table.npz")]
@@ -370,7 +372,7 @@ def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
 @each_kind
 @pytest.mark.parametrize("around", [False, True])
 def test_one_text_is_the_row_of_a_batch(around: bool, kind: type, filler: str) -> None:
-    """`encode` gives a text the ids of `encode_batch`, also at lengths around the limit of the short path."""
+    """`encode` gives the same ids as `encode_batch`, also for lengths near the limit of the fast path for short texts."""
     for length in (0, 1, 2, 15, 16, 17, SHORT // 2, *range(SHORT - 3, SHORT + 4), 2 * SHORT, 3 * SHORT + 1):
         for text in ((filler * SHORT)[:length], "한" * length, "\u302e" * length, "!" * length, "x" * length, "\ufffd" * length):
             (row,) = as_kind([text], kind)
@@ -382,7 +384,7 @@ def test_one_text_is_the_row_of_a_batch(around: bool, kind: type, filler: str) -
 
 @each_filler
 def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
-    """Texts at lengths around the limit of the short path get the same ids as from the walk."""
+    """Texts of lengths near the limit of the fast path get the same ids from the kernels as from the walk."""
     for length in (SHORT - 1, SHORT, SHORT + 1):
         text = (filler * SHORT)[: length - 9] + "[MASK]한é\U0001f600"
         assert len(text) == length
@@ -394,7 +396,7 @@ def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
 @each_kind
 @pytest.mark.parametrize("length", [0, 1, SHORT - 1, SHORT, SHORT + 1])
 def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:
-    """On both paths, malformed text is refused with its position, or replaced on request."""
+    """Malformed text is refused with its position, or replaced on request, whether it is read on the fast path or not."""
     wrong: Any = "a" * length + "\ud800" if kind is str else b"a" * length + b"\xff"
     with pytest.raises(fst.TextError, match=f"^row 0, position {length}: "):
         tokenizer().encode(wrong)
@@ -421,7 +423,7 @@ SLICES = (slice(0, 2), slice(None), slice(1, None), slice(-2, None), slice(3, 1)
 @pytest.mark.parametrize("offsets", [False, True])
 @pytest.mark.parametrize("rows", SLICES, ids=str)
 def test_slice_of_a_batch_is_the_batch_of_its_rows(rows: slice, offsets: bool) -> None:
-    """A slice of a batch equals the batch of these texts, including splits, offsets and words."""
+    """A slice of a batch is equal to a batch of the sliced texts, including row splits, offsets and words."""
     texts = ["a b", "", "un able a", " ", "b"]
     found, expected = (tokenizer().encode_batch(given, offsets=offsets) for given in (texts, texts[rows]))
     found = found[rows]

@@ -1,4 +1,4 @@
-"""Arrow columns of any type, also sliced, chunked or with nulls, have the ids of their texts in a list."""
+"""An Arrow column of any type, also sliced, chunked or with nulls, gives the same ids as a list of its texts."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_chunks(kind: Any) -> None:
 
 @each_kind
 def test_dictionaries(kind: Any) -> None:
-    """A dictionary column gives the ids of its texts, also if it has fewer rows than its dictionary."""
+    """A dictionary column gives the ids of its texts, also if the dictionary has more entries than the column has rows."""
     numbers = [None if text is None else number for number, text in enumerate(TEXTS)]
     encoded = pa.DictionaryArray.from_arrays(pa.array([*numbers, *numbers[::-1]], pa.int32()), column(TEXTS, kind))
     right = ids([*TEXTS, *TEXTS[::-1]])
@@ -99,7 +99,7 @@ def test_no_texts(kind: Any, rows: int) -> None:
 @examples(240)
 @given(st.lists(st.none() | st.text(st.sampled_from("ab unx[MASK]<s>é世\U0001f600\u0301\u1b44한"), max_size=20), max_size=12), st.data())
 def test_any_column(texts: list[str | None], data: st.DataObject) -> None:
-    """A slice of any column gives the ids of its texts one by one."""
+    """A slice of any column gives the same ids as its texts one by one."""
     kind = data.draw(st.sampled_from(KINDS))
     first = data.draw(st.integers(0, len(texts)))
     assert checked(tokenizer().encode_arrow(column(texts, kind)[first:])) == ids(texts[first:])
@@ -128,7 +128,7 @@ def test_options(kind: Any, special: bool, longest: int | None) -> None:
 @pytest.mark.parametrize("width", [2, 5, 300])
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_padding(width: int, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Padded rows equal those of a call, as lists of a fixed size."""
+    """Padded rows are lists of a fixed size, with the same ids as from a call."""
     monkeypatch.setattr(tokenizer()._caller, "pad_side", side)
     present = [text for text in TEXTS if text is not None]
     rows = iter(tokenizer()(present, padding="max_length", max_length=width, truncation=True, padding_side=side)["input_ids"])
@@ -152,7 +152,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_options_that_do_not_fit() -> None:
-    """Padding without max_length, and a length below the number of special tokens, are refused."""
+    """Padding without max_length is refused, and so is a max_length below the number of special tokens."""
     with pytest.raises(ValueError, match="max_length"):
         tokenizer().encode_arrow(pa.array(["a"]), padding=True)
     with pytest.raises(ValueError, match="special tokens"):
@@ -338,16 +338,14 @@ BYTES = st.one_of(st.binary(max_size=3), st.text(max_size=40).map(str.encode), s
 @examples(1200)
 @given(st.lists(st.lists(BYTES, max_size=4).map(b"".join), min_size=1, max_size=6))
 def test_any_bytes(rows: list[bytes]) -> None:
-    """Rows of bytes are decoded as Python decodes them, or the first row that Python refuses is refused."""
+    """Rows of bytes are decoded to the same text as in Python, or the first row that Python refuses is refused."""
     assert transcoded(rows) == decoded(rows)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("before", [0, 1, 28, 29, 30, 31, 32])
 def test_first_bytes_of_every_character(before: int) -> None:
-    """Every sequence of two bytes, and every longer sequence at the limits of its range, is valid exactly if it is in Python, at any
-    position.
-    """
+    """Every sequence of two bytes, and every longer one at the limits of its range, is valid if and only if it is valid in Python."""
     borders = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xFF]
     pairs = itertools.product(range(0x80, 0x100), range(0x100))
     longer = itertools.product((0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF), borders, borders, borders)

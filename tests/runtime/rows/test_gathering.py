@@ -1,4 +1,4 @@
-"""Gathering: texts of any types and lengths are written one after the other into a buffer."""
+"""Gathering writes texts of any types and lengths one after the other into a buffer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fitting(lengths: list[int], limits: Limits) -> int:
 
 
 def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> None:
-    """Compare gathered rows with the definition: the first rows that fit the limits, in UTF-16."""
+    """Gather rows, and check that the buffer contains the first rows that fit the limits, in UTF-16."""
     texts = [row if isinstance(row, str) else row.decode() for row in rows]
     taken = texts[: fitting(list(map(len, rows)), limits)]
     units = np.full(CAPACITY["utf-16"], UNWRITTEN, np.uint16)
@@ -62,7 +62,7 @@ def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, 
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
-    """A row of any length is gathered completely, whatever the position of its widest character."""
+    """A row of any length is gathered completely, whatever the position of the character with the highest code point."""
     rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
     check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
@@ -70,7 +70,7 @@ def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> No
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
 @pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
 def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
-    """A row that is not str, or has a lone surrogate, is reported with its number, next to rows of any characters."""
+    """A row that is not str, or that has a lone surrogate, is reported with its number, whatever the other rows contain."""
     for row in range(40):
         rows = [others * number for number in range(40)]
         rows[row] = wrong

@@ -38,7 +38,7 @@ LONG: dict[str, tuple[str, list[int]]] = {
     thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 4),
 )
 def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Ten megabytes of any text are encoded with the expected ids."""
+    """A text of ten megabytes is encoded into the expected ids."""
     found = tokenizer.encode(text if kind is str else text.encode(), add_special_tokens=False)
     assert np.array_equal(found, np.array(expected, np.int32))
 

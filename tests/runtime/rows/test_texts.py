@@ -1,4 +1,4 @@
-"""Texts: valid and invalid objects, and the layout of a batch."""
+"""Texts: valid texts are accepted and invalid objects refused, and a batch has the documented layout."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int,
     )
 )
 def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fst.Tokenizer) -> None:
-    """Each row of bytes is valid or invalid on its own: no character continues in the next row."""
+    """Whether a row of bytes is valid does not depend on other rows, because no character continues in the next row."""
     mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
     batch = raw.encode_batch(rows, errors="replace")
     assert batch.ids.tolist() == mended.ids.tolist()
@@ -121,7 +121,7 @@ def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fs
 @examples(200)
 @given(rows=st.lists(st.text(st.sampled_from("a \ud83d\ude00\ud800\U0001f600世"), max_size=4), max_size=4))
 def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw: fst.Tokenizer) -> None:
-    """Each row of str is valid or invalid on its own: two surrogates in different rows never form a character."""
+    """Whether a row of str is valid does not depend on other rows, because two surrogates in different rows never form a character."""
     mended = [row.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for row in rows]
     assert raw.encode_batch(rows, errors="replace").ids.tolist() == raw.encode_batch(mended).ids.tolist()
     unfit = [row for row, text in enumerate(rows) if any("\ud800" <= char <= "\udfff" for char in text)]
@@ -206,7 +206,7 @@ BATCHES: dict[str, Callable[[list[Any]], Any]] = {
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("name", BATCHES)
 def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Any iterable of str or of bytes is a batch, with the results of a list of the same rows."""
+    """Any iterable of str or of bytes gives the same batch as a list of the same rows."""
     rows: Any = ROWS if kind is str else [row.encode() for row in ROWS]
     made, listed = BATCHES[name], tokenizer.encode_batch(rows, offsets="bytes")
     found = tokenizer.encode_batch(made(rows), offsets="bytes")
@@ -388,7 +388,7 @@ PIECES = (
     around=st.booleans(),
 )
 def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: bool, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Each row of a batch has the ids of its text alone, for any division of rows among threads."""
+    """Each row of a batch has the same ids as its text alone, for any division of rows among threads."""
     texts = [*texts[:long], "ab un " * (length // 6), *texts[long:]]
     rows: Any = texts if kind is str else [text.encode() for text in texts]
     alone = [tokenizer.encode(text, add_special_tokens=around) for text in rows]
@@ -415,7 +415,7 @@ def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, token
 
 
 def test_tokenizer_serves_many_threads(folder: Path, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
-    """Eight threads that share a new tokenizer get the results of one thread."""
+    """Eight threads that share a new tokenizer get the same results as one thread."""
     texts = ["".join(PIECES[number % (2 + row) % len(PIECES)] for number in range(20_000)) for row in range(16)]
     alone = [uncased[0].encode(text).tolist() for text in texts]
     shared = fst.Tokenizer.load(folder / "uncased.npz")

@@ -1,4 +1,4 @@
-"""Vocabularies for the tests of the runtime, with every special case of the kernel, and texts that reach these cases."""
+"""Vocabularies for the tests of the runtime that contain every special case of the kernel, and texts in which these cases occur."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def source_with(
     pre_tokenizers: Sequence[Any] | None = None,
     **options: Any,
 ) -> Source[WordPieceModel]:
-    """Make a source of tokens and added tokens, optionally with components other than BERT's."""
+    """Make a source from tokens and added tokens; the normalizers and pre-tokenizers are BERT's unless others are given."""
     source = read(list(tokens), options)
     text = source.text
     if normalizers is not None:
@@ -62,13 +62,13 @@ def source_with(
 
 
 def without_words(tables: Any) -> Any:
-    """Empty the table of words, so the automaton reads all words."""
+    """Empty the hash table of whole words, so that the automaton reads all words."""
     return replace(tables, words=np.zeros(8, np.uint64), displacements=np.zeros(2, np.uint16))
 
 
 def byte_level(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Sequence[str] = (), **model: Any) -> dict[str, Any]:
-    """A tokenizer.json of byte-level BPE; its ids number the bytes, the merged tokens, the `more` tokens and the special tokens, in this
-    order.
+    """A tokenizer.json of byte-level BPE. The bytes, the merged tokens, the `more` tokens and the special tokens have consecutive ids, in
+    this order.
     """
     made = [first + second for first, second in merges]
     tokens = dict.fromkeys(map(spelled, [*(bytes([byte]) for byte in range(256)), *made, *more]))

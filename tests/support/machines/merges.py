@@ -1,4 +1,4 @@
-"""Merge lists without an exact automaton."""
+"""Random merge lists, including lists for which no automaton gives the exact tokens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def strings(letters: str, longest: int) -> list[str]:
 
 @some.composite
 def lists(draw: some.DrawFn, letters: Sequence[bytes]) -> Merges:
-    """Merges in any order; some are repeated, and some have parts that no merge makes."""
+    """A strategy for lists of merges in random order; some merges are repeated, and some have parts that no merge makes."""
     tokens, merges = [*letters], list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(1, 8))):
         merges.append((draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))))

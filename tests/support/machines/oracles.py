@@ -1,4 +1,4 @@
-"""Test cases of other projects: the rows of `oracles/bpe_unigram/*.jsonl`."""
+"""Test cases from other projects, stored as rows of `oracles/bpe_unigram/*.jsonl` in the shared data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = ("tokenizer.json", "tekken.json")
 
 
 def rows() -> Iterator[tuple[str, Row]]:
-    """All rows, each with a name, except the rows of patterns, which have separate tests."""
+    """Yield all rows with a name for each, except the rows for split patterns, which have separate tests."""
     for path in sorted((SHARED / "oracles/bpe_unigram").glob("*.jsonl")):
         if path.stem != "split_regex":
             with path.open(encoding="utf-8") as lines:
@@ -31,7 +31,7 @@ def rows() -> Iterator[tuple[str, Row]]:
 
 
 def file_of(folder: str) -> Path:
-    """The file of a vocabulary."""
+    """The tokenizer.json, tekken.json or .tiktoken file in the folder of a vocabulary."""
     (path,) = (path for path in (SHARED / folder).iterdir() if path.name.startswith(FILES) or path.suffix == ".tiktoken")
     return path
 
@@ -49,7 +49,7 @@ def reason(row: Row) -> str | None:
 
 
 def reason_of_parts(vocab: Row) -> str | None:
-    """The reason to leave out a row whose vocabulary is components of a tokenizer.json."""
+    """The reason to leave out a row whose vocabulary consists of components of a tokenizer.json; None if the row is run."""
     if "base" not in vocab:
         model = vocab["model"]
         return NOT_BPE if model["type"] == "Unigram" else UNKNOWN if model["unk_token"] not in (None, *model["vocab"]) else None

@@ -56,7 +56,7 @@ def document(vocabulary: Sequence[tuple[str, float]], *, unk_id: int | None = 0,
 
 @cache
 def machine(case: tuple[str, str, bool]) -> Machine:
-    """The table, the tokenizer and the reference of a case."""
+    """The table, the tokenizer and the reference tokenizer of a test case, built from one tokenizer.json."""
     pipeline, added, fallback = case
     vocabulary = [*VOCABULARY, *(BYTES if fallback else [])]
     tokens = [{"id": len(vocabulary) + place, **part} for place, part in enumerate(ADDED[added])]
@@ -74,7 +74,7 @@ def read(name: str) -> str:
 
 
 def without(source: str, *parts: str) -> str:
-    """A tokenizer.json with some keys set to null; the scores keep their spelling, because the text is edited."""
+    """Set some keys of a tokenizer.json to null. The text of the file is edited, so that the decimal digits of scores do not change."""
     for part in parts:
         begin = source.index(":", source.index(f'"{part}"')) + 1
         begin += len(source[begin:]) - len(source[begin:].lstrip())
@@ -85,7 +85,7 @@ def without(source: str, *parts: str) -> str:
 
 @cache
 def real(name: str, folder: Path) -> tuple[Any, fst.Tokenizer, Tokenizer]:
-    """The table, the tokenizer and the reference of a real vocabulary, without its normalizer and decoder."""
+    """The table, the tokenizer and the reference tokenizer of a real vocabulary, whose normalizer and decoder are removed."""
     path = folder / f"{name}.json"
     path.write_text(without(read(name), "normalizer", "decoder"))
     table = compiled(path)

@@ -1,4 +1,4 @@
-"""Unigram tables whose sums span entire texts, and models of `sentencepiece` with the same pieces."""
+"""Unigram tables with score scope "text", and `sentencepiece` models with the same pieces."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ TO_SYMBOL = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 
 
 def model_of(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> UnigramModel:
-    """The Unigram model with some pieces."""
+    """Make a Unigram model of the compiler from `sentencepiece` pieces."""
     names, scores, types = ([*column] for column in zip(*pieces, strict=True))
     unk_id = types.index(UNKNOWN) if UNKNOWN in types else None
     return UnigramModel(names, [float(np.float32(score)) for score in scores], unk_id, byte_fallback, TEXT_SCOPE, types)
 
 
 def tables_of(model: UnigramModel, *, whitespace: bool = False) -> UnigramTable:
-    """The table of a model for normalized texts; with `whitespace`, its normalizer replaces spaces by the symbol."""
+    """Compile a model into a table. With `whitespace`, the table's normalizer replaces spaces by ▁; otherwise texts must contain ▁."""
     model.check("it")
     text = TextPipeline([TO_SYMBOL] * whitespace, [])
     return assemble(Source(model, text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def reference(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Any:
-    """The processor of `sentencepiece` with some pieces."""
+    """Make a `sentencepiece` processor from pieces, as the reference for their table."""
     return sentencepiece.SentencePieceProcessor(model_proto=proto([*pieces], "unigram", byte_fallback=byte_fallback).SerializeToString())

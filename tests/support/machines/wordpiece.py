@@ -28,13 +28,13 @@ from fst.compile.text.characters import reference as characters
 EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
 UNCASED, CASED = "bert-base-uncased", "bert-base-multilingual-cased"
 DROPPED = {*characters.those("nonspacing").tolist()}
-KEPT = [chr(code) for code in np.flatnonzero(characters.orders()) if code not in DROPPED]  # marks that strip_accents keeps and moves
+KEPT = [chr(code) for code in np.flatnonzero(characters.orders()) if code not in DROPPED]  # strip_accents may reorder these marks
 PART = 4000  # number of texts
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A tokenizer of the reference library and one of the package, with the same vocabulary and options."""
+    """A tokenizer of `tokenizers` and one of this package, with the same vocabulary and options."""
 
     reference: Tokenizer
     tokenizer: fst.Tokenizer
@@ -54,7 +54,7 @@ class Pair:
         return self.reference.to_str()
 
     def _expected(self, texts: Sequence[str]) -> fst.Batch:
-        """The ids of all texts by the reference."""
+        """Encode all texts with the reference tokenizer, as the expected ids."""
         ids, lengths = [np.empty(0, np.int32)], [0]
         # The texts are encoded in parts, because Python's garbage collector is slow with many lists in memory.
         for start in range(0, len(texts), PART):
@@ -70,7 +70,7 @@ class Pair:
 
 
 def ways(texts: Sequence[str]) -> Iterator[tuple[Any, int]]:
-    """Texts as str on one thread and as bytes on two; in the slow tier, also as str on two threads and as bytes on one."""
+    """Yield the types of texts and numbers of threads to test: str on one thread and bytes on two; in the slow tier, all combinations."""
     kinds = (list(texts), [text.encode() for text in texts])
     return itertools.product(kinds, (1, 2)) if tiers.LONG else zip(kinds, (1, 2), strict=True)
 
@@ -97,7 +97,7 @@ def pair_of(name: str) -> Pair:
 
 @functools.cache
 def letters() -> list[str]:
-    """Make a vocabulary of single characters that shows how normalization changes, makes or moves each character.
+    """Make a vocabulary of single characters, from whose ids a test sees how normalization changes, creates or reorders each character.
 
     It contains all results of normalization, all marks that normalization moves, the first 12,544 other characters, and every 97th.
     """
@@ -225,7 +225,7 @@ def pieces_of_all_kinds(rng: random.Random) -> Iterator[str]:
 
 @functools.cache
 def texts_of_all_kinds() -> list[str]:
-    """Texts for the options, each with a few words that are short enough for segmentation even if they form one word."""
+    """Texts for the tests of options. Each has a few words, and is short enough for segmentation even if an option joins its words."""
     rng = random.Random(5)
     words = pieces_of_all_kinds(rng)
     return [*map("".join, itertools.product(OF_ALL_KINDS, repeat=2)), *mixed(words, rng, 1000), *itertools.islice(words, 3000)]

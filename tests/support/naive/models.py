@@ -86,7 +86,7 @@ def split_bert(text: str) -> list[str]:
 
 
 def cut(text: str, special: Iterable[str]) -> list[str]:
-    """Cut raw text at special tokens, leftmost and longest first; every second part, from the second on, is a special token."""
+    """Cut raw text at its special tokens, the leftmost and longest first; the parts alternate between text and special tokens."""
     longest_first = sorted(special, key=len, reverse=True)
     return re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text) if longest_first else [text]
 
@@ -292,7 +292,9 @@ def tokens_ending(tokens: Sequence[str], data: bytes, end: int) -> list[int]:
 
 
 def unigram_ids(piece: str, vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
-    """The ids of a pre-token by Unigram; a string that is not a token becomes the tokens of its bytes, or the unknown token."""
+    """The ids of a pre-token's best Unigram segmentation; a string that is not a token becomes the tokens of its bytes, or the unknown
+    token.
+    """
     return ids_of_tokens(unigram(piece, dict(vocabulary), vocabulary[unk_id][0]), vocabulary, unk_id, byte_fallback)
 
 

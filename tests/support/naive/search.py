@@ -46,7 +46,7 @@ def folded(text: str) -> str:
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether neither end of a match is inside a word."""
+    """Whether a match consists of whole words, so neither its start nor its end is inside a word."""
     edges = [place for place in (start, end) if 0 < place < len(text) and start < end]
     return not any(is_of_words(text[place - 1]) and is_of_words(text[place]) for place in edges)
 
@@ -99,7 +99,7 @@ class MecabDictionary(NamedTuple):
     most: int
 
     def of(self, char: str) -> tuple[str, ...]:
-        """The categories of a character."""
+        """The categories of a character; the settings of the first category apply to unknown words."""
         return self.characters.get(char, ("DEFAULT",))
 
     def sorts(self, text: str, start: int) -> list[tuple[str, int, int, int]]:
@@ -123,7 +123,7 @@ class MecabDictionary(NamedTuple):
         return known + [(text[start:end], left, right, cost) for end in ends for left, right, cost in entries]
 
     def least_cost(self, text: str) -> int:
-        """The cost of the best path through a text; words of the dictionary contain no spaces."""
+        """The cost of the best path through a text, for dictionaries whose words contain no spaces."""
 
         def rest(start: int, right: int) -> int:
             while start < len(text) and "SPACE" in self.of(text[start]):

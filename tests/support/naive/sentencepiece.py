@@ -158,7 +158,7 @@ def _with_own(own: Sequence[str], text: str) -> list[str]:
 
 
 def _apart(part: str, made_of: Mapping[str, tuple[str, str]]) -> list[str]:
-    """The pieces that were joined to a piece of type UNUSED."""
+    """Split a piece of type UNUSED, repeatedly, into the pieces that were joined to it."""
     return [part] if part not in made_of else [piece for half in made_of[part] for piece in _apart(half, made_of)]
 
 

@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the trainers that import nothing of the package."""
+"""Slow and obvious definitions of the trainers; they import nothing of the package."""
 
 from __future__ import annotations
 
@@ -179,11 +179,8 @@ def unigram_expectations(words: Mapping[str, int], scores: Mapping[str, float]) 
 def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: int, is_right: bool) -> list[str]:
     """The remaining pieces in the order of `tokenizers`: pieces that cannot be replaced or are themselves split, then the others by loss.
 
-    Args:
-    words: word → count.
-    scores: piece → score.
-    most: the number of remaining pieces, including the unknown piece.
-    is_right: true: without a piece, the sum grows by the number of its replacements; false: by the number of all pieces.
+    Args: words: word → count. scores: piece → score. most: the number of remaining pieces, including the unknown piece. is_right: how the
+    sum of counts changes if a piece is removed: by the number of its replacements (true) or of all pieces (false).
     """
     counts = Counter[str]()
     for word, count in words.items():

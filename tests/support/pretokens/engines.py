@@ -1,4 +1,4 @@
-"""The matches of a pattern by the regex engines of `tokenizers` and `tiktoken`."""
+"""Functions that find the matches of a pattern with the regex engines of `tokenizers` and `tiktoken`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Matches = Callable[[str], list[str]]
 
 
 def oniguruma(pattern: str) -> Matches:
-    """The matches that ``tokenizers`` finds."""
+    """A function that finds matches with Oniguruma, the engine of `tokenizers`."""
     from tokenizers import Regex, pre_tokenizers
 
     split = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
@@ -19,7 +19,7 @@ def oniguruma(pattern: str) -> Matches:
 
 
 def fancy_regex(pattern: str, characters: str, longest: int) -> Matches:
-    """The matches that ``tiktoken`` finds in texts of `characters`, up to the length `longest`.
+    """A function that finds matches with fancy-regex, the engine of `tiktoken`, in texts of `characters` with at most `longest` characters.
 
     All these strings are tokens, so each match becomes one token.
     """
@@ -32,5 +32,5 @@ def fancy_regex(pattern: str, characters: str, longest: int) -> Matches:
 
 
 def cut(text: str, spans: Sequence[Span]) -> list[str]:
-    """The parts of a text at some spans."""
+    """Cut the spans of a splitter out of a text, to compare them with the matches of an engine."""
     return [text[start:end] for start, end in spans]

@@ -123,7 +123,7 @@ def everything() -> str:
 
 
 def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator[str]:
-    """Lines for properties that partition characters. A character with one of these properties is not tested for the next."""
+    """Lines for properties of which each character has exactly one, so characters with a property are not tested for the next ones."""
     for names in named(listed):
         found = engine.matched(rf"\p{{{names.split()[0]}}}+", text)
         text = "".join(char for char in text if char not in found)
@@ -131,12 +131,12 @@ def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator
 
 
 def cased() -> set[str]:
-    """The characters that change when their case is mapped or folded."""
+    """The characters that change when they are lowercased, uppercased or case-folded."""
     return Oniguruma().matched(r"[\p{CWCM}\p{CWCF}]+", everything())
 
 
 def _folds(engine: Oniguruma) -> Iterator[str]:
-    """Lines for the classes of ``(?i)``. The engine compares all pairs of characters that have a case."""
+    """Lines for the classes of characters that are equal under ``(?i)``, from comparisons of all pairs of characters that have a case."""
     characters = sorted(cased())
     apart = "\n".join(characters)  # no match includes two characters, since line feeds separate them
     left = set(characters)

@@ -1,4 +1,4 @@
-"""Sequences of Splits."""
+"""Sequences of the pre-tokenizer `Split`, and characters for texts that test them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def split(pattern: str, behavior: str = "Isolated", invert: bool = False, form: str = "Regex") -> Json:
-    """A Split in a tokenizer.json."""
+    """A pre-tokenizer `Split` in the format of a tokenizer.json."""
     return {"type": "Split", "pattern": {form: pattern}, "behavior": behavior, "invert": invert}
 
 
@@ -29,7 +29,7 @@ words = some.lists(
     min_size=1,
     max_size=2,
 )
-# One character usually determines whether an alternative matches.
+# A single character usually determines whether an alternative of the pattern matches.
 alternatives = some.builds(
     "{}{}(?:{}{}){}".format,
     some.sampled_from(ATOMS),

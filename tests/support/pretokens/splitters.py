@@ -1,4 +1,4 @@
-"""Patterns of splitters, and texts over their character classes."""
+"""Patterns of splitters, and texts of one representative character for each of their character classes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def representatives(compiled: Splitter) -> str:
 
 
 def texts_over(characters: str, most: int) -> Iterator[str]:
-    """All texts over some characters, up to the greatest length with at most `most` texts."""
+    """Yield all texts of some characters, up to the greatest length for which at most `most` texts exist."""
     length = 0
     while len(characters) ** (length + 1) <= most:
         length += 1

@@ -19,7 +19,7 @@ STRATEGIES = ("do_not_truncate", "longest_first", "only_first", "only_second")
 
 @functools.cache
 def lines() -> list[str]:
-    """Texts in many languages and hostile texts, cut short so that a test can run many."""
+    """Hostile texts and texts in many languages, shortened so that a test can run many of them."""
     hostile = json.loads((SHARED / "hostile" / "blns.json").read_text(encoding="utf-8"))
     records = (SHARED / "corpora" / "multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::997]
     found = [*hostile, *(json.loads(record)["text"] for record in records if record)]
@@ -45,5 +45,5 @@ def tok(**more: Any) -> fst.Tokenizer:
 
 
 def ids(*arguments: Any, **options: Any) -> Any:
-    """The ids that a call returns."""
+    """Call the tokenizer, and return only the ids of the result."""
     return tok()(*arguments, **options)["input_ids"]

@@ -10,7 +10,7 @@ import fst
 
 
 def check_threads(tok: fst.Tokenizer, texts: Any, threads: int = 3, **options: Any) -> None:
-    """Compare the results of several threads with those of one."""
+    """Check that several threads give the same ids, offsets and words as one thread."""
     expected = tok.encode_batch(texts, threads=1, **options)
     found = tok.encode_batch(texts, threads=threads, **options)
     for name in ("ids", "row_splits", "offsets", "words"):

@@ -1,4 +1,4 @@
-"""Tokenizers with the same small vocabulary and different normalization."""
+"""Tokenizers with the same small vocabulary and with different options of BERT's normalizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ids of texts with their positions, by the package and by the reference."""
+"""Encode texts with offsets, by the package and by the reference, and compare the rows."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def kept_digest(reference: Tokenizer, texts: Sequence[str], **options: Any) -> s
 
 
 def referred(reference: Tokenizer, texts: Sequence[str], **options: Any) -> Rows:
-    """The rows by the reference."""
+    """Encode texts with the reference, and return the rows."""
     rows = Rows([], [], [], [])
     # The texts are encoded in parts, because Python's garbage collector is slow with many lists in memory.
     for first in range(0, len(texts), PART):
@@ -91,7 +91,7 @@ def referred(reference: Tokenizer, texts: Sequence[str], **options: Any) -> Rows
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A tokenizer of the reference and one of the package, with the same vocabulary and options."""
+    """A tokenizer of `tokenizers` and one of this package, with the same vocabulary and options."""
 
     reference: Tokenizer
     tokenizer: fst.Tokenizer
@@ -129,7 +129,7 @@ def tokenizer(longest: int = 100) -> fst.Tokenizer:
 
 @functools.cache
 def located_pair(name: str) -> Pair:
-    """Load a vocabulary."""
+    """Load a real vocabulary with both libraries, for comparisons of offsets."""
     pair = pair_of(name)
     return Pair(pair.reference, pair.tokenizer)
 

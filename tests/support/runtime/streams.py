@@ -1,4 +1,4 @@
-"""Texts for streams, and their parts."""
+"""Difficult texts for streams, and functions that cut them into parts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def made(name: str) -> fst.Tokenizer:
 
 @functools.cache
 def hostile(seed: int, size: int = 2000) -> str:
-    """Make a text of all parts at which a cut is difficult."""
+    """Make a text of strings that are difficult to cut, such as marks and incomplete special tokens."""
     draw = random.Random(seed)
     text = "".join(draw.choice(HOSTILE) for _ in range(size))
     begin = draw.randrange(len(text) - size)

@@ -1,4 +1,4 @@
-"""Functions for folders of pretrained models."""
+"""Write folders of pretrained models, and compare the settings that are read from them with `transformers`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def write(folder: Path, files: Files) -> Path:
 
 
 def as_known(length: float) -> int | None:
-    """The maximum length of a model; None for the very large number by which `transformers` means no limit."""
+    """The maximum length of a model. None replaces the very large number with which `transformers` represents "no limit"."""
     return None if length > 10**9 else int(length)
 
 

@@ -1,4 +1,4 @@
-"""Sources of byte-level BPE."""
+"""Sources of byte-level BPE in several formats, and slow definitions of their ids."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def model(tokens: Sequence[str] = TOKENS, merges: Any = MERGES, **more: Any) -> 
 
 
 def document(**parts: Any) -> Json:
-    """A tokenizer.json, some parts of which are replaced by `parts`."""
+    """A tokenizer.json with the given `parts` in place of its own."""
     return {
         "version": "1.0",
         "truncation": None,
@@ -106,7 +106,7 @@ SPLITS: dict[str, Any] = {}
 
 
 def split_of(part: Component) -> Any:
-    """The Split of `tokenizers` for a component, cached."""
+    """The pre-tokenizer Split of `tokenizers` for a component of a tokenizer.json, made once."""
     described = json.dumps(part)
     if described not in SPLITS:
         SPLITS[described] = reference_of(json.loads(described))
@@ -114,12 +114,12 @@ def split_of(part: Component) -> Any:
 
 
 def reference_of(pre_tokenizer: Json) -> Any:
-    """The pre-tokenizer of `tokenizers` for a component."""
+    """The pre-tokenizer of `tokenizers` for a component of a tokenizer.json."""
     return Tokenizer.from_str(json.dumps(document(pre_tokenizer=pre_tokenizer))).pre_tokenizer
 
 
 def ids_of(source: Source[BpeModel], text: str) -> list[int]:
-    """The ids of a text without added tokens that no normalizer changes."""
+    """The ids of a text by the slow definition, for texts without added tokens and sources without a normalizer."""
     found = (merged(source.model, piece) for piece in pieces(source.text.pre_tokenizers, text))
     return [number for ids in found for number in ids]
 

@@ -1,4 +1,4 @@
-"""Folders of pretrained models, and comparisons with the tokenizers of `transformers`."""
+"""Make folders of pretrained models, and compare their compiled tokenizers with those of `transformers`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def typed(content: str, **flags: bool) -> Json:
 
 
 def document(**parts: Any) -> Json:
-    """A tokenizer.json, some parts of which are replaced by `parts`."""
+    """A tokenizer.json with the given `parts` in place of its own."""
     special = {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in (("[CLS]", 2), ("[SEP]", 3))}
     text, cls, sep = ({"Sequence": {"id": "A", "type_id": 0}}, *({"SpecialToken": {"id": name, "type_id": 0}} for name in special))
     return {

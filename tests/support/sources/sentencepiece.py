@@ -18,7 +18,7 @@ UNK = Piece("<unk>", 0, UNKNOWN)
 
 
 class Spaces(NamedTuple):
-    """The flags of `sentencepiece`'s normalizer for spaces."""
+    """The settings of `sentencepiece`'s normalizer that add, remove or escape spaces."""
 
     add_dummy_prefix: bool = True
     remove_extra_whitespaces: bool = True

@@ -1,4 +1,4 @@
-"""Models of `sentencepiece` that normalize nothing."""
+"""Models of `sentencepiece` without normalization, as protocol buffers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
 def proto(pieces: list[Piece], kind: str, **trainer: Any) -> Any:
-    """A model of `sentencepiece` that normalizes nothing."""
+    """Make a `sentencepiece` model without normalization from pieces."""
     made = sentencepiece_model_pb2.ModelProto()
     for piece in pieces:
         made.pieces.add(piece=piece.text, score=piece.score, type=piece.type)

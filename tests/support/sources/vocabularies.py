@@ -52,7 +52,7 @@ def added(number: int, content: str, special: bool = True) -> Document:
 
 
 def template(single: str, ids: Mapping[str, Sequence[int]]) -> Document:
-    """A TemplateProcessing from the names of special tokens, with $ in place of the text."""
+    """A TemplateProcessing from a list of special tokens, in which $ is the position of the text."""
     pieces = [
         {"Sequence": {"id": "A", "type_id": 0}} if name == "$" else {"SpecialToken": {"id": name, "type_id": 0}} for name in single.split()
     ]
@@ -65,7 +65,7 @@ FRAME = {"[CLS]": [2], "[SEP]": [3]}
 
 
 def document(tokens: Sequence[str] | Mapping[str, int] = TOKENS, model: Mapping[str, Any] | None = None, **parts: Any) -> Document:
-    """A tokenizer.json, some parts of which are replaced by `parts`."""
+    """A tokenizer.json with the given `parts` in place of its own."""
     vocabulary = dict(tokens) if isinstance(tokens, Mapping) else {token: number for number, token in enumerate(tokens)}
     options = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
     return {

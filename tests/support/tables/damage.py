@@ -1,4 +1,4 @@
-"""Tables with one changed bit."""
+"""Change one bit of a table, for tests that damaged tables which pass their proof are harmless."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import fst
 
 
 def survivors(table: Any, draw: Random, tries: int, place: Callable[[Random, int], int] = Random.randrange) -> Iterator[Any]:
-    """Yield the tables with one changed bit that still pass their proof; at least one must pass, or a test would check nothing.
+    """Yield tables with one changed bit that still pass their proof; if no table passes, the test fails, because it would check nothing.
 
     Args:
     table: the table; it is not changed.

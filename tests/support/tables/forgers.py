@@ -1,4 +1,4 @@
-"""Changes of arrays after which kernels would read or write outside arrays."""
+"""Changes of a table's arrays that would make kernels read or write outside arrays, if proofs did not refuse the table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def put(name: str, index: Any, value: Any) -> Corruption:
 
 
 def both(*corruptions: Corruption) -> Corruption:
-    """A function that applies several changes, for damage that needs more than one."""
+    """A function that applies several changes, for damage that needs more than one change."""
 
     def corrupt(tables: WordPieceTable) -> WordPieceTable:
         for corruption in corruptions:
@@ -49,7 +49,7 @@ def both(*corruptions: Corruption) -> Corruption:
 
 
 def states(tables: WordPieceTable) -> Array:
-    """Find the slots of all finish entries."""
+    """Find the slots of all finish entries, which are also the slots where states begin."""
     return np.flatnonzero((ENTRY.labels_of(tables.entries) == FINISH) & (tables.entries != HOLE))
 
 
@@ -81,7 +81,7 @@ def of_kind(kind: int, finish: bool) -> Callable[[WordPieceTable], int]:
 
 
 def fields(slot: Callable[[WordPieceTable], int], **changed: Any) -> Corruption:
-    """A function that changes fields of an entry."""
+    """A function that changes some fields of the entry at a slot."""
 
     def value(tables: WordPieceTable) -> Any:
         entry = tables.entries[slot(tables)]
@@ -103,7 +103,7 @@ def not_a_state(tables: WordPieceTable) -> int:
 
 
 def stranger(tables: WordPieceTable) -> int:
-    """Find a label that moves the transition of `move` to a row that does not exist."""
+    """Find a label with which the last transition would belong to a state that does not exist."""
     last = int(moves(tables)[-1])
     return next(label for label in range(1, tables.header["columns"]) if last - label not in states(tables))
 

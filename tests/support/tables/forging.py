@@ -1,4 +1,4 @@
-"""Forged files that would do harm, and checks that they are refused."""
+"""Make table files with wrong content but valid checksums, and check that they are refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fst.registry import MACHINES
 from fst.tables import npz
 
 KNOWN = ", ".join(map(repr, MACHINES))  # the kinds of tables
-# These have failure links that emit one token or several, and special tokens with several bytes per character.
+# This vocabulary has failure links that emit one token or several tokens, and special tokens with several bytes per character.
 TOKENS = [
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", ".",
     "é", "世", "½", "««é»", "##e", "##t", "##tt", "tttt", "##1",
@@ -57,7 +57,7 @@ def forged(parts: Mapping[str, bytes]) -> bytes:
 
 
 def with_npy_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """Change the header of one array; the header keeps its length."""
+    """Change the `.npy` header of one array without a change of the header's length."""
     parts = members(data)
     size = 10 + int.from_bytes(parts[name][8:10], "little")
     header = change(parts[name][: size - 1].rstrip()).ljust(size - 1) + b"\n"
@@ -87,7 +87,7 @@ def refused(path: Path, data: bytes, match: str | None = None) -> None:
 
 
 def refused_by_proof(path: Path, tables: WordPieceTable) -> str:
-    """Check that a file is refused with the message of the proof of its table, and return the message."""
+    """Check that a file is refused with the same message as the proof of its table, and return the message."""
     in_order = json.loads(json.dumps(tables.header, sort_keys=True))  # the order of the file
     with pytest.raises(fst.TableError) as fault:
         replace(tables, header=in_order).prove()

@@ -61,7 +61,7 @@ def of_vocabulary(name: str) -> str:
 
 
 def read() -> dict[str, Digests]:
-    """The stored digests: of samples, and of vocabularies."""
+    """Read the stored digests: those of samples, and those of vocabularies."""
     found: dict[str, Digests] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 

@@ -1,4 +1,4 @@
-"""Functions from rows to columns, for a process that loads a table and maps documents."""
+"""Functions for `datasets.map`, for a process that loads a table and maps documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import fst
 
 
 def functions(one: fst.Tokenizer) -> dict[str, Callable[[list[str]], Any]]:
-    """Functions from rows to columns; each has the tokenizer in its closure."""
+    """Functions from a batch of rows to new columns; each function refers to the tokenizer in its closure."""
     return {
         "itself": one,
         "partial": functools.partial(one, truncation=True, max_length=5),

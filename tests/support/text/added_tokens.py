@@ -1,4 +1,4 @@
-"""Added tokens with every flag, and comparisons with `tokenizers`."""
+"""Added tokens with every combination of flags, and comparisons with `tokenizers`."""
 
 from __future__ import annotations
 

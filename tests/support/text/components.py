@@ -15,7 +15,7 @@ Part = dict[str, Any]
 
 
 def bert(**settings: Any) -> Part:
-    """A BertNormalizer with the most common settings, some of which are replaced by `settings`."""
+    """A BertNormalizer with the most common settings, except the given `settings`."""
     usual = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     return {**usual, **settings}
 
@@ -94,7 +94,7 @@ TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def sequence(parts: Sequence[Part], listed: str) -> Part | None:
-    """Components in the format of a file: null, one component, or a sequence."""
+    """Components in the format of a tokenizer.json: null, one component, or a Sequence."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return {"type": "Sequence", listed: list(parts)}
@@ -124,7 +124,7 @@ def document(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], tokens: 
 
 
 def words_of(reference: Tokenizer, text: str) -> list[str]:
-    """The words of a text without special tokens, by `tokenizers`."""
+    """Normalize and split a text without special tokens with `tokenizers`, and return the words."""
     normalizer: Any = reference.normalizer
     pre_tokenizer: Any = reference.pre_tokenizer
     normal = normalizer.normalize_str(text) if normalizer else text

@@ -1,4 +1,4 @@
-"""Documents with edits of the text before byte-level BPE."""
+"""A tokenizer.json of byte-level BPE with a normalizer that adds or removes characters, such as Prepend or Strip."""
 
 from __future__ import annotations
 

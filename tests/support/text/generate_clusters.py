@@ -31,7 +31,8 @@ PROBES = {
     "before V": ("{}\u1161\u0301", 3),
     "before T": ("{}\u11a8\u0301", 3),
 }
-# For each class: the properties that its characters have, and the properties that they lack. The first class that fits counts.
+# For each class: the properties that its characters have, and the properties that they lack. A character belongs to the first class that
+# fits.
 CLASSES: tuple[tuple[str, set[str], set[str]], ...] = (
     ("linker", {"joins", "linker"}, set()),
     ("extend", {"joins", "between pictographs", "between consonants"}, set()),

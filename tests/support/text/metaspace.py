@@ -1,4 +1,4 @@
-"""Pre-tokenizers like SentencePiece's."""
+"""Pre-tokenizers that split a text as SentencePiece does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TO_SYMBOL = to("▁", " ")
 
 
 def spaced(scheme: str = "always", split: bool = True, replacement: str = "▁") -> Json:
-    """A Metaspace in a tokenizer.json."""
+    """A pre-tokenizer Metaspace in the format of a tokenizer.json."""
     return {"type": "Metaspace", "replacement": replacement, "prepend_scheme": scheme, "split": split}
 
 

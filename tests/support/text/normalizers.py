@@ -1,4 +1,4 @@
-"""Normalizers and added tokens before BPE, and comparisons with `tokenizers`."""
+"""Normalizers, pre-tokenizers and added tokens for byte-level BPE, and comparisons with `tokenizers`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def replaced(content: str, regex: str) -> Json:
 
 
 def token(content: str, *flags: str) -> Json:
-    """An added token with flags."""
+    """An added token in the format of a tokenizer.json, without its id."""
     return {"content": content, "special": "normalized" not in flags, **dict.fromkeys(flags, True)}
 
 
@@ -76,7 +76,7 @@ ADDED = {"none": (), "raw": RAW, "late": LATE, "all": (*RAW, *LATE, *STRIPS), "c
 
 
 def document(case: tuple[str, str, bool, bool]) -> Json:
-    """The tokenizer.json of a case."""
+    """Make the tokenizer.json of a test case: a normalizer, added tokens and options of ByteLevel."""
     name, added, adds_space, trims = case
     parts = byte_level(GPT2, ENGLISH_MERGES)
     byte_level_part = {"type": "ByteLevel", "add_prefix_space": adds_space, "trim_offsets": trims, "use_regex": True}
@@ -92,12 +92,12 @@ Machine = tuple[BpeTable, fst.Tokenizer, Tokenizer]
 
 @cache
 def machine(case: tuple[str, str, bool, bool]) -> Machine:
-    """The table, the tokenizer and the reference of a case."""
+    """The table, the tokenizer and the reference tokenizer of a test case."""
     return built(document(case))
 
 
 def built(parts: Json) -> Machine:
-    """The table, the tokenizer and the reference of a tokenizer.json."""
+    """The table, the tokenizer and the reference tokenizer of a tokenizer.json."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     whole = {"version": "1.0", **parts, "added_tokens": [{**flags, **part} for part in parts["added_tokens"]]}
     table = assemble(of_document(parts, Path("tokenizer.json")), "auto")

@@ -20,12 +20,12 @@ from fst.text.alphabet import Alphabet
 
 
 def each(argument: str, components: dict[str, list[Part]], share: int) -> pytest.MarkDecorator:
-    """A decorator that runs a test for all components in the slow tier, and by default for one of `share`."""
+    """A decorator that runs a test for one in `share` components, and in the slow tier for all components."""
     return pytest.mark.parametrize(argument, thinned([pytest.param(parts, id=name) for name, parts in components.items()], share))
 
 
 def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Alphabet:
-    """The alphabet of components in the format of a file."""
+    """Compile normalizers and pre-tokenizers, given as in a tokenizer.json, into an alphabet."""
     return alphabet(
         folding.components(sequence(normalizer, "normalizers")),
         pre_tokenizers.components(sequence(pre_tokenizer, "pretokenizers")),
