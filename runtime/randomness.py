@@ -1,4 +1,4 @@
-"""Randomness: settings for a random choice of ids, of which there are two kinds, `fst.Dropout` and `fst.Sampling`."""
+"""The protocol of the two kinds of settings for a random choice of ids, `fst.Dropout` and `fst.Sampling`."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ class Randomness(Protocol):
         """Return these settings with a random seed, unless they already have a seed."""
 
     def after(self: Kind, rows: int) -> Kind:
-        """Return these settings for the rows after the next `rows` rows."""
+        """Return these settings with `first_row` increased by `rows`."""

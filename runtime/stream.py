@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 Trim = Callable[[Ids, Ints, Ints], None]
 
 MOST_NUMBERS = (1 << 31) - 1  # the highest position that a call of a kernel can express
-STREAM_BLOCK = 1 << 15  # characters or bytes per call of a kernel; less text waits for `read` or `close`
+STREAM_BLOCK = 1 << 15  # characters or bytes per call of a kernel; less text is encoded only by `read` or `close`
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +267,7 @@ class ResultStream(Generic[Result]):
 
 
 class Spans:
-    """A converter of spans from the 32 bits of a kernel to a text of any length.
+    """A converter of spans from a kernel's 32-bit numbers to positions in a text of any length.
 
     A kernel's positions have only 32 bits, so it receives numbers that represent positions in the text. The lowest numbers represent the
     begin and the end of each symbol or normalized character that is stored between two calls; the numbers after them ascend with the

@@ -83,12 +83,12 @@ class Tokenizer(PublicClass, Encoder):
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:
-        """The truncation settings in the vocabulary's source, for information: texts are truncated only if a call requests it."""
+        """The truncation settings in the vocabulary's source. Texts are truncated only if a call requests truncation."""
         return self._settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
-        """The padding settings in the vocabulary's source, for information: rows are padded only if a call requests it."""
+        """The padding settings in the vocabulary's source. Rows are padded only if a call requests padding."""
         return self._settings.padding
 
     @overload
@@ -322,7 +322,7 @@ class Tokenizer(PublicClass, Encoder):
 
     @Lazy
     def _by_steps(self) -> tuple[StepDecoder, StepDecoder] | None:
-        """Two decoders, for all ids and for ids without special tokens; None if the vocabulary's decoder does not consist of steps."""
+        """The decoder of all ids, and the decoder that skips special tokens; None for a vocabulary whose decoder has no steps."""
         if not isinstance(self._settings.decoder, StepsDecoder):
             return None
         whole = StepDecoder(self._tokens_by_id, self._settings.decoder.steps)
@@ -361,7 +361,7 @@ class Tokenizer(PublicClass, Encoder):
             TypeError: an item is not a token.
             VocabularyError: a token has a lone surrogate.
             UnsupportedError: no table can find the token exactly as ``tokenizers`` does, for example because the normalizer removes it; or
-                a new id is already in use; or the table has the ids of sentencepiece, which has no added tokens.
+                a new id is already in use; or the table encodes as ``sentencepiece`` does, which has no added tokens.
 
         Examples:
             >>> from fst.compile import wordpiece

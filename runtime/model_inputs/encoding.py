@@ -1,6 +1,6 @@
 """The result of ``fst.Tokenizer.__call__``: the arrays for a model, and the span and the word of each token.
 
-Names and meanings are the same as in ``transformers.BatchEncoding`` and ``tokenizers.Encoding``.
+The members have the same names and meanings as in ``transformers.BatchEncoding`` and ``tokenizers.Encoding``.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Encoding:
 
     @property
     def words(self) -> list[int | None]:
-        """A deprecated alias of `word_ids`, which raises a warning, as in ``tokenizers``."""
+        """A deprecated alias of `word_ids`; each access emits a warning, as in ``tokenizers``."""
         warnings.warn("Encoding.words is deprecated; use Encoding.word_ids", DeprecationWarning, stacklevel=2)
         return self.word_ids
 
@@ -150,7 +150,7 @@ class Encoding:
         self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Truncate the row, and replace `overflowing` by the rows that are cut off. After this, each of these rows has one text.
+        """Truncate the row, and replace `overflowing` by the rows that are cut off. Unless `max_length` is 0, `n_sequences` becomes 1.
 
         Args:
             max_length: the maximum number of tokens, special tokens included.
@@ -203,7 +203,7 @@ class Encoding:
         """Return the tokens of a word: the first, and one past the last; None if no token belongs to the word."""
         first, end = self._range(sequence_index)
         words = self.table[5, first:end]
-        # Words ascend within a text. In a search over both texts of a pair, tokenizers stops at the first higher word.
+        # Words ascend within a text. If a search covers both texts of a pair, ``tokenizers`` stops at the first higher word.
         words = words[: np.argmax(words > word_index)] if (words > word_index).any() else words
         found = np.flatnonzero(words == word_index) + first
         return (int(found[0]), int(found[-1]) + 1) if len(found) and word_index >= 0 else None
@@ -293,7 +293,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         """All rows.
 
         Raises:
-            ValueError: the object comes from a pickle, or from no call.
+            ValueError: the object was unpickled, or was not returned by a tokenizer.
         """
         if self._rows is None:
             raise ValueError("the rows of this encoding are not available: pickles do not contain them; ask before, or encode again")

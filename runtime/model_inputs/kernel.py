@@ -102,8 +102,8 @@ def plan_rows(splits, samples, cut, plan):
         inner = count if reverse else count_2
         for turn in range(count * count_2 if every else 1):
             if rows < len(plan):
-                # The outer loop is over the windows of the first text of the row. The rows with its first window come last, except for row
-                # 0.
+                # The outer loop is over the windows of the first text of the row. Except for row 0, the rows with the first window of that
+                # text come last.
                 place = turn + inner - 1 if turn else 0
                 again = place >= count * count_2
                 outer_index = 0 if again else place // inner

@@ -1,4 +1,4 @@
-"""Rows of a batch that cost little time, because their members are computed at the first use."""
+"""Rows of a batch that are cheap to make, because each member is computed at its first use."""
 
 from __future__ import annotations
 

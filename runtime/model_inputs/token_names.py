@@ -1,5 +1,5 @@
-"""The token names that depend on the text, as in ``tokenizers``: names of added tokens that include whitespace of the text, and of unknown
-tokens of Unigram.
+"""The token names that depend on the text, as in ``tokenizers``: the names of added tokens that include whitespace of the text, and the
+names of Unigram's unknown tokens.
 
 The slow walk of `fst.text.normalizer` computes these names at their first use, and reads only texts with such tokens.
 """

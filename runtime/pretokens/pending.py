@@ -1,4 +1,4 @@
-"""Recognition of pending text of byte-level BPE and Unigram: an unfinished pre-token, possibly of a million letters; see
+"""Recognise the pending text of byte-level BPE and Unigram: an unfinished pre-token, which may have a million letters; see
 `fst.runtime.front_end.Pending`.
 """
 

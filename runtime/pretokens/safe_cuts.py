@@ -1,4 +1,5 @@
-"""The safe cuts of byte-level BPE and Unigram: positions where a pre-token begins in any text, which a few characters prove.
+"""The safe cuts of byte-level BPE and Unigram: positions where the adjacent characters prove that a pre-token begins, whatever the rest of
+the text is.
 
 A window (`fst.compile.pretokens.boundaries`) is a few consecutive characters, which decide whether a pre-token begins before the window's
 second last character. If a pre-token begins at this position, every search of the splitter that began before the position ends at the last
@@ -32,7 +33,7 @@ from fst.runtime.rows.texts import Text
 from fst.runtime.safe_cuts import SafeCuts
 
 OTHER = 128  # the code of all characters that are not ASCII
-STRETCHES = (1 << 7, 1 << 13)  # numbers of characters to search for a cut; English has a cut at most words
+STRETCHES = (1 << 7, 1 << 13)  # numbers of characters to search for a cut; English text can be cut at most words
 UNCHANGING = ("NFC", "NFD", "NFKC", "NFKD")  # normalizers that leave ASCII unchanged
 
 Flags = NDArray[np.bool_]

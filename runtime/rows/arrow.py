@@ -46,7 +46,7 @@ class Lists(NamedTuple):
 
 
 Make = Callable[[Column], Lists]
-NewRows = tuple[Ints, Callable[[], Bytes]]  # the start of each row, and the end of the last; a function that makes their bytes
+NewRows = tuple[Ints, Callable[[], Bytes]]  # the start of each row and the end of the last row; a function that makes the bytes of all rows
 Rewrite = Callable[[Column], NewRows]
 
 
@@ -73,8 +73,8 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
         encode: a function that encodes the rows of a column.
         filling: the padding of rows; None: no padding.
         with_spans: whether the result includes the span of each id.
-        by_row: whether each row must be encoded, because equal texts may have different ids. If it is false, a text in a dictionary is
-            encoded once.
+        by_row: whether each row must be encoded, because equal texts may have different ids. If `by_row` is false, each text in a
+            dictionary is encoded once.
 
     Raises:
         TextError: `column` is not a column of texts, or `encode` raises this error.
@@ -274,7 +274,7 @@ def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None
         try:
             return _chunk(texts, make, filling, by_row).take(numbers)
         except TextError:
-            pass  # read the rows instead: the malformed text may belong to no row, and an error needs a row number
+            pass  # read the rows instead, because the malformed text may belong to no row, and an error needs a row number
     return _chunk(texts.take(numbers), make, filling, by_row)
 
 

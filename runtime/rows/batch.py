@@ -40,13 +40,13 @@ from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 
-BLOCK = 1 << 17  # number of characters per call, at most twice this number; they fit into the cache of a core
+BLOCK = 1 << 17  # number of characters per call (at most twice as many), so few that they fit into the cache of a core
 MAX_CHUNK = 1 << 10  # maximum number of rows in a chunk
-FEW_CHARACTERS = 1 << 14  # up to this number, it is faster to encode all characters than to stop at `max_ids`
-UNITS_AN_ID = 8  # estimate of the units per id, higher than in nearly all texts, for reading a long row up to `max_ids`
-MIN_PIECE = 1 << 11  # minimum number of characters per call: to stop earlier would not save time
-MIN_SHARE = 1 << 18  # minimum number of characters per thread: to encode them takes 0.5 ms, to wake up a thread about 0.1 ms
-PARTS = 32  # parts of a very long text per thread: the search for more parts takes time; with fewer, threads wait for the last part
+FEW_CHARACTERS = 1 << 14  # up to this number of characters, encoding all of them is faster than stopping at `max_ids`
+UNITS_AN_ID = 8  # more units per id than in nearly all texts, an estimate for reading a long row up to `max_ids`
+MIN_PIECE = 1 << 11  # minimum number of characters per call; stopping earlier would not save time
+MIN_SHARE = 1 << 18  # minimum number of characters per thread; encoding them takes 0.5 ms, and waking up a thread takes about 0.1 ms
+PARTS = 32  # parts of a very long text per thread; more parts take longer to find, and fewer parts let threads wait for the last
 MAX_THREADS = 256  # maximum number of threads, for all batches together
 
 
@@ -136,7 +136,7 @@ class ChunkResult(NamedTuple):
     characters_and_words: Ints = np.zeros(2, np.int64)
 
 
-@dataclass(eq=False)  # not frozen: a frozen class is 0.5 µs slower
+@dataclass(eq=False)  # not frozen, because a frozen class is 0.5 µs slower
 class Job:
     """The encoding of one batch.
 
@@ -360,7 +360,7 @@ class Worker:
                 self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
                 return 0
-            # The kernel may leave characters unread, such as a run of marks that may continue: pass them again with the next piece.
+            # The kernel may leave characters unread, such as a run of marks that may continue, so pass them again with the next piece.
             unread = string[len(string) - characters(read_from[read:]) :]
             begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
@@ -417,7 +417,7 @@ def _joined(workers: Sequence[Worker], job: Job) -> Batch:
 
 _pools: list[ThreadPoolExecutor] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # a child process has no threads of its parent
+    os.register_at_fork(after_in_child=_pools.clear)  # a child process does not inherit the threads of its parent
 
 
 def _threads() -> ThreadPoolExecutor:

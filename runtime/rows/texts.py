@@ -21,7 +21,7 @@ from fst.errors import TextError, not_one_of
 UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # the dtype of each `unit`
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
-encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # `str.encode` would look up the codec
+encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # `str.encode` would search for the codec
 MAX_GATHERED = 1 << 18  # maximum number of characters or bytes per call of `Source.gather`
 PAST_END = 64  # number of units after the last unit that a kernel may read or write
 MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # maximum number of units in a character
@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 Units = NDArray[Any]  # uint16 for UTF-16, or uint8 for UTF-8
 Bytes = NDArray[np.uint8]
 
-KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # module by dtype
+KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # kernel module by dtype
 gather_strings, gather_bytes, transcode = (
     {dtype: Deferred(module, name) for dtype, module in KERNELS.items()} for name in ("gather_strings", "gather_bytes", "transcode")
 )
@@ -121,7 +121,7 @@ class Strings:
         text: Any = self._texts[row]
         if not isinstance(text, self.kind):
             raise self._not_a_batch(row)
-        whole: Text = self.kind.__getitem__(text, slice(None))  # does not call overridden methods of subclasses
+        whole: Text = self.kind.__getitem__(text, slice(None))  # calls no method that a subclass overrides
         return whole
 
     def _not_a_batch(self, first: int) -> TextError:
@@ -205,7 +205,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
         return texts
     if isinstance(texts, str | bytes | bytearray | memoryview):
         raise _no_batch(texts, "pass several texts, as in [text], or call the method for one text")
-    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow; of NumPy and pandas; of polars. The items of an iteration may not be str.
+    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow; of NumPy and pandas; of polars. Iteration might not yield str.
         if hasattr(texts, name) and getattr(texts, "ndim", 1) == 1:
             found: list[Any] = getattr(texts, name)()
             return found
@@ -214,7 +214,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
     try:
         return list(texts)
     except TypeError:
-        if hasattr(texts, "__iter__"):  # `texts` is iterable, so its own code has raised the error
+        if hasattr(texts, "__iter__"):  # `texts` is iterable, so the error comes from its iterator
             raise
         raise _no_batch(texts, "pass a list") from None
 

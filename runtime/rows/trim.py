@@ -1,4 +1,4 @@
-"""Truncate the rows of a batch of ids, and convert its offsets to bytes."""
+"""Truncate the rows of a batch of ids, and convert character offsets to byte offsets."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, replaced
 from fst.runtime.workspace import Ids
 
-MALFORMED = "fst-malformed"  # the error handler that decodes malformed UTF-8 to stand-ins
-STAND_IN = 0xDC00  # a stand-in is this plus the number of malformed bytes; valid text has no lone surrogates
+MALFORMED = "fst-malformed"  # the error handler that decodes a malformed sequence to a stand-in, a lone surrogate
+STAND_IN = 0xDC00  # a stand-in is this code point plus the number of malformed bytes; valid text has no lone surrogates
 LONGEST = 4  # maximum number of bytes in a character
 
 
@@ -45,8 +45,8 @@ def cut(batch: Batch, longest: int, after: Ids) -> Batch:
 
 
 def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
-    """Convert the offsets of a batch from characters to bytes of UTF-8. For a bytes object, offsets count all bytes, malformed bytes
-    included.
+    """Convert the offsets of a batch from character positions to byte positions in UTF-8. For a bytes object, offsets count all bytes,
+    malformed bytes included.
 
     Args:
         batch: a batch with offsets.
@@ -63,7 +63,7 @@ def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
 
 
 def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors: str) -> Ids:
-    """Convert offsets from characters to bytes; `lengths` contains the number of offsets of each text. A text is read up to its last
+    """Convert character offsets to byte offsets; `lengths` contains the number of offsets of each text. A text is read up to its last
     offset.
     """
     reached = np.zeros(len(texts), np.int64)
@@ -83,7 +83,7 @@ def _characters(text: str | bytes, end: int, errors: str) -> str:
 
 
 def _sizes(text: str) -> NDArray[np.uint8]:
-    """Count the bytes of each character; for a stand-in, the malformed bytes."""
+    """Count the bytes of each character; a stand-in counts as the malformed bytes that it represents."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     sizes = 1 + (codes > 0x7F).astype(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF)
     return np.where(codes & ~np.uint32(3) == STAND_IN, codes & 3, sizes).astype(np.uint8)

@@ -38,7 +38,7 @@ from fst.tables.decoder_steps import (
 
 
 class StepDecoder:
-    """A decoder from ids to texts, which skips numbers that are not ids.
+    """A decoder that converts ids to texts, and skips numbers that are not ids.
 
     Args:
         names: a mapping from id to token.
@@ -53,7 +53,7 @@ class StepDecoder:
         self._pieces = next((step for step in steps if step["type"] == PIECES and step["leading"] != NONE), None)
 
     def skipping(self, ids: Collection[int]) -> StepDecoder:
-        """Return a decoder that skips `ids`, too. With steps of sentencepiece, a skipped id ends a run of byte tokens."""
+        """Return a decoder that also skips `ids`. With steps of ``sentencepiece``, a skipped id ends a run of byte tokens."""
         if any(step["type"] == PIECES for step in self._steps):
             return StepDecoder({number: "" if number in ids else name for number, name in self._names.items()}, self._steps)
         return StepDecoder({number: name for number, name in self._names.items() if number not in ids}, self._steps)
@@ -146,7 +146,7 @@ class StepStream(DecodeStream):
 
     Args:
         names: a mapping from id to token.
-        by: the plan of the steps.
+        by: the result of `plan` for the decoder's steps.
     """
 
     def __init__(self, names: Mapping[int, str], by: Plan) -> None:

@@ -27,7 +27,7 @@ rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer",
 is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingNormalizer")
 
-LONG = 1 << 20  # bytes; most texts are shorter, and a tight upper bound on their normalized size would cost more time than it saves
+LONG = 1 << 20  # number of bytes; for shorter texts, a tight upper bound on the normalized size would cost more time than it saves
 
 
 class KeepingNormalizer(TextFrontEnd):

@@ -52,7 +52,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     @property
     def dropout(self) -> float:
-        """The probability of dropout in the vocabulary's source, or 0; for information: only calls that request dropout skip merges."""
+        """The probability of dropout in the vocabulary's source, or 0. Merges are skipped only in calls that request dropout."""
         return self._table.metadata.model.dropout
 
     def token_bytes(self, number: int) -> bytes | None:
@@ -114,7 +114,7 @@ class BpeTokenizer(PretokenTokenizer):
         return self._dropping_runners.runner(randomness, with_spans=with_spans)
 
     def _need_spans(self) -> None:
-        """Raise an error if ids do not determine spans, because characters without tokens vanish or change places."""
+        """Raise an error if ids do not determine spans, because characters without tokens are lost or change their order."""
         if self._table.lost:
             count, lost = self._table.metadata.model.missing_bytes, self._table.lost
             raise UnsupportedError(f"offsets: {count} bytes have no token and {lost}; ids do not determine their positions")
@@ -150,12 +150,12 @@ class BpeTokenizer(PretokenTokenizer):
 
 
 def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
-    """Make the decoder from ids to bytes of a table.
+    """Make a table's decoder, which converts ids to bytes.
 
     Args:
         table: the table.
-        spell: whether an added token whose characters are all GPT-2's letters for bytes decodes to these bytes, as in tokenizers, and not
-            to its characters. All other names decode to their characters, except byte fallbacks.
+        spell: whether an added token that consists of GPT-2's letters for bytes decodes to these bytes, as in ``tokenizers``, instead of to
+            its characters. All other names decode to their characters, except byte fallbacks.
     """
     begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
     contents, size = [table.token_bytes.tobytes()], len(table.token_bytes)
@@ -172,7 +172,7 @@ def decoder_of(table: BpeTable, spell: bool = True) -> ByteDecoder:
             contents.append(data)
             size += len(data)
     spans = np.zeros(int(table.token_ids.max()) + 2, np.uint64)
-    spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # the last of equal ids counts
+    spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # of equal ids, the last is used
     return ByteDecoder(np.frombuffer(b"".join([*contents, bytes(STEP)]), np.uint8), spans)
 
 
@@ -183,7 +183,7 @@ def fallback_of(name: str) -> bytes | None:
 
 
 class DroppingRunners:
-    """A maker of runners for calls with dropout.
+    """A factory that makes a runner for each call with dropout.
 
     Args:
         table: the table.
@@ -191,7 +191,7 @@ class DroppingRunners:
         workspaces: the pool of workspaces for the kernel.
 
     Raises:
-        TableError: the merges of the table fail their proof.
+        TableError: the merges of the table are invalid.
     """
 
     def __init__(self, table: BpeTable, plain: Runner, workspaces: Workspaces) -> None:
@@ -213,7 +213,7 @@ class DroppingRunners:
 
 
 def _powers(probability: float) -> NDArray[np.float64]:
-    """Compute a probability to the powers 1, 2, 4, 8 …. Each power is the square of the power before it, so that rounding is the same on
+    """Compute a probability to the powers 1, 2, 4, 8 …. Each power is the square of the previous power, so that rounding is the same on
     every computer.
     """
     powers = [probability]

@@ -1,4 +1,4 @@
-"""Front ends of keyword search, see `fst.machines.keywords.text`.
+"""Front ends of keyword search, which change texts before a kernel searches them; see `fst.machines.keywords.text`.
 
 A `CaseFolder` replaces each character by its folded character, so spans do not change. A `PlainNormalizer` normalizes texts. A
 `KeywordNormalizer` runs all other steps, after a `PlainNormalizer` if the table has normalizers.

@@ -37,7 +37,7 @@ from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
 from fst.runtime.stream import Part, ResultStream, Stream
 from fst.runtime.workspace import Ids
 
-PIECE = 1 << 16  # number of characters of a long text per piece
+PIECE = 1 << 16  # number of characters in each piece of a long text
 NO_PLACES = np.empty(0, np.int32)
 OFFSETS: Mapping[str | None, bool | str] = {"characters": True, "bytes": "bytes", None: False}
 
@@ -273,7 +273,7 @@ class Searcher(PublicClass):
 
     def stream(self, *, errors: str = "strict") -> MatchStream:
         """Search one text that arrives in pieces, for the same matches as in the complete text. A match can be read as soon as no later
-        text can change it.
+        text can change this match.
 
         Args:
             errors: as in `find_batch`.
@@ -322,7 +322,7 @@ class Searcher(PublicClass):
         return self._matcher._encode(rows, special_ids=NO_SPECIAL_IDS, with_spans=True, threads=threads, errors=errors)
 
     def _chosen(self, by: Replacements, found: Matches) -> Chosen:
-        """Choose the replacement of each match, in the arrays that kernels read."""
+        """Choose the replacement of each match, and return the choices in arrays for kernels."""
         return chosen(by, Found(found.ids, np.stack([found.starts, found.ends], axis=1), found.row_splits), self.keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -356,7 +356,7 @@ class _Matcher(Encoder):
 
     @Lazy
     def is_plain(self) -> bool:
-        """Whether short texts have a faster code path: it supports no empty keywords, no case folding and no word borders."""
+        """Whether a faster code path can search short texts; it supports neither empty keywords nor case folding nor word borders."""
         text = self._table.metadata.text
         return not (self._empties or text.folds or text.words) and self._ids_runner.is_plain
 
@@ -381,7 +381,7 @@ class _Matcher(Encoder):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        """The finder of safe cuts: after a character that occurs in no keyword, since no match contains it."""
+        """The finder of safe cuts, which cuts after a character that occurs in no keyword, because no match contains this character."""
         held = self._table.bytes_read
         absent = "".join(char for char in CANDIDATES if not held[ord(char)])
         return AfterSpaces(absent) if absent else None

@@ -1,8 +1,8 @@
 """Segmenters cut texts into the words of a dictionary and the tokens between these words.
 
 A `Segmenter` runs any table whose kernel writes an id and a span for each token. The id of a word is its index in ``words``; the id of a
-token that is not in the dictionary is negative. If the table can read a text in parts, the last token of each part has the greatest end. In
-addition to the members of `fst.tables.table.Table`, the table has three members:
+token that is not in the dictionary is negative. If the table can read a text in parts, the last token of each part has the greatest end
+position. In addition to the members of `fst.tables.table.Table`, the table has three members:
 
 - ``words``, the words of the dictionary;
 - ``streams``, whether the kernel can read a text in parts;

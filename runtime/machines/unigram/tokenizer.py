@@ -67,9 +67,9 @@ class UnigramTokenizer(PretokenTokenizer):
             n: the maximum number of segmentations, 1 to 1024.
 
         Returns:
-            `n` segmentations with their scores, or all segmentations of the text if there are fewer than `n`. The first has the ids from
-            `encode`, unless the scores of two segmentations differ only by rounding. [Their order](exactness.md#sampling) is defined, even
-            for equal scores.
+            `n` segmentations with their scores, or all segmentations of the text if there are fewer than `n`. The ids of the first
+            segmentation are those from `encode`, unless the scores of two segmentations differ only by rounding. [Their
+            order](exactness.md#sampling) is defined, even for equal scores.
 
         Raises:
             TextError: the argument is not text, or the text is too long for `n` segmentations.
@@ -138,7 +138,7 @@ class Weights(NamedTuple):
 
 
 class SamplingRunners:
-    """A maker of runners for sampling and n-best search.
+    """A factory that makes a runner for each call with sampling, and runs n-best search.
 
     Args:
         table: the table.
@@ -189,7 +189,9 @@ class SamplingRunners:
         return self._made(self._of_best, arguments, self._best_workspaces, with_spans, first_row)
 
     def _own_arguments(self) -> list[UnigramArguments]:
-        """The arguments of the table's kernel, with scores in float64; if texts are normalized, also its arguments for normalized texts."""
+        """The arguments of the table's kernel, with scores in float64; if texts are normalized, also the kernel's arguments for normalized
+        texts.
+        """
         plain = self._plain
         found = [plain.arguments, *([plain.front_end.arguments] if plain.front_end else [])]
         unknown, limit, gains = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit, ()))

@@ -7,8 +7,8 @@ windows at the same time. For an undecided window, the splitter searches from th
 pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
 
 An item of `work.pretokens` is the begin of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the
-next item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks pre-tokens that are a
-token of `long_pretokens`.
+next item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks the pre-tokens that
+`long_pretokens` contains.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAD = np.uint64(WIDEST)
 NOT_PLAIN, CHUNK = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE)
 UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit for undecided windows, in a decision and in `begins`
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
-ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds; other pre-tokens have kind 0
+ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds of items; ordinary pre-tokens have kind 0
 
 
 @inlined
@@ -270,7 +270,7 @@ def find_pretokens(text, starts, row, at, more, table, work):
     begins, pretokens, special_ids, memo = work.begins, work.pretokens, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, table.specials.nodes
     begin, filled, specials, is_stuck = at, U0, U0, False
-    if row == U0 and at == np.uint64(starts[U0]):  # a new call
+    if row == U0 and at == np.uint64(starts[U0]):  # the first round of a call
         forget(memo)
     while row < rows and filled < CHUNK and at - begin < CHUNK and not is_stuck:
         stop, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows

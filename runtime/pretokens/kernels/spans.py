@@ -16,7 +16,7 @@ from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_E
 from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
 LONE = np.uint8(digit_cuts.LONE)
-LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # bytes whose letters have one byte in UTF-8; all other letters have two
+LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # GPT-2's letters for these bytes have one byte in UTF-8; all others have two
 
 
 @inlined

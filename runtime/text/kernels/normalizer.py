@@ -30,7 +30,7 @@ CUT, ENDS = np.uint8(of.CUT), np.uint8(of.ENDS)
 KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
-NONE = np.uint64(1 << 32)  # no token
+NONE = np.uint64(1 << 32)  # the row of a token if no token is found
 EDGE = np.uint64(ord(EDGE_CHARACTER))
 GOES_ON = ~U0  # the value of `row` for a text that continues from the last call
 NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text that are searched for a border first
@@ -216,7 +216,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
             goes_on = is_inside and begun == U0
             filled, written = put_part(stretch, own, begun, first, index, goes_on, normalizer, work.cut_memo, into, filled, places, written)
             index += count_characters(stretch, begun, first)
-        elif first < begun:  # in the whitespace of the token before
+        elif first < begun:  # the new token overlaps the whitespace of the previous token
             index -= count_characters(stretch, first, begun)
         if number != NONE:
             after = index + count_characters(stretch, first, last)
@@ -245,7 +245,7 @@ def rewrite_row(text, begin, stop, origin, is_inside, more, normalizer, work, in
             inside, goes_on = is_inside and begun == begin, more and number == NONE
             filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, normalizer, work, into, filled, places, written)
             origin += count_characters(text, begun, first)
-        elif first < begun:  # in the whitespace of the token before
+        elif first < begun:  # the new token overlaps the whitespace of the previous token
             origin -= count_characters(text, first, begun)
         if number != NONE:
             after = origin + count_characters(text, first, last)

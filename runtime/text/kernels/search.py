@@ -22,7 +22,7 @@ from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
 
 SEARCHES = np.uint64(START)
-FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # bytes before a search reads the memo; bytes past a match before it writes the memo
+FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # bytes before a search reads the memo; bytes past a match before the search writes it
 NEAR, FAR = np.uint64(4), np.uint64(14)  # states are stored at multiples of 1 << NEAR bytes near a match, else of 1 << FAR
 SLOT_SHIFT = np.uint64(64 - FAILED_BITS)
 
@@ -33,7 +33,7 @@ def class_at(text, at, table):
     code, length = np.uint64(text[at]), U1
     if code >= CONTINUATION:
         code, length = character_at(text, at, U4)
-        length = length if length else U3  # a surrogate: `fst.text.normalizer.EDGE`
+        length = length if length else U3  # a surrogate, which is `fst.text.normalizer.EDGE`
     return np.uint64(table.blocks[np.uint64(table.pages[code >> U7]) << U7 | code & LOW_7]), at + length
 
 

@@ -3,12 +3,13 @@
 The pre-tokens of a round are found as in `fst.runtime.machines.bpe.kernels.encode`. No pre-token is looked up in the table of words, since
 dropout may split any pre-token.
 
-The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ …, with only multiplications and comparisons. So the number of
-skips is the same on every computer. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
+The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ … of the dropout probability p. This takes only multiplications and
+comparisons, so the number of skips is the same on every computer. Rounding changes the probability of at least s skips by less than s ·
+2⁻⁵².
 
 The queue of `fst.runtime.machines.bpe.kernels.merge_queue` contains the candidates: the adjacent pairs that can merge. To merge a
 candidate, the kernel removes the skipped candidates before it from the queue, and adds them again. So a pre-token of n bytes takes O(n log
-n / (1 - p)) steps.
+n / (1 - p)) steps on average.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.merge_queue`.
 """
@@ -34,7 +35,7 @@ def skips(number, powers, count):
 
     Args:
         number: uint64, the random number.
-        powers: float64[n], p to the powers 1, 2, 4, 8 …
+        powers: float64[n], the dropout probability to the powers 1, 2, 4, 8 …
         count: the number of candidates, at least 1.
     """
     share, bit, index = np.float64(number >> TO_SHARE) * UNIT, U1, U0
@@ -50,13 +51,13 @@ def skips(number, powers, count):
 
 @inlined
 def is_candidate(item, numbers, ranks):
-    """Whether an item of the queue is a candidate, and not out of date."""
+    """Whether an item of the queue is a candidate; an outdated item is not."""
     return numbers[ranks + (item & LOW_HALF)] == np.int32(item >> HALF)
 
 
 @part
 def take(numbers, ranks, queue, count, skipped):
-    """Remove the candidate after the first `skipped` candidates from the queue, and all items that are out of date before it.
+    """Remove from the queue the candidate that follows the first `skipped` candidates, and all outdated items before this candidate.
 
     The skipped candidates are removed, stored in the elements after the queue, and then added again.
 
@@ -80,7 +81,7 @@ def take(numbers, ranks, queue, count, skipped):
 
 @inlined
 def offer_again(numbers, at, size, place, pairs, count, candidates):
-    """Add a changed pair to the queue, see `offer`; return the new number of items in the queue, and the new number of candidates."""
+    """Add a pair with a new token to the queue, see `offer`; return the new numbers of items in the queue and of candidates."""
     rank = at + size * U3 + place
     candidates -= np.uint64(numbers[rank] != NO_RANK)
     count = offer(numbers, at, size, place, pairs, count)
@@ -89,7 +90,7 @@ def offer_again(numbers, at, size, place, pairs, count, candidates):
 
 @part
 def join(numbers, at, size, place, table, count, candidates):
-    """Merge a pair, and add the pairs of the new token with the tokens next to it to the queue.
+    """Merge a pair, and add to the queue the two pairs that contain the new token.
 
     Returns:
         The new number of items in the queue, and the new number of candidates.

@@ -5,8 +5,8 @@ pre-tokens, with almost no branches that depend on the text. So the processor wo
 
     find_pretokens text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
     find_words     pre-tokens → ids, see `fst.runtime.pretokens.kernels.look_up`; a pre-token that is not found is pending
-    transduce      pending pre-tokens → the last token at each byte: one byte of each pre-token in turn
-    emit           ids → output: inserts the ids of pending pre-tokens, from the last token to the first, and the special ids of each text
+    transduce pending pre-tokens → the last token at each byte; reads one byte of each pre-token in turn emit ids → output: inserts the ids
+    of pending pre-tokens, from the last token to the first, and the special ids of each text
 
 If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
 
@@ -14,7 +14,8 @@ Kernels check nothing. They require:
 
 - The table has passed `Table.prove`, or comes directly from the compiler.
 - ``text`` is valid UTF-8, except for the marks of added tokens (`fst.text.arguments`), and the 32 bytes after it can be read; ``starts``
-  ascends within ``text``, and cuts no character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure these requirements.
+  ascends within ``text``, and no start is inside a character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure these
+  requirements.
 - ``output.ids`` has an element for each byte of text and for each special id, and `fst.tables.kernel_call.SLACK` more elements.
 - The arrays in ``work`` come from `fst.pretokens.arguments.work`, and only kernels write to these arrays.
 """

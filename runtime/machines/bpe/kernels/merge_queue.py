@@ -1,7 +1,7 @@
 """The kernel of byte-level BPE by a queue of merges, for tables without an automaton. `fst.machines.bpe.merge_list.merged` specifies the
 ids of a pre-token.
 
-A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, with a queue instead of the automaton. The table of words finds
+The loops over a round are those of `fst.runtime.machines.bpe.kernels.encode`, but a queue replaces the automaton. The table of words finds
 pre-tokens that are one token; the tokens of other pre-tokens are merged, one pre-token after another. An *atom* is a token before all
 merges. The queue contains the pairs of adjacent tokens that can merge, ordered by rank, and then from left to right. A merge adds at most
 two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps.
@@ -104,7 +104,7 @@ def offer(numbers, at, size, place, pairs, count):
 
 @part
 def join(numbers, at, size, place, token, pairs, count):
-    """Merge a pair to a token, and add the pairs of this token to the queue; return the new number of items."""
+    """Merge a pair into a token, and add to the queue the pairs that contain this token; return the new number of items."""
     gone = link(numbers, at, size, place, token)
     numbers[at + size * U3 + gone] = NO_RANK
     count = offer(numbers, at, size, place, pairs, count)

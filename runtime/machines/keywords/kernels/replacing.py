@@ -4,9 +4,9 @@ rows.
 Kernels check nothing. They require:
 
 - ``text`` is UTF-8. ``starts`` contains the start of each row in ``text``, and the end of the last row.
-- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in this row, and both their bounds ascend. Two matches may
-  share a character that the search has normalized to several characters. Then both matches are replaced, and the shared character is
-  removed once.
+- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in this row, and their starts and their ends ascend. Two
+  matches may share a character that the search has normalized to several characters. Then both matches are replaced, and the shared
+  character is removed once.
 - ``numbers`` contains the number of each match's replacement. ``by_ends`` ascends, and contains the start of each replacement in ``by``,
   and the end of the last replacement.
 
@@ -22,7 +22,7 @@ from fst.runtime.kernels.constants import U0, U1, U32
 from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
-BLOCK = U32  # number of bytes whose characters are counted at once
+BLOCK = U32  # number of bytes whose characters are counted at a time
 
 
 @inlined

@@ -219,7 +219,7 @@ def join(text, starts, closed, at, end, state, first, table, output, work):
 
 @part
 def read_in_turns(text, starts, closed, at, size, state, table, output, work):
-    """Walk over four segments in turns, and join them; return the state at the end."""
+    """Walk over four segments in turns, and join the walks; return the state at the end of the last segment."""
     walk(text, starts, closed, work.notes[ROW], at, size, table, work)
     for number in range(WALKS):
         index = np.uint64(number)

@@ -163,7 +163,7 @@ def put_single(text, begin, stop, table, output, place, characters):
 def put_all(text, begin, end, table, output, place, row, characters):
     """Write all words of a block, for the mode "all". Arguments and result are as in `put_words`."""
     beyond = begin  # the end of the words that are written
-    letters, letters_end = end, end  # the bounds of the letters to join; empty
+    letters, letters_end = end, end  # the bounds of the letters to join; no letters yet
     at = begin
     while at < end:
         is_letter = kind_of(table, text[at]) == LETTER
@@ -277,7 +277,7 @@ def run_rows(text, starts, more, table, output, work):
                 at, place, characters = end, after, count
                 continue
             reached, first, after, word = at, at, place, np.int64(NO_WORD)
-            if not has_model:  # a model would segment all single characters
+            if not has_model:  # with a model, all single characters must be passed to the model
                 reached, first, after, word = put_single(text, at, stop, table, output, place, characters)
             end = end_of_block(text, reached, stop, table)
             if is_open and end == stop:

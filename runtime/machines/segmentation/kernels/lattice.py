@@ -6,8 +6,8 @@ the words that begin at the position, the best slot is found once. So the work a
 number of different right ids, for any number of words.
 
 A key contains a cost and, in its lower bits, a node number, such that the least key has the least cost and, among nodes of equal cost, the
-last node. Of two nodes, the last node begins later in the text or comes earlier in the dictionary, since lists of words are in reverse
-order.
+highest node number. Of two nodes, the node with the higher number begins later in the text or comes earlier in the dictionary, because
+lists of words are in reverse order.
 
 Memory is bounded, but texts are not. So `settle` finds, from time to time, the last *certain* node: the node through which the paths to all
 nodes in lists lead. `settle` writes the words up to this node, and drops the nodes that are not on these paths. If more than half of
@@ -59,7 +59,7 @@ def begin(right, at, work):
 
 @inlined
 def gather(head, work):
-    """Fill the slots: for each right id in a list of nodes, the key of the best node. Return the number of slots."""
+    """Fill the slots: for each right id in a list of nodes, the key of the best node. Return the number of filled slots."""
     nodes, totals, stamps, keys, rights = work.nodes, work.totals, work.right_stamps, work.slot_keys, work.slot_rights
     work.clock[0] += U1
     clock, count, node = work.clock[0], U0, np.uint64(head)

@@ -1,10 +1,10 @@
 """The kernel of Unigram, which encodes text to token ids. `fst.machines.unigram.table.UnigramTable.run` specifies the ids of a pre-token.
 
-A round has the loops of `fst.runtime.machines.bpe.kernels.encode`, but searches for the best path instead of running the automaton. The
+The loops over a round are those of `fst.runtime.machines.bpe.kernels.encode`, but a search for the best path replaces the automaton. The
 table of words finds pre-tokens that are one token. For other pre-tokens, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the
 best node that ends at each byte, and the path is read from its end. A search takes linear time, and stores sums only for as many positions
-as the longest token has bytes. The sizes of nodes are stored in the output array, where ids overwrite them: one byte for each byte of text,
-or two bytes if a token may have more than 255 bytes.
+as the longest token has bytes. The sizes of nodes are stored in the output array, where ids overwrite them. For each byte of text, the size
+takes one byte, or two bytes if a token may have more than 255 bytes.
 
 If sums continue from one pre-token to the next (`fst.machines.unigram.viterbi`), `emit` computes the sum before each pre-token.
 
@@ -97,7 +97,7 @@ def is_near(total, length, table):
 def add_words(text, pretokens, index, begin, end, table, work, ids, at):
     """Add the scores of words to the sum ``work.total``. `ids` from `at` on is used for temporary values.
 
-    If a word may move the sum beyond the limit, its path is searched, since the sum may be reset at any of its characters.
+    If a word may move the sum beyond the limit, the word's path is searched, because the sum may be reset at any character of the word.
 
     Args:
         text, table, work: as in `encode`.
@@ -132,7 +132,8 @@ def put_id(number, begin, end, output, at):
 
 @part
 def put_unknown(text, begin, end, table, output, at):
-    """Write the ids of a run of unknown nodes. A byte token has the span of the run; with the score scope text, the span of its character.
+    """Write the ids of a run of unknown nodes. A byte token gets the span of the run, or, with the score scope "text", the span of its
+    character.
 
     Returns:
         The next index.
@@ -157,7 +158,7 @@ def put_unknown(text, begin, end, table, output, at):
 
 @part
 def put_nodes(text, begin, end, nodes, table, output, at):
-    """Write the ids of a pre-token, whose nodes ``output.ids`` contains from the index `nodes` on; return the next output index."""
+    """Write the ids of a pre-token from its nodes, which begin at ``output.ids[nodes]``; return the next output index."""
     ids, lengths, unk_id = output.ids, table.shared.lengths, table.unk_id[0]
     place = run = begin  # `run`: the start of the run of unknown nodes
     while place < end:
@@ -285,5 +286,5 @@ def encode(text, starts, more, table, output, work):
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts with the score scope word and sums in float64; see `encode`."""
+    """Encode texts with the score scope "word" and sums in float64; see `encode`."""
     return encode(text, starts, more, table, output, work)

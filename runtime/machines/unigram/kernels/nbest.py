@@ -1,8 +1,8 @@
 """The kernel for the n best Unigram segmentations, or for one of them at random. `fst.machines.unigram.sampling` specifies the result.
 
 Each row is read twice. First, `scan` lists the best paths through each pre-token, and extends the best segmentations of the row by these
-paths. Of each segmentation, `scan` stores only the score and the *steps*: the pre-tokens whose path is not the best path, and the ranks of
-these paths. Then, `put_row` reads the row again, and writes a segmentation from its steps.
+paths. For each segmentation, `scan` stores only the score and the *steps*, which are the pre-tokens whose path is not the best path, and
+the ranks of these paths. Then, `put_row` reads the row again, and writes a segmentation from its steps.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.unigram.kernels.encode`.
 """
@@ -123,7 +123,7 @@ def join(work, most, count, size, index):
             extended segmentations.
         most, count: the maximum number of segmentations, and the present number.
         size: the number of bytes of the pre-token.
-        index: the number of pre-tokens before it in the row.
+        index: the number of pre-tokens before this pre-token in the row.
     """
     scores, totals, steps, heads, own, paths = work.scores, work.totals, work.steps, work.heads, size * most, np.uint64(work.places[size])
     if paths == U1:
@@ -154,8 +154,8 @@ def join(work, most, count, size, index):
 
 @inlined
 def next_pieces(text, row, at, shared, work):
-    """Find the next pre-tokens of the row between ``work.bounds``; return 1 if the row ends after them, otherwise 0; their end; and their
-    number.
+    """Find the next pre-tokens of the row between ``work.bounds``; return 1 if the row ends after these pre-tokens, otherwise 0; the end of
+    the last of them; and their number.
     """
     row, at, count, _ = find_pretokens(text, work.bounds, row, at, U0, shared, work.own.shared)
     if len(shared.drops):

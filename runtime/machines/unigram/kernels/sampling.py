@@ -63,7 +63,7 @@ def add(number, exponent, node, size, end, stream, work, nodes, at):
     Args:
         number, exponent: the total weight of the paths that end with the node.
         node, size: the node, and the number of its bytes.
-        end: the place.
+        end: the position where the node ends.
         stream, work, nodes, at: as in `draw`.
     """
     weights, exponents, place = work.weights, work.exponents, end & (np.uint64(len(work.weights)) - U1)

@@ -1,4 +1,4 @@
-"""The kernel of Unigram with the score scope text, as in sentencepiece, with sums in float32; see
+"""The kernel of Unigram with the score scope "text" and sums in float32, as in ``sentencepiece``; see
 `fst.runtime.machines.unigram.kernels.encode`.
 """
 
@@ -10,5 +10,5 @@ from fst.runtime.machines.unigram.kernels.encode import encode
 
 @kernel
 def encode_rows(text, starts, more, table, output, work):
-    """Encode texts with the score scope text and sums in float32; see `encode`."""
+    """Encode texts with the score scope "text" and sums in float32; see `encode`."""
     return encode(text, starts, more, table, output, work)

@@ -122,7 +122,7 @@ def find_path(text, begin, end, before, ends, work, base):
     """Find the best node that ends at each position of a pre-token, and its sum.
 
     Args:
-        text, begin, end: the piece.
+        text, begin, end: the text, and the bounds of the pre-token.
         before: the sum before the pre-token.
         ends: `fst.machines.unigram.arguments.Ends`.
         work: the working arrays, which are used from the index `base` on. `tokens` contains the list at each position; `best` and

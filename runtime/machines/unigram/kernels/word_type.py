@@ -1,8 +1,8 @@
 """The kernel for SentencePiece's model type ``word``, in which a token is a word. `fst.machines.unigram.table.UnigramTable.run` specifies
 the result.
 
-A round has the loops of `fst.runtime.machines.unigram.kernels.encode`, without a search for paths: the table of words or the trie contains
-a pre-token, or the pre-token is unknown.
+The loops over a round are those of `fst.runtime.machines.unigram.kernels.encode`, but no path is searched, because a pre-token either is in
+the table of words or in the trie, or is unknown.
 
 Without byte fallbacks, a *run* of consecutive unknown words becomes one id, and may continue in the next round or call. If a call ends
 inside a run, the kernel removes the run's id from the output and stops before the run, which the next call reads again.
@@ -26,7 +26,7 @@ from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
 
-NO_RUN = ~U0  # instead of the start of a run
+NO_RUN = ~U0  # the value of `run` if no run is unfinished
 
 
 @inlined
