@@ -4,8 +4,8 @@ The pre-tokens of a round are found as in `fst.runtime.machines.bpe.kernels.enco
 dropout may split any pre-token.
 
 The number of skips is computed bit by bit from the powers p, p², p⁴, p⁸ … of the dropout probability p. This takes only multiplications and
-comparisons, so the number of skips is the same on every computer. Rounding changes the probability of at least s skips by less than s ·
-2⁻⁵².
+comparisons, so the number of skips is the same on every computer. Rounding changes the probability of at least s skips by less than
+s · 2⁻⁵².
 
 The queue of `fst.runtime.machines.bpe.kernels.merge_queue` contains the candidates: the adjacent pairs that can merge. To merge a
 candidate, the kernel removes the skipped candidates before it from the queue, and adds them again. So a pre-token of n bytes takes O(n log

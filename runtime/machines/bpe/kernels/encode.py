@@ -5,8 +5,8 @@ pre-tokens, with almost no branches that depend on the text. So the processor wo
 
     find_pretokens text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
     find_words     pre-tokens → ids, see `fst.runtime.pretokens.kernels.look_up`; a pre-token that is not found is pending
-    transduce pending pre-tokens → the last token at each byte; reads one byte of each pre-token in turn emit ids → output: inserts the ids
-    of pending pre-tokens, from the last token to the first, and the special ids of each text
+    transduce      pending pre-tokens → the last token at each byte; reads one byte of each pre-token in turn
+    emit           ids → output: inserts the ids of pending pre-tokens, from the last token to the first, and the special ids of each text
 
 If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
 
