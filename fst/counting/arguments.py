@@ -19,7 +19,7 @@ SLOT = KEY_PARTS + 1  # number of 64-bit numbers in a slot
 INLINE = 8 * KEY_PARTS  # maximum number of bytes of a word in a slot
 LONG = INLINE + 1
 TAG_SHIFT = 56  # counts are below 2^56
-PLACES = 2  # numbers that give the first occurrence of a word
+PLACES = 2  # number of elements of a first occurrence: the number of the document, and the number of the word in the document
 MOST_FILLED = 5, 8  # at most 5/8 of the slots are used
 SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
@@ -59,5 +59,5 @@ def counts(slots: int = SLOTS_AT_FIRST, pool: int = POOL_AT_FIRST) -> Counts:
 
 
 def fits(words: int, slots: int) -> bool:
-    """Whether a table with `slots` slots may contain `words` words. Fuller tables are slow."""
+    """Whether a table with `slots` slots may contain `words` words. Look-ups in a fuller table are slow."""
     return words * MOST_FILLED[1] <= slots * MOST_FILLED[0]

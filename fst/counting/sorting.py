@@ -41,7 +41,7 @@ def make_keys(text, ends, keys, first):
 
 @part
 def compared_on(text, ends, one, other, shorter):
-    """Compare two words after their first `KEY_BYTES` bytes, up to byte `shorter`, the length of the shorter word.
+    """Compare the bytes of two words from byte `KEY_BYTES` to byte `shorter`, the length of the shorter word.
 
     Returns:
         -1, 0 or 1, as in `compared`; 0 means that these bytes are equal.

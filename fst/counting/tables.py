@@ -3,8 +3,9 @@
 A table has the columns word (binary), count (int64), first (string) and split (string). To merge the tables of two parts of a corpus, group
 all rows by word and split, with ``sum(count)`` and ``min(first)``.
 
-`first` is the first occurrence: three numbers in hexadecimal digits of fixed width. Strings of equal length sort like their numbers, and
-every engine supports the minimum of strings. Few engines support the minimum of structs, and one int64 is too small for the three numbers.
+`first` is the first occurrence: three numbers in hexadecimal digits of fixed width. Strings of equal length have the order of their
+numbers, and every engine supports the minimum of strings. Few engines support the minimum of structs, and one int64 is too small for the
+three numbers.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from fst.tables.npz import replacing
 Ints = NDArray[np.int64]
 
 MAX_COUNT = (1 << 63) - 1  # maximum sum of the counts of all words
-UNKNOWN_SPLIT = ""  # the digest if the splitter of the words is unknown
+UNKNOWN_SPLIT = ""  # the digest of an unknown splitter
 WORD, COUNT, FIRST, SPLIT = "word", "count", "first", "split"
 WIDTHS = (8, 12, 12)  # hexadecimal digits of the partition, of the document, and of the word in the document
 DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
-MIN_COUNT = b"fst.min_count"  # key in the schema's metadata; missing if the value is 1
+MIN_COUNT = b"fst.min_count"  # the key of `min_count` in the schema's metadata; missing if `min_count` is 1
 
 
 class Columns(NamedTuple):
@@ -180,7 +181,7 @@ def _counts(column: Any) -> Ints:
 
 
 def _split(column: Any, given: str | None) -> str:
-    """The digest in a column. `given` is the expected digest; None: any digest."""
+    """The splitter's digest in the column split. `given` is the expected digest; None: any digest."""
     _need_none(column, SPLIT)
     found = sorted(map(str, column.unique().to_pylist()))
     if len(found) > 1:

@@ -19,7 +19,7 @@ from fst.errors import VocabularyError, quoted
 MAX_COUNT, UNKNOWN_SPLIT = tables.MAX_COUNT, tables.UNKNOWN_SPLIT
 PLACE = 3  # numbers that give a first occurrence: partition, document, number of the word in the document
 PART = 1 << 17  # number of bytes that are copied at a time
-RANGE = 1 << 16  # number of words of the largest part that are merged at a time
+RANGE = 1 << 16  # number of words that are merged at a time, counted in the part with the most words
 
 make_keys, sort_words = (Deferred("fst.counting.sorting", name) for name in ("make_keys", "sort_words"))
 Ints = NDArray[np.int64]
@@ -128,7 +128,7 @@ class Words:
 
     @classmethod
     def _of_slices(cls, parts: Sequence[Words], slices: Sequence[Sequence[int]], min_count: int) -> Words:
-        """The words in one slice of each part that occur at least `min_count` times in total."""
+        """The words in the given slice of each part, except words that occur fewer than `min_count` times in total."""
         texts, ends, begun = list[NDArray[np.uint8]](), list[Ints](), 0
         for part, (first, last) in zip(parts, slices, strict=True):
             begin = int(part.ends[first - 1]) if first else 0

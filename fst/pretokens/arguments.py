@@ -1,6 +1,6 @@
 """The arguments of kernels that split a text into pre-tokens and look them up: the arrays of a table, and the working arrays.
 
-A machine defines its other arrays in its own module `arguments`.
+The module `arguments` of each machine defines the arrays that only this machine has.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
 
 # Indices into `Arguments.params`:
 WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(COLUMNS + 1, COLUMNS + 8)
-NOT_PLAIN = 0xFF  # in `ascii_symbols`: the symbol does not only depend on this byte
+NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # the number of 64-bit numbers in a key
-LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in a group with other pre-tokens
+LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in one group with other pre-tokens
 PRETOKENS = 2 * CHUNK + MARGIN  # capacity for the pre-tokens and bytes of a round, which ends at `CHUNK` pre-tokens or `CHUNK` bytes
 
 KEY_MASKS = np.array(
@@ -95,8 +95,8 @@ class Work(NamedTuple):
         slots, pending: uint64[capacity]; scratch: int32[capacity], ids with gaps; special_ids: int32[capacity].
         active, tokens: uint64[2 * capacity]; longer: uint64[LONGEST + 2], zeros between rounds.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
-            end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if this text
-            certainly ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of
+            end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if it is certain that
+            this text ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of
             failed searches, ``position << 15 | state``; 0 in a free slot.
         masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
     """

@@ -17,14 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit is set if a pre-token begins or may begin there
-AROUND = 2  # number of symbols without a class: one after the end of a text, one before its start
-MAX_WINDOW = 20  # maximum number of bits of a window: all decisions take 1 MiB, but the few that a text uses fit into a core's own cache
+AROUND = 2  # number of symbols that belong to no class: one for the position after a text, and one for the position before it
+# maximum number of bits of a window. The table of decisions then has 1 MiB, but the few decisions that a text uses fit into a core's own
+# cache.
+MAX_WINDOW = 20
 
 HALVES, WIDEST = 4, 6  # number of symbols of both halves together, and maximum number of symbols of a window
 SYMBOL_BITS = 4  # maximum number of bits of a symbol: two symbols make a byte
 ROWS, COLUMNS = 32, 16
-# The starts of the parts after the symbols of ASCII characters: kinds of left halves by two symbols, kinds of right halves, the matrix; and
-# the total size.
+# The factors are the symbols of ASCII characters, and three parts whose starts are given here: kinds of left halves by two symbols, kinds
+# of right halves, and the matrix. The last number is the total size.
 LEFT, RIGHT, MATRIX, SIZE = 128, 384, 640, 896
 
 
@@ -63,7 +65,7 @@ def _laid_out(
     column_of: NDArray[np.intp],
     matrix: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
-    """Concatenate the four parts."""
+    """Concatenate the four parts of the factors."""
     found = np.zeros(SIZE, np.uint8)
     halves = (symbols[:, None] << 4 | symbols).ravel()
     found[:LEFT] = ascii_symbols

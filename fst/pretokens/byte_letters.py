@@ -12,7 +12,9 @@ LETTERS = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + place) for
 
 
 class _Bytes(dict[int, str]):
-    """A translation table: letter → the Latin-1 character whose code is the letter's byte. All other characters become U+FFFF."""
+    """A translation table for `str.translate`: each letter becomes the Latin-1 character whose code is the letter's byte. All other
+    characters become U+FFFF.
+    """
 
     def __missing__(self, _: int) -> str:
         return "\uffff"

@@ -1,4 +1,6 @@
-"""The alphabet of tables whose symbols are characters, not bytes: characters with tokens, and the rules for all other characters."""
+"""The alphabet of tables whose symbols are characters, not bytes. It consists of the characters with tokens, and of rules for all other
+characters.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def alphabet(characters: Mapping[tuple[int, bytes], int], rules: Iterable[int]) 
     """The arrays of an alphabet.
 
     Args:
-        characters: the position and the bytes of a character → its token.
+        characters: a mapping of the position and the bytes of a character to the character's token.
         rules: as in `Alphabet`.
     """
     strings = (((place, *body), token) for (place, body), token in characters.items())

@@ -1,7 +1,7 @@
 """Cuts between bytes. After ``ByteLevel``, a pre-tokenizer Digits cuts next to bytes whose letter is numeric, even inside a character. Six
 bytes that occur inside characters have numeric letters: B2, for example, has the letter ². So é (C3 A9) is not cut, but ò (C3 B2) becomes
-two pre-tokens. The splitter of a table reads only characters, so it cannot make these cuts. Instead, the merges of the table join no tokens
-across a cut, and in spans the part after a cut is a separate word.
+two pre-tokens. The splitter of a table reads only characters, so it cannot make these cuts. Instead, the table has no merge that joins
+tokens across a cut, and in spans the part after a cut is a separate word.
 """
 
 from __future__ import annotations

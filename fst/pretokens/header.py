@@ -10,7 +10,7 @@ from fst.core.json_fields import FLAG, TEXT, or_null, stored_as
 from fst.tables.header import COMPONENTS, form_of
 from fst.text.normalizer import Normalizer
 
-PREFIX_SPACE = {"type": "PrefixSpace"}  # replaces a ByteLevel that adds a space before a text
+PREFIX_SPACE = {"type": "PrefixSpace"}  # this component replaces a ByteLevel that adds a space before a text
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class PretokenText:
         normalizer: the normalizer of texts before they are split; None if texts are not rewritten.
         trimming: None: offsets include the spaces at the ends of tokens. False: offsets exclude these spaces. True: offsets exclude these
             spaces, but include the first space of a text.
-        reference: the library that gives the same ids, and its version.
+        reference: the library that gives the same ids, and the version of this library.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")

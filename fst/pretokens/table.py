@@ -2,7 +2,7 @@
 
 A text becomes ids in three steps, each with its own arrays:
 
-1. Special tokens are cut out of the raw text: at each position the longest token that begins there.
+1. Special tokens are cut out of the raw text. At each position, the longest token that begins there is taken.
 2. The splitter cuts each *stretch*, the text between two special tokens, into pre-tokens, see `fst.text.splitter`. ``pages`` and ``blocks``
    map a code point to its class, ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes.
    ``symbols`` and ``decisions`` decide nearly all positions without the automaton, see `fst.compile.pretokens.boundaries`; the kernel
@@ -12,8 +12,8 @@ A text becomes ids in three steps, each with its own arrays:
    For all other pre-tokens, each machine has its own arrays.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in memory order, then zeros. A slot of ``words`` is the key
-and ``length << 32 | id``: the length distinguishes words that differ only in zero bytes at their ends. Hash, buckets and displacements are
-as in `fst.tables.words`.
+and ``length << 32 | id``. The length is needed to distinguish words that differ only in zero bytes at the end. Hash, buckets and
+displacements are as in `fst.tables.words`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PretokenTable(Table):
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the position before a text.
         decisions: uint8[2^n], by window: `INSIDE` if no pre-token begins there, `BEGINS` if a pre-token begins there, `UNDECIDED` if the
             window does not decide.
-        words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
+        words: uint64[4 * slots], displacements: uint16[buckets]; the numbers of slots and of buckets are powers of two.
         token_bytes: uint8[n], the bytes of all tokens, concatenated: first the model's tokens, then all other names as UTF-8.
         token_ends: int64[tokens], the end of each token in `token_bytes`.
         token_ids: int32[tokens], the id of each token.
@@ -73,7 +73,7 @@ class PretokenTable(Table):
 
     @property
     def joins_words(self) -> bool:
-        """Whether the pre-tokens of a stretch are one word: True if the compiler, not a pre-tokenizer, defines where words are cut."""
+        """Whether all pre-tokens of a stretch belong to one word, because they were cut by the compiler and not by a pre-tokenizer."""
         return False
 
     @property
@@ -161,7 +161,7 @@ class PretokenTable(Table):
                 yield stretch.text, stretch.token
 
     def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
-        """The pre-tokens of a stretch, except dropped ones."""
+        """The pre-tokens of a stretch, without dropped pre-tokens."""
         return ((stretch[begin:end], None) for begin, end in self.splitter.pretokens(stretch))
 
     def arguments(self) -> Any:

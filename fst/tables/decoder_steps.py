@@ -9,8 +9,9 @@
 - ``Fuse``: all tokens become one token.
 
 The decoder of sentencepiece is one step, ``SentencePiece``: ▁ becomes a space, the unknown token becomes its surface, and bytes become
-characters; each byte outside of a valid character becomes U+FFFD. An empty token or a control piece ends a run of bytes. Depending on the
-field ``leading``, a leading ▁ is removed from no token, from the first token, or from all tokens up to the first token with other text.
+characters; each byte outside of a valid character becomes U+FFFD. A run of bytes also ends at an empty token and at a control piece.
+Depending on the field ``leading``, a leading ▁ is removed from no token, from the first token, or from all tokens up to the first token
+with other text.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
-    """Apply a step, which changes each token independently, to one token."""
+    """Apply a step to one token. The step must be one that changes each token independently."""
     kind = step["type"]
     if kind == REPLACE:
         return token.replace(step["pattern"]["String"], step["content"])
@@ -171,8 +172,8 @@ def text_of(run: bytes) -> str:
 
 
 def byte_of(token: str) -> int | None:
-    """The byte of a byte token; None for other tokens. As in the reference, the digits may be lower-case, and the first digit may be a
-    plus.
+    """The byte of a byte token; None for other tokens. As in the reference, hexadecimal digits may be lower-case, and a plus may replace
+    the first digit.
     """
     if len(token) != 6 or not token.isascii() or not (token.startswith("<0x") and token.endswith(">")):
         return None
@@ -207,7 +208,7 @@ class Plan(NamedTuple):
 
 
 def plan(steps: Steps) -> Plan | None:
-    """Divide steps into three groups; None if they have a different order."""
+    """Divide steps into the three groups of a `Plan`; None if the steps do not have the order of these groups."""
     kinds = [step["type"] for step in steps]
     if kinds == [PIECES]:
         return Plan(steps, bool(steps[0]["has_bytes"]), ())

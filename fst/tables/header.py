@@ -104,7 +104,7 @@ COMPONENTS = or_null(Rule(_is_components, "a list of mappings that hold strings,
 
 
 def form_of(kind: Any) -> Rule:
-    """The rule for null, or for an object of a class with the methods `stored` and `from_stored`."""
+    """The rule for a field that is null or the JSON form of an object, whose class has the methods `stored` and `from_stored`."""
     return or_null(Rule(lambda value: isinstance(value, dict), "a mapping", kind.from_stored, lambda value: value.stored()))
 
 
@@ -172,7 +172,8 @@ class Context:
         word: the characters that are parts of words, for `single_word`.
         begins_word, ends_word: characters whose first (or last) symbol is part of a word.
         spaced: characters whose symbols begin or end with a space.
-        mixed: characters of which only some symbols are parts of words: pairs of a code point and the index of one of these symbols.
+        mixed: characters with symbols that are parts of words, and symbols that are not. A row is a code point, and the index of a symbol
+            that is part of a word.
     """
 
     word: Sequence[int] = stored_as(RUNS)
@@ -228,7 +229,8 @@ class AddedTokens:
         return [{"id": number, **flags[content], "content": content, "special": number in skipped} for content, number in by_id]
 
 
-Piece = tuple[tuple[int, ...] | str, int]  # special ids, or a text (`FIRST` or `SECOND`); and the type id of these ids
+# special ids, or the name of a text (`FIRST` or `SECOND`); and the type id of all ids of this piece
+Piece = tuple[tuple[int, ...] | str, int]
 Template = tuple[Piece, ...]
 
 
@@ -391,7 +393,8 @@ class Settings:
 
 
 TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the default reference, and a reference with different ids
-RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # the rules also check the settings of sources
+# the rules of all settings, which also check the settings of sources
+RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}
 
 
 Known = TypeVar("Known", bound="Sections")
@@ -399,7 +402,7 @@ Known = TypeVar("Known", bound="Sections")
 
 @cache
 def _sections(metadata: type[Any]) -> Sequence[type[Any]]:
-    """The types of a dataclass's fields."""
+    """The type of each field of a dataclass."""
     types = get_type_hints(metadata)
     return [types[one.name] for one in fields(metadata)]
 

@@ -1,4 +1,4 @@
-"""The rule for token ids in the metadata of a table."""
+"""The rule for valid token ids in the metadata of a table."""
 
 from __future__ import annotations
 

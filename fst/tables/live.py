@@ -34,7 +34,8 @@ def is_fast(source: object) -> bool:
 def statement(source: Any) -> tuple[str, dict[str, Any]]:
     """The ``tokenizer.json`` of a live tokenizer, as text, and further settings, named as in `fst.tables.header.Settings`.
 
-    Chat templates have the format of transformers. For an encoding of tiktoken: its pattern, name, ranks and special tokens.
+    Chat templates have the format of transformers. For an encoding of tiktoken, the text contains the pattern, the name, the ranks and the
+    special tokens of the encoding.
 
     Raises:
         UnsupportedError: the source is a slow tokenizer of transformers, which runs in Python.

@@ -35,14 +35,14 @@ from fst.errors import TableError, quoted
 
 try:
     import fcntl
-except ImportError:  # missing on Windows, where unfinished files are not removed
+except ImportError:  # there is no fcntl on Windows, so unfinished files are not removed there
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = 6
 MAX_FILE_BYTES = 1 << 30
-MAX_HEADER_BYTES = 1 << 24  # parsed JSON needs up to 20 times its size in memory
+MAX_HEADER_BYTES = 1 << 24  # this limit protects memory, because parsed JSON takes up to 20 times the size of its text
 ALIGNMENT = 64
-HEADER = "about"  # name of its member
+HEADER = "about"  # the name of the member that contains the header
 
 LOCAL = struct.Struct("<4s5H3L2H")
 CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -54,7 +54,7 @@ SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
 
 
 class Member(NamedTuple):
-    """The dtype of an array in the notation of ``.npy``, and its number of axes."""
+    """The dtype of an array in the notation of ``.npy``, and the number of axes of the array."""
 
     dtype: str
     axes: int = 1
@@ -160,7 +160,7 @@ def mapped(path: str | Path) -> memoryview:
 
 
 def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
-    """Refuse a file whose size or first bytes are not those of a table."""
+    """Refuse a file if its size or its first bytes show that it is not a table."""
     if size > MAX_FILE_BYTES:
         raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
     if size < LOCAL.size + END_RECORD.size or begin != b"PK\x03\x04":
@@ -178,7 +178,9 @@ def copied(data: bytes) -> memoryview:
 
 
 class _Place(NamedTuple):
-    """The position of a member in a file: of its local header (`position`), its ``.npy`` header (`begin`) and its array (`start`)."""
+    """The position of a member in a file: where the local header of the member begins (`position`), the ``.npy`` header (`begin`), and the
+    array (`start`).
+    """
 
     name: str
     dtype: str

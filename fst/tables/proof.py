@@ -19,7 +19,7 @@ from fst.errors import TableError, quoted
 from fst.tables.header import AddedTokens, Templates
 
 CHUNK = 1 << 16  # number of entries that are proven at a time, so that intermediate results fit into a cache
-SHARE = 8  # number of chunks per task of a thread; handing over a task takes as long as a tenth of a chunk
+SHARE = 8  # number of chunks per task of a thread; starting a task takes as long as a tenth of a chunk
 HASH_FACTORS = np.array(MULTIPLIERS, np.uint64)
 
 Each = Callable[..., Iterable[Any]]
@@ -79,7 +79,7 @@ class Tokens:
         ids: int32[tokens], the id of each token.
 
     Attributes:
-        named: bool[numbers], whether each number is an id.
+        named: bool[numbers], whether each number is the id of a token.
 
     Raises:
         TableError: the proof fails.
@@ -138,7 +138,7 @@ class Tokens:
         ascending = np.sort(hashes)
         twice = ascending[1:][ascending[1:] == ascending[:-1]]
         if len(twice):
-            shares = np.zeros(1 << 16, np.bool_)  # True for the upper halves of repeated hashes; few other hashes have the same one
+            shares = np.zeros(1 << 16, np.bool_)  # for each upper half of a hash, whether a repeated hash has it; few other hashes do
             shares[twice >> 16] = True
             suspects = np.flatnonzero(shares.take(hashes >> 16))
             self._need_different(suspects[np.isin(hashes[suspects], twice)].tolist())
@@ -168,7 +168,7 @@ class Transitions(NamedTuple):
     after: Array
 
     def need_none(self, wrong: Array, fault: Callable[[int], str]) -> None:
-        """Like the function `need_none`, but only for entries that are transitions."""
+        """Refuse the table if any entry is wrong, as the function `need_none` does, but ignore entries that are not transitions."""
         need_none(wrong & self.are_held, fault)
 
 
@@ -213,7 +213,7 @@ def prove_transitions(
     Returns:
         1 more than the depth of the state at each slot; 0 for slots that are not states, and for one additional slot.
     """
-    marks = np.zeros(len(entries) + 2, np.min_scalar_type(int(depths.max()) + 2))  # of slots from -1
+    marks = np.zeros(len(entries) + 2, np.min_scalar_type(int(depths.max()) + 2))  # one element for each slot, from slot -1 on
     one = marks.dtype.type(1)
     marks[1 + states] = depths.astype(marks.dtype) + one
 

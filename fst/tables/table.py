@@ -18,7 +18,7 @@ from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 from fst.tables import npz
 
-MAX_THREADS = 4  # with more threads, loading would wait for memory, not for processors
+MAX_THREADS = 4  # more threads make loading no faster, because it would wait for memory, not for processors
 MEMBER = "member"  # the key under which the metadata of a field contains its `npz.Member`
 
 Each = Callable[..., Iterable[Any]]  # `map`, or the `map` of an executor
@@ -26,7 +26,7 @@ Loaded = TypeVar("Loaded", bound="Table")
 
 
 def member(dtype: str, axes: int = 1) -> Any:
-    """A field of a table class for an array of the file.
+    """Declare a field of a table class that contains an array of the file.
 
     Args:
         dtype: an argument of `numpy.dtype`, with a byte order.
@@ -100,9 +100,9 @@ class Table(ABC):
     def work(self) -> Any:
         """The kernels' argument ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
 
-    def prove(self, each: Each = map) -> None:  # noqa: ARG002 - for machines with many entries
-        """Prove that kernels, which check no bounds, are safe on this table. A machine first calls this method, and then proves its own
-        rules.
+    def prove(self, each: Each = map) -> None:  # noqa: ARG002 - `each` is used by machines with many entries
+        """Prove that kernels, which check no bounds, are safe on this table. The method of a subclass first calls this method, and then
+        proves the rules of its machine.
 
         Args:
             each: `map`, or the `map` of an executor, which then proves several parts at the same time.

@@ -40,13 +40,13 @@ def prove(words: Array, displacements: Array, named: Array, longest: int) -> Non
 
     Args:
         words, displacements: the arrays of the table.
-        named: whether each number is an id.
+        named: whether each number is the id of a token.
         longest: the number of symbols of the longest word that is looked up.
     """
     need(len(words) % 4 == 0 and _is_power(len(words) // 4), f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
     buckets = len(displacements)
     need(buckets >= 2 and _is_power(buckets), f"there are {buckets} displacements, not 2, 4, 8 …")
-    # 1 + the id if the value is one id; otherwise a number outside of this range
+    # 1 + the id if the value is one id; any other value becomes a number that is below 1, or too high for an id
     numbers = words[3::4].view(np.int64) - ((1 << 32) - 1)
     known = np.concatenate([[False], named, [False]]).take(numbers, mode="clip")
     wrong = (known != (words[0::4] > 0)) | (known != (words[3::4] > 0))

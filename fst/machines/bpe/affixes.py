@@ -1,7 +1,7 @@
-"""Affixes: a prefix or suffix in the name of a token gives the token's position in its pre-token.
+"""Affixes: a prefix or suffix in the name of a token determines where in a pre-token the token may occur.
 
-With an ``end_of_word_suffix``, the name of a token at the end of a pre-token has the suffix. So the last byte of a pre-token has a
-different token from the same byte at another position. With a ``continuing_subword_prefix``, the name of a token that does not begin a
+With an ``end_of_word_suffix``, the name of a token at the end of a pre-token has the suffix. So a byte at the end of a pre-token has a
+different token than the same byte at another position. With a ``continuing_subword_prefix``, the name of a token that does not begin a
 pre-token has the prefix; a merge removes the prefix of its right part. Without affixes, names do not depend on the position, and a token
 may occur anywhere.
 
@@ -39,11 +39,11 @@ class Affixes(NamedTuple):
     suffix: bytes = b""
 
     def __bool__(self) -> bool:
-        """Whether there is a prefix or a suffix."""
+        """Whether the vocabulary has a prefix or a suffix."""
         return bool(self.prefix or self.suffix)
 
     def name(self, part: Part) -> bytes:
-        """The token's name, given its meaning."""
+        """The name of the token with a given meaning."""
         return (b"" if part.is_first else self.prefix) + part.body + (self.suffix if part.is_last else b"")
 
     def part(self, name: bytes) -> Part:
@@ -66,11 +66,11 @@ class Affixes(NamedTuple):
         return Part(left.body + right.body, left.is_first, right.is_last)
 
     def places(self, byte: int) -> Iterable[Part]:
-        """The parts of one byte: a byte has a different name at each of these positions in a pre-token."""
+        """The possible parts of one byte, one for each position in a pre-token at which the byte has a different name."""
         return self.everywhere(bytes([byte]))
 
     def everywhere(self, body: bytes) -> Sequence[Part]:
-        """The parts of a byte string: at each of these positions in a pre-token, the byte string has a different name."""
+        """The possible parts of a byte string, one for each position in a pre-token at which the string has a different name."""
         firsts, lasts = ([True, False] if affix else [True] for affix in self)
         return [Part(body, is_first, is_last) for is_first in firsts for is_last in lasts]
 
@@ -78,7 +78,7 @@ class Affixes(NamedTuple):
         """int32[CODES], the token of each byte by its code, or `ABSENT`.
 
         Args:
-            tokens: the name of each token → its number.
+            tokens: a mapping of the name of each token to the token's number.
         """
         atoms = np.full(CODES, ABSENT, np.int32)
         for code in range(CODES):

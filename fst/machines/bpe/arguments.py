@@ -37,8 +37,8 @@ class MergeArguments(NamedTuple):
         pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`.
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
-        fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` if no runs do.
-        alphabet: the characters; `NO_ALPHABET` if symbols are bytes.
+        fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` if there is no such id.
+        alphabet: the characters with tokens; `NO_ALPHABET` if symbols are bytes.
     """
 
     shared: Arguments
@@ -53,7 +53,7 @@ class DropoutArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.bpe.kernels.dropout` reads.
 
     Attributes:
-        merging: the merge arguments of the table, with or without an automaton.
+        merging: the merge arguments of the table, which a table with an automaton also has.
         powers: float64[POWERS], ``p ** 1``, ``p ** 2``, ``p ** 4`` … for the probability p of skipping a merge.
         seed: uint64[1].
     """
@@ -64,12 +64,12 @@ class DropoutArguments(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> BpeArguments:
-    """The arguments for a `fst.machines.bpe.table.BpeTable`; `specials` are as in `fst.pretokens.arguments.arguments`."""
+    """The arguments for a `fst.machines.bpe.table.BpeTable`; for `specials`, see `fst.pretokens.arguments.arguments`."""
     return BpeArguments(pretokens.arguments(table, specials), borrowable(table.entries, np.uint32))
 
 
 def merge_arguments(table: Any, shared: Arguments) -> MergeArguments:
-    """The arguments of a table for kernels that merge."""
+    """The arguments of a table for the kernels that run the list of merges."""
     merges = table.merges
     made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
     return MergeArguments(shared, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32), table.alphabet)

@@ -61,7 +61,7 @@ class Dropout(Seeded):
 
 
 def skips(number: int, probability: float, count: int) -> int:
-    """The number of skipped candidates for a random number."""
+    """The number of candidates that a step skips, given the random number of the step."""
     share = share_of(number)
     return next((skipped for skipped in range(count) if share >= probability ** (skipped + 1)), count)
 
@@ -71,7 +71,7 @@ def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int], 
 
     Args:
         ranks: the rank of each pair, see `fst.machines.bpe.merge_list.ranks_of`.
-        merges: int32[merges, 3].
+        merges: int32[merges, 3], see `fst.machines.bpe.merge_list`.
         ids: the tokens of the pre-token's bytes; changed in place to the tokens of the pre-token.
         by: the dropout.
         row: the row of the pre-token, counted from `first_row`.

@@ -1,4 +1,5 @@
-"""Byte-pair encoding by the list of merges, for lists that no automaton encodes exactly (see `fst.compile.machines.bpe.canonical`).
+"""Byte-pair encoding by the list of merges, for lists whose result no automaton computes exactly (see
+`fst.compile.machines.bpe.canonical`).
 
 BPE begins with the *atoms* of a pre-token, the tokens of its bytes. While the list contains a pair of neighbours, BPE merges the pair of
 lowest rank; if this pair occurs several times, the leftmost. A merge is three ids: the left token, the right token, and the token that they
@@ -53,7 +54,7 @@ def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -
 
 
 def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> list[int]:
-    """The tokens of a pre-token: `ids` after all `steps`."""
+    """The tokens of a pre-token, which are `ids` after all `steps`."""
     for _ in steps(ranks, merges, ids):
         pass
     return ids
@@ -77,7 +78,7 @@ def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
 
 
 def atoms_of_characters(pretoken: str, characters: Mapping[tuple[int, bytes], int], rules: Array, atoms: Array) -> list[int]:
-    """The tokens with which BPE over characters begins on a pre-token, as in the reference: part of the slow walk.
+    """The tokens with which BPE over characters begins on a pre-token. This function is part of the slow walk, and follows the reference.
 
     Args:
         pretoken: the text of the pre-token.

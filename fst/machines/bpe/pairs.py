@@ -12,7 +12,7 @@ from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, kernel
 from fst.machines.bpe.merge_list import EMPTY
 
-NO_RANK = np.int32((1 << 31) - 1)  # above all ranks
+NO_RANK = np.int32((1 << 31) - 1)  # greater than all ranks
 MULTIPLIER, HALF, ONE = np.uint64(MULTIPLIERS[0]), np.uint64(32), np.uint64(1)
 
 
@@ -24,7 +24,7 @@ def key_of(left, right):
 
 @inlined
 def slot_of(key, pairs):
-    """The index of a pair's slot, or of the free slot where the pair belongs."""
+    """The index of the slot that contains a pair; if the table lacks the pair, the index of the free slot for it."""
     last = np.uint64(len(pairs) >> 1) - ONE
     slot = (key * MULTIPLIER >> HALF) & last
     while pairs[slot << ONE] != key and pairs[slot << ONE] != EMPTY:

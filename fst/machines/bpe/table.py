@@ -71,12 +71,12 @@ class BpeTable(PretokenTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """The capacity for ids per byte of text: the expansion bound, times the scratch that the queue of merges needs."""
+        """The capacity for ids per byte of text: the expansion bound, times the scratch elements per byte for the queue of merges."""
         return self.expansion_bound * (1 if self.has_automaton else merge_list.SCRATCH)
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:
-        """The tokens in users' form. The model's tokens are spelled in the model's letters."""
+        """The tokens in the form that users see. The model's tokens are spelled in the model's letters."""
         model, known = self.metadata.model, self.metadata.model.model_tokens
         others = (self.content(token).decode() for token in range(known, len(self.token_ids)))
         if model.letters.are_bytes:  # a letter for each byte
@@ -136,7 +136,7 @@ class BpeTable(PretokenTable):
 
     @property
     def lost(self) -> str:
-        """For a message: the effect on characters without tokens, if positions of ids are not exact; "" if they are exact."""
+        """A part of a message: what happens to characters without tokens, if positions of ids are not exact; "" if they are exact."""
         model = self.metadata.model
         if model.letters.are_bytes or not model.missing_bytes or (model.unk_id is not None and not model.fallbacks):
             return ""
@@ -183,12 +183,12 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def alphabet(self) -> Alphabet:
-        """The characters for kernels."""
+        """`characters` and `alphabet_rules` in the form that kernels read; `NO_ALPHABET` if symbols are bytes."""
         return NO_ALPHABET if self.metadata.model.letters.are_bytes else alphabet(self.characters, self.alphabet_rules)
 
     @property
     def alphabet_of_unknown(self) -> Alphabet:
-        """The characters for kernels, if some characters have neither a token nor fallback tokens."""
+        """The `alphabet` if some characters have neither a token nor fallback tokens; otherwise `NO_ALPHABET`."""
         return self.alphabet if self.metadata.model.missing_bytes else NO_ALPHABET
 
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
@@ -205,7 +205,7 @@ class BpeTable(PretokenTable):
         return merge_list.atoms_of(codes_of(pretoken), self.atoms, self.fused)
 
     def _prove_list(self) -> None:
-        """Prove that the merges are safe: with dropout, kernels use the merges even if there is an automaton."""
+        """Prove that the merges are safe, because with dropout, kernels use the merges even if there is an automaton."""
         lacking, stated = int(self.missing.sum()), self.metadata.model.missing_bytes
         need(lacking == stated, f"missing_bytes is {stated}; {lacking} of the bytes that text may have are no tokens")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
@@ -357,7 +357,7 @@ class BpeTable(PretokenTable):
             need(any(held), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and no token of the table has both")
 
     def _prove_merges(self, each: Each) -> None:
-        """Prove the merges, and the automaton or its absence."""
+        """Prove the merges. Prove the automaton, or if the table has no automaton, that its arrays are empty."""
         if self.has_automaton:
             need(not self.affixes, "a prefix or suffix beside an automaton")
             need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")

@@ -5,8 +5,8 @@ outputs are different. The output of a transition is the row of the longest keyw
 there. Links have no outputs. The row of a keyword leads to the row of the next keyword with the same end: an equal keyword, or the longest
 shorter keyword. So the size of a table grows with the number of keywords, but not with the number of keywords that end at one position.
 
-**What kernels may assume** once a table is proven, in addition to states and transitions: each chain of keyword rows has the length in its
-first row; a match has at most as many characters as the previous state's string and the byte just read.
+**What kernels may assume** once a table is proven, in addition to states and transitions: the number of rows in a chain of keyword rows is
+the count in the first of these rows; a match has at most as many characters as the previous state's string and the byte just read.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Arguments(NamedTuple):
 
     Attributes:
         entries, depths: as in `fst.machines.keywords.table.Arguments`.
-        matches: uint32[2 * n], row after row.
-        lengths: int64[keywords].
+        matches: uint32[2 * n], `matches` of the table, row after row.
+        lengths: int64[keywords], the number of characters of each keyword, including borders.
     """
 
     entries: Array
@@ -59,11 +59,13 @@ class OverlappingTable(KeywordTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """Return an estimate: one match per byte. A text can have more matches."""
+        """Return an estimate, one match per byte. A text can contain more matches."""
         return 1
 
     def _search(self, data: bytes) -> Iterator[Match]:
-        """The matches in the bytes that the automaton reads, sorted by end; of equal ends, the longest match first."""
+        """The matches in the bytes that the automaton reads, sorted by end; matches with equal ends are sorted by length, the longest
+        first.
+        """
         state, begins = ROOT, list[int]()
         for place, byte in enumerate(data):
             if byte & 0xC0 != 0x80:
@@ -76,7 +78,7 @@ class OverlappingTable(KeywordTable):
                 row = int(self.matches[row, NEXT])
 
     def arguments(self) -> Any:
-        """The arrays of the kernel."""
+        """The arrays of the table, in the form that the kernel reads."""
         entries, depths = borrowable(self.entries, np.uint64), borrowable(self.depths, np.uint32)
         return Arguments(entries, depths, borrowable(self.matches, np.uint32).ravel(), borrowable(self.lengths, np.int64))
 
@@ -100,7 +102,7 @@ class OverlappingTable(KeywordTable):
         need_none(longer, lambda row: f"match {row} has {lengths[row]} characters, and leads to match {following[row]}, of more")
 
     def _prove_strings(self) -> tuple[States, Strings]:
-        """Prove what `KeywordTable` proves, and that no match begins before the string of a state."""
+        """In addition to the proof of `KeywordTable`, prove that no match begins before the string of its state."""
         states, strings = super()._prove_strings()
         begins = (np.arange(BYTES) & 0xC0 != 0x80).astype(np.int32)
         edges = np.flatnonzero(ENTRY.labels_of(self.entries) < BYTES)

@@ -7,7 +7,7 @@ The proof: every link, and every other transition, leads to a state whose string
 bytes are the string of v, and a search that begins with these bytes at the root reaches v. Streams rely on this: between two chunks, they
 keep only the last |v| bytes, and read these bytes again.
 
-The suffix need not be the longest suffix that is a state: with a shorter suffix, a search misses matches, but it misses the same matches on
+The suffix need not be the longest suffix that is a state. With a shorter suffix, a search misses matches, but it misses the same matches on
 every path.
 
 **Suffixes.** Let w be the state below p on byte c. The string of w is a suffix of u's string followed by c, if p's string is a suffix of
@@ -29,7 +29,7 @@ from fst.automata.rows import Array
 from fst.automata.trie import ROOT
 from fst.tables.proof import need_none
 
-NEVER = 1 << 9  # not a byte
+NEVER = 1 << 9  # a number that is not a byte
 
 Numbers = NDArray[np.int32]
 
@@ -91,7 +91,7 @@ class Strings(NamedTuple):
 
 
 def strings_of(states: States) -> Strings:
-    """Compute the strings of states, and prove them.
+    """Compute the strings of states, and prove the properties in the module docstring.
 
     Args:
         states: the states; links lead to states of less depth, and transitions add at most 1 to the depth.

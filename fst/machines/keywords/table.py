@@ -46,10 +46,10 @@ from fst.text.reading_arguments import borrowable
 KINDS = LONGEST, FIRST, STANDARD, OVERLAPPING = "leftmost-longest", "leftmost-first", "standard", "overlapping"
 OWN, FREE = BYTES, BYTES + 1
 ENTRY = RowFormat(label_bits=9, target_bits=28, value_bits=27, dtype=np.uint64, labels=BYTES, own=OWN, free=FREE << 55)
-KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # of the matches
+KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # the columns of `matches`
 MAX_KEYWORD = (1 << 31) - 1  # maximum number of bytes of a keyword
 WALKS, SEGMENT = 4, 1 << 14  # the number of walks that a kernel interleaves, and the maximum number of bytes of each walk
-FEW = 1 << 8  # minimum number of bytes per walk: interleaving shorter walks is slower
+FEW = 1 << 8  # minimum number of bytes per walk, because interleaving shorter walks is slower
 REGION = 3 * SEGMENT + 1  # capacity for the events of a walk: fewer than two look-ups per byte, and the ends of texts
 NOTES = 5
 IN_WORD, KNOWN, STATES = 10, 11, 12  # further indices into `Work.state`, and the number of its elements
@@ -100,13 +100,14 @@ class Work(NamedTuple):
     Attributes:
         state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`; `KEPT` and `KEPT_CHARACTERS` are as in
             `fst.pretokens.arguments.Work`. `IN_WORD`: 1 if the last character that the automaton read is a word character. `KNOWN`: for the
-            overlapping kind, the number of bytes that are passed again although matches that end in these bytes have been reported.
+            overlapping kind, the number of bytes that the kernel reads a second time, because a later match may begin there; matches that
+            end in these bytes have been reported already.
         symbols: empty; the kernel keeps no symbols between calls.
         notes: uint64[5], values that the kernel stores between its steps: the position of the next match; the position of the first match
             of the current row; the index of this row; the number of characters of the row that were read before this call; the number of
             remaining rounds in which walks are interleaved.
         events: uint64[4 * REGION + 1], the events of each walk, and one unused element, see `fst.runtime.machines.keywords.kernels.walk`.
-        states, counts: uint64[4], for each walk its last state, and the index after its last event.
+        states, counts: uint64[4], the last state of each walk, and the index after the last event of each walk.
     """
 
     state: Array
@@ -118,7 +119,7 @@ class Work(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match of a keyword in UTF-8: the index of its first byte, and of the byte after its last."""
+    """A match of a keyword in UTF-8. `start` is the index of its first byte; `end` is the index after its last byte."""
 
     keyword: int
     start: int
@@ -181,7 +182,7 @@ class KeywordTable(Table):
 
     @Lazy
     def lengths(self) -> Array:
-        """int64[keywords], `keyword_lengths`."""
+        """`keyword_lengths` as int64[keywords]."""
         return self.keyword_lengths.astype(np.int64)
 
     @Lazy
@@ -192,7 +193,7 @@ class KeywordTable(Table):
 
     @Lazy
     def keywords(self) -> tuple[str, ...]:
-        """The keywords."""
+        """The keywords, in the order of their numbers."""
         data, ends = self.keyword_bytes.tobytes(), self.keyword_ends.tolist()
         return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
 
@@ -204,7 +205,7 @@ class KeywordTable(Table):
         return found[:BYTES]
 
     def run(self, text: str) -> list[int]:
-        """The keyword of each match, by the slow walk."""
+        """The number of the keyword of each match, by the slow walk."""
         return [match.keyword for match in self.walk(text.encode())]
 
     def walk(self, data: bytes) -> Iterator[Match]:
@@ -244,7 +245,7 @@ class KeywordTable(Table):
         return matches[::-1]
 
     def arguments(self) -> Arguments:
-        """The arrays of the kernel."""
+        """The arrays of the table, in the form that the kernel reads."""
         entries, depths = borrowable(self.entries, np.uint64), borrowable(self.depths, np.uint32)
         roots = entries[ROOT + ENTRY.first : ROOT + BYTE_ROW]
         roots = np.where(ENTRY.labels_of(roots) == np.arange(BYTES), roots, np.uint64(0))
@@ -262,7 +263,7 @@ class KeywordTable(Table):
         )
 
     def prove(self, each: Each = map) -> None:
-        """Prove what kernels may assume."""
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
         _ = self.metadata
         self._prove_keywords()
@@ -271,7 +272,7 @@ class KeywordTable(Table):
         self._prove_strings()
 
     def _prove_keywords(self) -> None:
-        """Prove that keywords are UTF-8, and that each has a length."""
+        """Prove that keywords are UTF-8, and that `keyword_lengths` is 0 exactly for the empty keywords."""
         match_kind = self.metadata.automaton.match_kind
         need(match_kind in self.match_kinds, f"match_kind is {match_kind!r} in a table for {', '.join(self.match_kinds)}")
         self.metadata.text.prove()
@@ -315,7 +316,9 @@ class KeywordTable(Table):
         return states, strings_of(states)
 
     def _prove_matches(self) -> None:
-        """Prove that the matches of each output follow each other, and are within the bytes that leave the state's string."""
+        """Prove that the matches of an output are in order and do not overlap, and are within the bytes that the next state does not
+        represent.
+        """
         need(self.matches.shape[1] == len(COLUMNS) and len(self.matches), f"matches has the shape {self.matches.shape}")
         need(not self.matches[0].any(), "row 0 of matches is not empty; expected zeros")
         keywords, starts, ends, before = self.matches.astype(np.int64).T
@@ -335,5 +338,5 @@ class KeywordTable(Table):
 
 
 def header(kind: str, match_kind: str, states: int, text: KeywordText) -> Mapping[str, Any]:
-    """The JSON of a table."""
+    """The metadata of a table as JSON."""
     return KeywordMetadata(KeywordAutomaton(kind, match_kind, states), text).to_json()

@@ -39,8 +39,8 @@ NO_TOKENS = AddedTokens({}, {}, None, [], [])
 
 
 def _runs(size: int) -> Rule:
-    """The rule for null or ascending runs of characters. A run is `size` numbers: the first and the last code point, and further code
-    points.
+    """The JSON rule for null, or for ascending runs of characters. A run is `size` code points: the first and the last code point of the
+    run, then further code points.
     """
 
     def read(stored: Any) -> Images:
@@ -60,8 +60,8 @@ class KeywordText:
 
     Attributes:
         normalizer: the normalizers.
-        folds: a map of each character to its folded form.
-        words: the word characters, as runs without images.
+        folds: a mapping of each character to its folded form.
+        words: the word characters, as runs of two code points.
     """
 
     normalizer: Normalizer | None = stored_as(form_of(Normalizer), "rewriting")
@@ -81,7 +81,7 @@ class KeywordText:
     def prove(self) -> None:
         """Prove that rewritten texts are not too long, that rewriting adds no spaces, and that ASCII is folded into ASCII.
 
-        So folding at most doubles the number of bytes of a character: two bytes may become four.
+        So folding at most doubles the number of bytes of a character, because a character of two bytes may become one of four.
 
         Raises:
             TableError: the message states the fault.
@@ -103,7 +103,7 @@ class KeywordText:
         return codes | is_word[codes]
 
     def spelled(self, text: str) -> Spelled:
-        """Return a text in the form that the automaton reads: part of the slow walk."""
+        """Return a text in the form that the automaton reads. This method is part of the slow walk."""
         places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
         if self.normalizer:
             length, (text, places) = len(text), self.normalizer.normalized(text)

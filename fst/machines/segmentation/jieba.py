@@ -43,10 +43,10 @@ from fst.text.reading_arguments import borrowable
 
 MODES = DEFAULT, SEARCH, ALL = "default", "search", "all"
 KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # kinds of units; blocks consist of `LETTER` (ASCII letters, digits) and `CHINESE`
-SLOT_BITS, LENGTH_BITS = 23, 9  # a kernel packs the slot and the length of a word into 32 bits
+SLOT_BITS, LENGTH_BITS = 23, 9  # number of bits of a slot and of a word's length, which a kernel packs into 32 bits
 MAX_SLOT, MAX_LENGTH = (1 << SLOT_BITS) - 1, (1 << LENGTH_BITS) - 1
 MAX_WORDS = (1 << 31) - 1
-IDS_OUTSIDE = 3  # maximum number of ids per unit outside of blocks: a space makes three tokens, two of them empty
+IDS_OUTSIDE = 3  # maximum number of ids per unit outside of blocks, because a space makes three tokens, two of them empty
 NO_WORD = -1
 CR, LF = ord("\r"), ord("\n")
 BREAKS = (ord(" "), CR, LF)  # characters at which long texts are cut into parts
@@ -131,7 +131,8 @@ class JiebaTable(UnitTrieTable):
         numbers: int32[slots], the number of the word that ends at each slot; -1 if no word ends there.
         emits, chances: float64[characters, states] and float64[n], the model, see `fst.machines.segmentation.jieba_model`; both arrays are
             empty if the table has no model.
-        forced: int32[n], ascending, the slots where words end that are forced apart, see `fst.machines.segmentation.jieba_model`.
+        forced: int32[n], ascending, the slots of the last units of words that are *forced apart*, see
+            `fst.machines.segmentation.jieba_model`.
     """
 
     kind: ClassVar[str] = "jieba"
@@ -168,7 +169,7 @@ class JiebaTable(UnitTrieTable):
 
     @property
     def streams(self) -> bool:
-        """Whether texts can be read in chunks; False in the mode "all", in which the last token may end before an earlier token."""
+        """Whether texts can be read in chunks; False in the mode "all", because the last token may then end before an earlier token."""
         return self.mode != ALL
 
     @property
@@ -207,7 +208,9 @@ class JiebaTable(UnitTrieTable):
                 yield from cut_block[self.mode](units, start, end) if in_block[start] else self._outside(units, start, end)
 
     def _words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The tokens of a block: the words of the best path, after single letters are joined, or after the model replaces words."""
+        """The tokens of a block: the words of the best path, after adjacent letters are joined, or after the model replaces one-character
+        words.
+        """
         word_at = self._best(units, start, end)
         if len(self.chances):
             yield from self._words_and_unknown(units, start, end, word_at)
@@ -236,7 +239,7 @@ class JiebaTable(UnitTrieTable):
         return word_at
 
     def _token(self, units: list[int], start: int, end: int) -> Token:
-        """Make one token of a part of a text."""
+        """Make a part of a text one token."""
         return Token(int(self.numbers[self.slot_between(units, start, end)]), start, end)
 
     def _words_and_unknown(self, units: list[int], start: int, end: int, word_at: Mapping[int, tuple[int, int]]) -> Iterator[Token]:
@@ -265,7 +268,7 @@ class JiebaTable(UnitTrieTable):
                 begin = first + stop
 
     def _apart(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """Make each character of a part of a block a token."""
+        """Make each character in a part of a block a separate token."""
         return (self._token(units, at, at + 1) for at in range(start, end))
 
     def _han_ends(self, units: list[int], run: Sequence[int]) -> Iterator[int]:
@@ -324,7 +327,7 @@ class JiebaTable(UnitTrieTable):
             yield Token(NO_WORD, begun, end)
 
     def arguments(self) -> Arguments:
-        """The arrays of the kernel."""
+        """The arrays of the table, in the form that the kernel reads."""
         units, entries = borrowable(self.units, np.uint32), borrowable(self.entries, np.uint64)
         scores, numbers = borrowable(self.scores, np.float64), borrowable(self.numbers, np.int32)
         emits, chances = borrowable(self.emits, np.float64).ravel(), borrowable(self.chances, np.float64)
@@ -337,7 +340,7 @@ class JiebaTable(UnitTrieTable):
         return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16), np.empty(capacity, np.float64), np.empty(capacity, np.uint32))
 
     def prove(self, each: Each = map) -> None:
-        """Prove what kernels may assume."""
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
         settings = self.metadata.settings
         need(len(self.scores) > 0 and len(self.entries) <= MAX_SLOT + 1, f"there are {len(self.scores)} scores, {len(self.entries)} slots")

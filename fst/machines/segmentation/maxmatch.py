@@ -4,8 +4,8 @@ The next token of MaxMatch is the longest word of a dictionary that begins at th
 there. So a walk reads as far as the trie allows, returns the last word on its path, and continues at the end of this word. If the walk has
 read units after this word, it does not read them again, but *jumps*. For each state from which walks jump, a table contains the tokens that
 are certain after the units read so far, and the state of a walk that has read the remaining units. A jump corresponds to a failure link
-with its pops in Song et al., 2021, *Fast WordPiece Tokenization*, Section 3. So a unit of text takes at most two look-ups, whatever the
-words are: one that succeeds, and one that fails.
+with its pops in Song et al., 2021, *Fast WordPiece Tokenization*, Section 3. So for any dictionary, a unit of text causes at most two
+look-ups, of which one succeeds and one fails.
 
 Backward MaxMatch reads a text from its end to its start. For this direction, the trie contains the units of each word in reverse order.
 
@@ -38,11 +38,12 @@ from fst.text.reading_arguments import borrowable
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
-ALONE = 0  # a label in `Arguments.firsts`, instead of a size
+ALONE = 0  # the label in `Arguments.firsts` of a unit that is always a token; other units have a size instead
 MAX_LENGTH = 1 << 16  # maximum number of units of a word
 TOKENS, STATE, VALUE, SIZE = JUMP = range(4)  # columns of `jumps`
 LISTED, END, NUMBER, BEFORE = TOKEN = range(4)  # columns of `lists`
-SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # the surrogates that are read first in a pair, by direction
+# by direction, the surrogates that are the first of a pair in the order of reading
+SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Work(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A token: its id, or `UNSEEN`; its start; and its end (exclusive)."""
+    """A token: its id, or `UNSEEN`; its start; and the index after its last byte or unit."""
 
     id: int
     start: int
@@ -113,7 +114,7 @@ class Lasts(NamedTuple):
     Attributes:
         values, sizes: int64[edges], the value and the size of the last word on the path to the edge, or of a character outside of all
             words.
-        jumps: bool[edges], whether a walk jumps there, because it has read units after the token.
+        jumps: bool[edges], whether a walk that ends there jumps, because it has read units after the token.
     """
 
     values: Ints
@@ -191,7 +192,7 @@ class MaxMatchTable(UnitTrieTable):
         return [Token(value - 1, places[start], places[end]) for value, start, end in found]
 
     def _walk(self, units: Sequence[int]) -> Iterator[Token]:
-        """The tokens of units in the order of reading, with values instead of ids: the slow walk."""
+        """The tokens of some units, by the slow walk. The units are in the order of reading, and the tokens have values instead of ids."""
         begin = at = value = end = 0  # the token spans `begin` to `end`; the walk is at `at`
         state = ROOT
         while begin < len(units):
@@ -214,7 +215,7 @@ class MaxMatchTable(UnitTrieTable):
                 begin, state = end, ROOT
 
     def _listed(self, last: int, begin: int) -> list[Token]:
-        """The tokens of a list, from its last token; the first token begins at `begin`."""
+        """The tokens of a linked list, given its last token; the first token begins at `begin`."""
         found = list[Token]()
         while last:
             value, end, _, before = self.lists[last].tolist()
@@ -224,7 +225,7 @@ class MaxMatchTable(UnitTrieTable):
 
     @Lazy
     def are_surrogates(self) -> Array:
-        """bool[65536], whether a unit is a surrogate that is read first in a pair."""
+        """bool[65536], whether a unit is a surrogate that is the first of a pair in the order of reading."""
         found = np.zeros(UNITS, np.bool_)
         found[SURROGATES[self.direction]] = True
         return found
@@ -248,7 +249,7 @@ class MaxMatchTable(UnitTrieTable):
         return Lasts(np.append(edges.values, 0)[words], sizes, (edges.targets != LEAF) & (depths > sizes))
 
     def arguments(self) -> Arguments:
-        """The arrays of the kernel."""
+        """The arrays of the table, in the form that the kernel reads."""
         return Arguments(
             units=borrowable(self.units, np.uint32),
             entries=borrowable(self.entries, np.uint64),
@@ -265,7 +266,7 @@ class MaxMatchTable(UnitTrieTable):
         return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16))
 
     def prove(self, each: Each = map) -> None:
-        """Prove what kernels may assume."""
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
         settings = self.metadata.settings
         prove_strings(self.word_bytes, self.word_ends, settings.words, "words")
@@ -315,7 +316,9 @@ class MaxMatchTable(UnitTrieTable):
         self._prove_targets(edges, lasts, *self.jumps[numbers[numbers > 0]].astype(np.int64).T)
 
     def _prove_targets(self, edges: Edges, lasts: Lasts, tokens: Ints, targets: Ints, values: Ints, sizes: Ints) -> None:
-        """Prove that jumps lead to states, and skip exactly the units of their tokens. The arguments have one element per `lasts.jumps`."""
+        """Prove that jumps lead to states, and skip exactly the units of their tokens. The arguments have one element for each edge that is
+        set in `lasts.jumps`.
+        """
         states, labels, depths = edges.targets[lasts.jumps], edges.labels[lasts.jumps], edges.depths[lasts.jumps]
         need_none(tokens >= len(self.lists), lambda at: f"state {states[at]} jumps with the token {tokens[at]} of {len(self.lists)}")
         need_none(tokens == 0, lambda at: f"state {states[at]} jumps without a token")

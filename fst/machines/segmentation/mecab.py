@@ -1,4 +1,5 @@
-"""The machine of MeCab: the words of the path of least cost through a lattice, with a dictionary that has connection costs.
+"""The machine of MeCab, which finds the path of least cost through a lattice of words. Its dictionary contains costs of words and of
+connections.
 
 A *word* has a left id, a right id and a cost. The cost of a path is the sum of the costs of its words and of their connections. Two
 adjacent words have the connection cost ``matrix[left id of the right word, right id of the left word]``. The beginning and the end of a
@@ -36,7 +37,8 @@ from fst.tables.proof import need, need_none
 from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 
-CATEGORIES, MAX_CHARACTERS = 18, 15  # MeCab's maximum numbers of categories, and of characters in an unknown word that is not a run
+# MeCab's maximum number of categories, and its maximum number of characters in an unknown word that is not a run
+CATEGORIES, MAX_CHARACTERS = 18, 15
 MAX_LENGTH = 1 << 12  # maximum length of a word in UTF-16 units
 MAX_GROUPING = (1 << 16) - 1
 COST_BITS = 16
@@ -51,8 +53,9 @@ COST_SHIFT, LAST_SHIFT = 2 * ID_BITS, 2 * ID_BITS + COST_BITS
 FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = 18, 23, 27, 28, 29
 MAX_KINDS = 1 << 15
 
-SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # number of nodes after which the kernel searches for certain words; maximum number of nodes
-KEY_SHIFT = 25  # the cost in a key is above this bit; the lower bits are the node
+# number of nodes after which the kernel searches for words that later text cannot change; maximum number of nodes
+SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21
+KEY_SHIFT = 25  # in a key, the bits from this bit on are the cost, and the lower bits are the node
 NODE_SHIFT = 3
 NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # indices into the `1 << NODE_SHIFT` numbers of a node
 REACH, MAX_GROUP, RIGHTS = range(3)  # indices into `Arguments.params`
@@ -176,7 +179,7 @@ class Kind(NamedTuple):
 
     @classmethod
     def unpacked(cls, number: int) -> Kind:
-        """Return a kind from its number in a table."""
+        """The kind with a given number in a table."""
         categories, first = number & ((1 << FIRST_SHIFT) - 1), number >> FIRST_SHIFT & 31
         flags = (bool(number >> shift & 1) for shift in (GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT))
         return cls(categories, first, number >> LENGTH_SHIFT & MAX_CHARACTERS, *flags)
@@ -223,7 +226,7 @@ class MecabTable(UnitTrieTable):
 
     @property
     def streams(self) -> bool:
-        """Whether texts can be read in chunks: always."""
+        """Whether texts can be read in chunks, which is always possible."""
         return True
 
     @property
@@ -246,8 +249,8 @@ class MecabTable(UnitTrieTable):
         return number >= self.metadata.settings.words
 
     def word(self, number: int) -> Word:
-        """The word with an id that can occur in a text. If words of one list have equal left and right ids, the table contains only the
-        word of least cost.
+        """The word with a given id, if this word can occur in a text. If words of one list have equal left and right ids, only the word of
+        least cost can occur, and a table contains no other.
         """
         return self._word(int(self._place_of[number]))
 
@@ -274,7 +277,8 @@ class MecabTable(UnitTrieTable):
     def walk(self, text: str) -> list[Node]:
         """The best path through a text: the slow walk. The last node is the end of the text."""
         units = units_of(text)
-        ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}  # nodes by their end, in the order that decides ties
+        # the nodes that end at each position, in the order that decides ties
+        ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}
         for at in range(len(units)):
             start = self._skipped(units, at) if at in ending else len(units)
             by_end: dict[int, list[Node]] = {}
@@ -313,7 +317,7 @@ class MecabTable(UnitTrieTable):
         return at
 
     def _words_at(self, units: list[int], start: int) -> Iterator[tuple[Word, int]]:
-        """Each word that begins at a position, with its end."""
+        """The words that begin at a position, each with its end."""
         known = [(word, stop) for value, _, stop in self.values(units, start) for word in self._list(value - 1)]
         yield from known
         kind = self._kind_at(units, start)
@@ -362,7 +366,7 @@ class MecabTable(UnitTrieTable):
         return known + (MAX_CHARACTERS + 1) * int(self._list_sizes[self.unknowns].max())
 
     def arguments(self) -> Arguments:
-        """The arrays of the kernel."""
+        """The arrays of the table, in the form that the kernel reads."""
         settings = self.metadata.settings
         params = np.zeros(3, np.uint64)
         params[[REACH, MAX_GROUP, RIGHTS]] = self._reach, settings.max_grouping_size, self.matrix.shape[1]
@@ -378,7 +382,7 @@ class MecabTable(UnitTrieTable):
         )
 
     def work(self) -> Work:
-        """The kernel's working arrays for one thread; unwritten memory is not committed."""
+        """The kernel's working arrays for one thread. The operating system commits only memory that is written."""
         lefts, rights = self.matrix.shape
         capacity = MOST_NODES + self.most_words + 2
         return Work(
@@ -397,7 +401,7 @@ class MecabTable(UnitTrieTable):
         )
 
     def prove(self, each: Each = map) -> None:
-        """Prove what kernels may assume."""
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
         self._prove_words()
         self.prove_trie(self.metadata.settings.longest, len(self.lists))

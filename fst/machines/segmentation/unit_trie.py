@@ -120,7 +120,7 @@ class UnitTrieTable(Table):
         """The ASCII characters after which any text may be cut."""
 
     def values(self, units: list[int], at: int) -> Iterator[tuple[int, int, int]]:
-        """The value, the slot and the end of each word that begins at a position of a text: part of the slow walk."""
+        """The value, the slot and the end of each word that begins at a position of a text. This method is part of the slow walk."""
         state = ROOT
         while at < len(units) and state != LEAF:
             label = int(self.units[units[at]]) & FREE
@@ -153,7 +153,7 @@ class UnitTrieTable(Table):
         Args:
             longest: the maximum number of units that a walk may read.
             highest: the maximum value of a word.
-            keeps: whether the machine stores data in the slots of states, and proves this data itself.
+            keeps: whether the machine stores data in the slots of states; the machine then has a separate proof for this data.
 
         Returns:
             The edges.

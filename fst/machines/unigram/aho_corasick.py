@@ -18,10 +18,11 @@ longest token first; then, optionally, -n for a character of n bytes that is not
 last item of a block has the bit `GOES_ON`, the list continues in the next block. List 0, `LOST`, is empty. It is used inside a character,
 and at the end of a character if no token ends there.
 
-**What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; the items of a list
-become shorter; and the first item is not longer than the bytes read so far. The proof uses the depths in the table: the root has depth 0, a
-transition leads at most one level deeper than its state, and a default is not deeper than its state. So no depth is greater than the number
-of bytes read. The length of a list's first item is at most 1 more than the depth of any state with a transition to this list.
+**What kernels may assume** once `prove` has passed, for pre-tokens of bytes below 0xF8: no look-up leaves the arrays; each item of a list
+is shorter than the previous item; and the first item has at most as many bytes as have been read. The proof uses the depths in the table:
+the root has depth 0, a transition leads at most one level deeper than its state, and a default is not deeper than its state. So no depth is
+greater than the number of bytes read. The length of a list's first item is at most 1 more than the depth of any state with a transition to
+this list.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ NO_BLOCK = np.uint16((1 << 16) - 1)  # the size of the first item of a block tha
 
 
 def step(steps: Array, state: int, byte: int) -> tuple[int, int]:
-    """The state after a byte, and the number of the list of tokens that end with this byte."""
+    """The state after a byte, and the number of the list that contains the tokens that end with this byte."""
     rows = state, ENTRY.unpack(steps[state]).target
     found = next(filter(None, (ENTRY.step(steps, row, byte) for row in rows)), None)
     _, target, number = found or ENTRY.unpack(steps[ROOT + ENTRY.first + byte])

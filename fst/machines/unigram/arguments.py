@@ -96,7 +96,7 @@ class UnigramWork(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
-    """The arguments for a `fst.machines.unigram.table.UnigramTable`; `specials` are as in `fst.machines.bpe.arguments.arguments`."""
+    """The arguments for a `fst.machines.unigram.table.UnigramTable`; for `specials`, see `fst.pretokens.arguments.arguments`."""
     scores, unknown = table.path_scores, table.unknown
     return UnigramArguments(
         shared=pretokens.arguments(table, specials),
@@ -138,7 +138,7 @@ def ends(table: Any) -> Ends:
 
 
 def work(longest: int, dtype: str) -> UnigramWork:
-    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` that of sums."""
+    """Allocate the working arrays; `longest` is the maximum number of bytes of a token, and `dtype` is the dtype of sums."""
     shared = pretokens.work()
     # ``2 * PRETOKENS`` positions are enough: one for each byte of a round's pending pre-tokens, plus one for each pre-token. In the worst
     # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PRETOKENS`` bytes: 2 * (CHUNK - 1) + PRETOKENS + 1.
@@ -208,7 +208,7 @@ def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
 
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
-    """The working arrays of sampling. They include arrays of `own`, which must be idle; a token has at most `longest` bytes."""
+    """The working arrays of sampling, which share arrays with `own`. `own` must not be in use. A token has at most `longest` bytes."""
     capacity = 1 << longest.bit_length()
     return SamplingWork(
         own=own._replace(best_sums=np.zeros(len(own.best_sums))),  # weights are float64, but sums may be float32

@@ -15,8 +15,8 @@ probability (added weight / sum so far), the added node becomes the *choice* of 
 probability (added weight / sum); this is reservoir sampling of one element. The choices from the end of the pre-token back to its start
 form a path, with the probability (weight of this path / weight of all paths).
 
-**Random numbers** come from `fst.core.random`. Positions in a row count the bytes of all its pre-tokens. A node of n bytes that ends at a
-position uses the number ``position | n << SIZE_SHIFT``.
+**Random numbers** come from `fst.core.random`. The positions of a row count the bytes of all pre-tokens of the row. A node of n bytes that
+ends at a position uses the number ``position | n << SIZE_SHIFT``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fst.machines.unigram.viterbi import Node, tokens_at
 
 DIGIT = 256  # an exponent of 1 means a factor of ``2 ** DIGIT``
 STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # final weights have LEAST <= number < LARGEST
-FAR = 4  # if two exponents differ by at least `FAR`, the smaller weight is negligible
+FAR = 4  # if the exponents of two weights differ by at least `FAR`, the smaller weight is negligible
 SIZE_SHIFT = 48
 MOST_PATHS = 1024  # maximum number of best segmentations of a text
 ALL = -1  # value of `Sampling.nbest_size`
@@ -97,7 +97,7 @@ def _finite(name: str, value: Any) -> float:
 
 
 def whole_paths(name: str, value: Any, least: int) -> int:
-    """Return a number of segmentations as an int.
+    """Check a number of segmentations, and return it as an int.
 
     Raises:
         ValueError: `value` is not a whole number from `least` to `MOST_PATHS`.
@@ -147,7 +147,7 @@ def final(weight: Weight) -> Weight:
 
 
 def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Sampling, row: int, place: int) -> list[Node]:
-    """Draw a path through a pre-token by the slow walk; return its nodes.
+    """Draw a path through a pre-token by the slow walk; return the nodes of the path.
 
     Args:
         trie: see `fst.machines.unigram.viterbi`.

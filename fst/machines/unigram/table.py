@@ -109,8 +109,8 @@ class UnigramTable(PretokenTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """The maximum number of ids per byte of text: the expansion bound, times the number of fallback tokens for a space, if spaces have
-        fallback tokens.
+        """The maximum number of ids per byte of text: the expansion bound. If a space has fallback tokens, the bound is multiplied by the
+        number of these tokens.
         """
         return self.expansion_bound * max(len(self.space), 1)
 
@@ -236,7 +236,7 @@ class UnigramTable(PretokenTable):
 
     def spans(self, piece: bytes, path: Sequence[viterbi.Node]) -> Iterator[tuple[int, tuple[int, int]]]:
         """The token ids of a path through a pre-token, each with its byte span."""
-        run = 0  # the start of a run of unknown nodes
+        run = 0  # the index at which the current run of unknown nodes starts
         size = len(piece)
         for first, last, number in [*path, (size, size, NO_FALLBACK)]:
             if number is None or number == self.metadata.model.unk_id:
@@ -387,7 +387,7 @@ def run_nbest(table: UnigramTable, text: str, most: int) -> list[tuple[float, li
 
 
 def _along(table: UnigramTable, text: str, paths: Sequence[Sequence[Node]]) -> list[int]:
-    """The token ids of a text, given a path through each of its pre-tokens."""
+    """The token ids of a text, given a path through each pre-token of the text."""
     ids, left = list[int](), iter(paths)
     for part, special in table.parts(text):
         ids += [number for number, _ in table.spans(part.encode(), next(left))] if special is None else [special]

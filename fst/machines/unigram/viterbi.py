@@ -20,9 +20,9 @@ after any text, see `are_certain`.
 **Words.** With `WORD`, as in SentencePiece's model type ``word``, tokens are whole words; there are no paths and no sums. Texts are cut
 before each symbol for a space, and each pre-token is a word: one token, or unknown.
 
-**Ids.** A character that is not a token is *unknown*; so is the unknown token if the text spells it. A run of unknown characters becomes
-one string. With `WORD_SCOPE`, this string may be a token. Otherwise the string becomes the tokens of its bytes, if all bytes have tokens,
-or the unknown token. With `WORD`, a run of unknown words becomes one string.
+**Ids.** A character that is not a token is *unknown*; so is a part of the text that spells the unknown token. A run of unknown characters
+becomes one string. With `WORD_SCOPE`, this string may be a token. Otherwise the string becomes the tokens of its bytes, if all bytes have
+tokens, or the unknown token. With `WORD`, a run of unknown words becomes one string.
 
 **Rows.** A trie over bytes contains the tokens, in the format `ENTRY`. A state is the slot of its *head*. The head has the label `HEAD`,
 and the depth as its value: the number of bytes from the root. A transition has the next state or `LEAF` as its target; its value is 1 + the
@@ -44,7 +44,8 @@ from fst.tables.proof import Each, Transitions, need, need_none, prove_states, p
 
 PENALTY = 10.0
 WORD_SCOPE, TEXT_SCOPE = SCOPES = "float64", "float32"  # score scopes, stored as the dtypes of sums
-PIECE, SPACE, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # positions where sums restart; `WORD`: no sums
+# positions where sums restart; `WORD` means that there are no sums
+PIECE, SPACE, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"
 LIMIT = 1e5  # maximum absolute value of a sum that continues, before it is reduced
 LABELS, HEAD = 0xF8, 0xFF
 ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)
@@ -52,7 +53,8 @@ LEAF = ROOT  # no transition leads to the root
 MAX_DEPTH = (1 << 14) - 1  # maximum number of bytes of a token in text
 MAX_CHARACTER = 4  # maximum number of bytes of a character
 
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)  # types of tokens, with their numbers in ``.model`` files
+# types of tokens, with the numbers that ``.model`` files use for them
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)
 IN_TEXT = NORMAL, USER_DEFINED
 BONUS = 0.1  # score of a user-defined token for each byte after the first
 

@@ -29,13 +29,15 @@ def character_size(byte):
 
 @inlined
 def shift_of(sums):
-    """log2 of the width of a size in bytes: 1 if a token may have more than 255 bytes, else 0. For `sums` see `find_best`."""
+    """The logarithm to base 2 of the number of bytes that store a size: 1 if a token may have more than 255 bytes, else 0. For `sums`, see
+    `find_best`.
+    """
     return np.uint64(len(sums) > 256)
 
 
 @inlined
 def size_at(sizes, at, index, shift):
-    """The size at an index of the array that begins at ``sizes[at]``. If `shift` is 0, both reads are of the same byte."""
+    """Read the size at an index of the array that begins at ``sizes[at]``. If `shift` is 0, the same byte is read twice."""
     first = at + (index << shift)
     return np.uint64(sizes[first]) | np.uint64(sizes[first + shift]) << (shift << U3)
 
@@ -96,7 +98,7 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
 
 @part
 def rebase(place, begin, end, mask, sums, sizes, at):
-    """Subtract the sum at a position from all known sums at this position and after it."""
+    """Subtract the sum at a position from this sum, and from all sums computed so far for later positions."""
     base, shift = sums[place & mask], shift_of(sums)
     sums[place & mask] = 0
     for after in range(place + U1, min(place + mask, end) + U1):
@@ -115,7 +117,9 @@ def offer(total, size, end, mask, sums, sizes, at, begin):
 
 @inlined
 def node_size(node, lengths):
-    """The number of bytes of a node, from the lengths of tokens. A node is a token id, or minus the size of an unknown character."""
+    """The number of bytes of a node, given the lengths of all tokens. A node is a token id; or for an unknown character, minus its number
+    of bytes.
+    """
     return np.uint64(lengths[np.uint64(node)]) if node >= 0 else np.uint64(-node)
 
 

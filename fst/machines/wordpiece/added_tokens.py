@@ -1,8 +1,8 @@
 """The kernel arguments for contextual added tokens, which kernels find among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
 
-The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. In three cases, a text is a
-*suspect*: it may contain a different contextual token, symbols alone do not determine whether a token counts, or a word is too long.
-Suspects are encoded again: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their tokens.
+The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. A text is a *suspect* if it
+may contain a different contextual token, if symbols alone do not determine whether a token counts, or if a word is too long. Suspects are
+encoded a second time: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their added tokens.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:
 
 
 def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
-    """uint8[classes + 1], the bits `IN_WORD` and `CLEAR` of each class. A bit is set only if it is right for all characters that become the
+    """uint8[classes + 1], the bits `IN_WORD` and `CLEAR` of each class. A bit is set only if it is true of all characters that become the
     class.
     """
     a, context = table.classes[0::2], table.metadata.added_tokens.context
@@ -111,7 +111,7 @@ def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
     never[numbers[(sides & SPACED == 0) & (sides > 0) | (kinds & MIXED > 0)]] = False
     specials = table.specials[:, 3]
     always[specials[specials >= 0]] = False
-    always &= ~never  # at first, both are set for a class that no character becomes
+    always &= ~never  # until here, `always` and `never` are both set for a class that no character becomes
     found: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
     return found
 
@@ -128,7 +128,7 @@ def _kinds(context: Context) -> NDArray[np.uint8]:
 
 
 def _note(grams: NDArray[np.uint64], symbols: tuple[int, ...], kind: int) -> None:
-    """Add a gram to the set of a kind; `fst.runtime.machines.wordpiece.kernels.added_tokens.is_gram` computes the same hash."""
+    """Add a gram to the Bloom filter of its kind; `fst.runtime.machines.wordpiece.kernels.added_tokens.is_gram` computes the same hash."""
     four = min(len(symbols), 4)
     ends = symbols[:four], symbols[-four:]
     first, last = (sum(number << 64 - 16 * (four - place) for place, number in enumerate(part)) for part in ends)

@@ -35,10 +35,11 @@ class AddedTokens(NamedTuple):
     *gram* is a string of 1 to 8 symbols, with which a kernel excludes most positions.
 
     Attributes:
-        params: uint64[6]. `GRAMS`, `BORDERS`: bit n is set if a bordered token has an `OWN` gram, or a `BORDER` gram, of n symbols.
-            `HAS_BORDERS`: 1 if there are bordered tokens. `INSIDE`: bit n is set if an inside token has an `OWN` gram of n symbols.
-            `SHORTEST`: the number of symbols in the shortest inside token, at most 8; if there are no inside tokens, a number above the
-            length of any word. `FILLER`: the class of a space, which replaces all symbols of an inside token except the first.
+        params: uint64[6]. `GRAMS`: bit n is set if a bordered token has an `OWN` gram of n symbols. `BORDERS`: bit n is set if a bordered
+            token has a `BORDER` gram of n symbols. `HAS_BORDERS`: 1 if there are bordered tokens. `INSIDE`: bit n is set if an inside token
+            has an `OWN` gram of n symbols. `SHORTEST`: the number of symbols in the shortest inside token, at most 8; if there are no
+            inside tokens, a number above the length of any word. `FILLER`: the class of a space, which replaces all symbols of an inside
+            token except the first.
         grams: uint64[3 * 1024], three Bloom filters. The hash of a gram selects a 64-bit word and two bits in it. `OWN`: the first symbols
             of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
             bordered token, starting with the symbol before its first border.
@@ -68,9 +69,9 @@ class Arguments(NamedTuple):
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
-        key_masks: uint64[4 * 14], four masks for each length of a word. In the sixteen symbols from the start of a word, these masks clear
-            the symbols after the word. The last four masks are for lengths over 12, which no key has. These four masks clear all symbols
-            except 13 to 16, so that no slot matches.
+        key_masks: uint64[4 * 14], four masks for each length of a word. Applied to the sixteen symbols from the start of a word, these
+            masks clear the symbols after the word. The last four masks are for lengths over 12, which no key has. These four masks clear
+            all symbols except 13 to 16, so that no slot matches.
         token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for spans.
         added: contextual added tokens.
     """
@@ -105,7 +106,7 @@ class NormalizedArguments(NamedTuple):
 def arguments(
     table: ReadingTable, entries: Array, pool: Array, words: Array, displacements: Array, dead: int, unk: int, longest: int, is_linked: bool
 ) -> Arguments:
-    """The arguments for ids alone, without contextual added tokens.
+    """The arguments for kernels that compute only ids, not spans, and that find no contextual added tokens.
 
     Args:
         table: the table, for the arrays of the reader.

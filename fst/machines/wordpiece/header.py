@@ -14,7 +14,8 @@ from fst.text.normalizer import NormalizerSteps
 
 @dataclass(frozen=True)
 class Suspects:
-    """Characters that depend on their neighbours, or that change their neighbours, as runs: the first and the last code point of each run.
+    """Characters whose symbols depend on their neighbours, or that change the symbols of their neighbours. They are stored as runs: the
+    first and the last code point of each run.
 
     Attributes:
         ids: the alphabet may give wrong ids for a text with one of these characters.
@@ -36,7 +37,8 @@ class Normalizer:
         lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; if `parts` is set, only a summary of
             `parts`.
         parts: the components, unless the only component is a BertNormalizer.
-        steps: the normalizers step by step, for texts that the alphabet cannot express; None if the alphabet expresses all texts.
+        steps: the normalizers one by one, for texts whose normalization the alphabet cannot express; None if the alphabet can express all
+            texts.
         suspects: the characters by which these texts are recognised; None if `steps` is None.
     """
 

@@ -38,7 +38,7 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
 
     Args:
         entries, pool: the table's arrays.
-        named: whether each number is an id.
+        named: whether each number is the id of a token.
         automaton: the section of the metadata.
         each: `map`, or the `map` of an executor.
 
@@ -61,7 +61,8 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
     need_none(~owed, lambda state: f"state {found[state]} emits unknown ids, or more than the {own[state]} symbols that it has read")
 
     def prove_outputs(some: Transitions) -> None:
-        emitted = emits.take(ENTRY.values_of(some.entries), mode="clip")  # past the end of `emits`, the last element is taken: too many ids
+        # a value past the end of `emits` reads the last element, `too_many`
+        emitted = emits.take(ENTRY.values_of(some.entries), mode="clip")
         wrong = emitted + some.after > some.before + some.before.dtype.type(1)
         if automaton.layout == LINKED:
             # The root has a transition for every label, so the link of the root is never taken.
@@ -75,7 +76,7 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
 
 
 def _emits(pool: Array, named: Array, too_many: int) -> Array:
-    """The number of ids of each possible value of an entry; `too_many` for more ids, for unknown ids, and for invalid values.
+    """The number of ids for each possible value of an entry; `too_many` for values with more ids or unknown ids, and for invalid values.
 
     Prove also that every list of the pool ends, and that its ids are ids of tokens.
     """

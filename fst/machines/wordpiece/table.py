@@ -147,7 +147,7 @@ class WordPieceTable(ReadingTable):
         return dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
 
     def run(self, text: str) -> list[int]:
-        """Return the token ids of a text by the slow walk, which specifies the kernel."""
+        """Return the token ids of a text by the slow walk, which is the specification of the kernel."""
         return Walk(self).run(text)
 
     def read(self, text: str) -> Iterator[Symbol]:
@@ -165,7 +165,7 @@ class WordPieceTable(ReadingTable):
                     yield number, place
 
     def arguments(self) -> Arguments:
-        """The arguments of the kernels, for ids alone and without contextual added tokens."""
+        """The arguments for kernels that compute only ids, not spans, and that find no contextual added tokens."""
         model = self.metadata.model
         automaton = self.metadata.automaton
         params = automaton.dead, model.unk_id, model.max_input_chars_per_word, automaton.layout == LINKED
@@ -306,7 +306,7 @@ class Walk:
         self._step(0)
 
     def _step_class(self, number: int) -> None:
-        """Read one class; a fence waits for the next class, because an equal fence cancels it."""
+        """Read one class. The effect of a fence is delayed until the next class is read, because an equal fence cancels it."""
         fence, self._fence = self._fence, 0
         if number == fence:
             return
@@ -383,7 +383,8 @@ class Walk:
         entry = self._entry(label)
         while label and ENTRY.labels_of(entry) != label:
             finish = self._entry(0)
-            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # adjacent to `finish`: both are one look-up
+            # this entry is adjacent to `finish`, so reading both is one look-up
+            link = self.tables.entries[self.state + LINK] if self._is_linked else finish
             if ENTRY.labels_of(link) != LINK:
                 return finish
             self._emit(link)
