@@ -1,4 +1,4 @@
-"""Windows, the last few symbols before a position, from which the kernel decides boundaries: their decisions match the splitter."""
+"""The kernel decides boundaries from windows (the last few symbols before a position), and these decisions match the splitter."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ each_pattern = pytest.mark.parametrize("name", thinned(PATTERNS, 3))
 
 @cache
 def compiled(pattern: str) -> tuple[Splitter, Windows]:
-    """A splitter whose characters are its classes, and its windows."""
+    """Compile a splitter whose classes have one character each, and its windows."""
     split = splitter(pattern)
     identity = np.minimum(np.arange(0x110000), 255).astype(np.uint8)
     return Splitter(identity, split.moves), windows(split)
 
 
 def decisions(found: Windows, text: Sequence[int]) -> Iterator[int]:
-    """The decision about each character of a text of classes, computed as in the kernel."""
+    """Return the decision about each character of a text of classes, computed as in the kernel."""
     end, begin = found.symbols[-AROUND:].tolist()
     width = (len(found.decisions).bit_length() - 1) // found.bits
     symbols = [*[begin] * width, *(int(found.symbols[number]) for number in text), end]
@@ -64,7 +64,7 @@ def decisions(found: Windows, text: Sequence[int]) -> Iterator[int]:
 
 
 def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
-    """The characters of a text for which a window decides otherwise than the splitter."""
+    """Return the characters of a text for which the decision of a window differs from that of the splitter."""
     split, found = compiled(pattern)
     begins = {begin for begin, _ in split.pretokens("".join(map(chr, text)))} - {0}
     decided = enumerate(decisions(found, text))
@@ -72,7 +72,7 @@ def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
 
 
 def classes_of(pattern: str) -> int:
-    """The number of character classes of a pattern."""
+    """Return the number of character classes of a pattern."""
     return int(compiled(pattern)[0].moves.shape[1]) - 1
 
 
@@ -99,7 +99,7 @@ def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
 
 
 def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the compiler reaches its limit of steps, more windows are undecided, and the others do not contradict the splitter."""
+    """If the compiler reaches its limit of steps, more windows are undecided, but the decided windows do not contradict the splitter."""
     split, whole = compiled(CL100K)
     monkeypatch.setattr(windowing, "MAX_STEPS", 60_000)
     found = windows(splitter(CL100K))
@@ -134,7 +134,7 @@ def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:
 
 @each_pattern
 def test_symbols(name: str) -> None:
-    """Every class has a symbol, END and BEGIN have symbols of their own, and a window contains at least three symbols."""
+    """Every class has a symbol, END and BEGIN have separate symbols, and a window contains at least three symbols."""
     _, found = compiled(PATTERNS[name])
     *symbols, end, begin = found.symbols.tolist()
     assert len(symbols) == classes_of(PATTERNS[name])
@@ -146,7 +146,7 @@ def test_symbols(name: str) -> None:
 
 
 def test_symbols_are_merged_where_there_are_many() -> None:
-    """If there are more classes than symbols, classes share symbols; otherwise each class has its own."""
+    """If there are more classes than symbols, several classes have the same symbol; otherwise, each class has a different symbol."""
     _, found = compiled(PATTERNS["o200k"])
     assert len({*found.symbols.tolist()}) <= 1 << found.bits < classes_of(PATTERNS["o200k"]) + AROUND
     assert compiled(PATTERNS["runs"])[1].symbols.tolist() == [0, 1, 2, 3, 4][: classes_of(PATTERNS["runs"]) + AROUND]
@@ -157,7 +157,7 @@ FACTORED = ("gpt2", "cl100k", "o200k", "qwen", "far end", "counted", "never dead
 
 @pytest.mark.parametrize("name", FACTORED)
 def test_factors_decide_as_windows(name: str) -> None:
-    """The factors of two halves of a window decide a boundary exactly if all windows that end with them agree."""
+    """The factors of the two halves of a window decide a boundary if and only if all windows that end with these halves agree."""
     found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
     held = factors(symbols, found.decisions, found.bits).astype(int)
     kinds = sorted({*symbols.tolist()} - {255})
@@ -172,7 +172,7 @@ def test_factors_decide_as_windows(name: str) -> None:
 
 
 def symbols_of_ascii(pattern: str) -> NDArray[np.uint8]:
-    """The symbols of ASCII characters; some characters have none, as if special tokens could begin with them."""
+    """The symbols of ASCII characters, some of which have none, as if special tokens could begin with them."""
     symbols: NDArray[np.uint8] = compiled(pattern)[1].symbols[splitter(pattern).classes[:128]]
     symbols[[*b"<["]] = 255
     return symbols
@@ -180,14 +180,16 @@ def symbols_of_ascii(pattern: str) -> NDArray[np.uint8]:
 
 @pytest.mark.parametrize(("name", "bits", "width"), [("many classes", 0, 0), ("gpt2", 4, 3), ("gpt2", 2, 8)])
 def test_windows_without_factors(name: str, bits: int, width: int) -> None:
-    """There are no factors for symbols of more than four bits, and for windows that are too narrow or too wide for the kernel."""
+    """Factors are not computed for symbols of more than four bits, and for windows that are too narrow or too wide for the kernel."""
     found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
     assert len(factors(symbols, np.zeros(1 << bits * width, np.uint8) if bits else found.decisions, bits or found.bits)) == 0
 
 
 @each_pattern
 def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
-    """A window whose second or third symbol from the end is BEGIN finds no boundary, because a boundary before a text needs no window."""
+    """A window whose second or third symbol from the end is BEGIN never finds a boundary, because the boundary at the start of a text
+    needs no window.
+    """
     _, found = compiled(PATTERNS[name])
     table = found.decisions.reshape(-1, *(1 << found.bits,) * 3)
     begin = found.symbols[-1]
@@ -197,7 +199,7 @@ def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
 def test_english_is_decided(name: str) -> None:
-    """In English text, windows decide at least nine of ten positions."""
+    """In English text, windows decide at least nine out of ten positions."""
     split, (_, found) = splitter(PATTERNS[name]), compiled(PATTERNS[name])
     text = "It's the one that we'd seen before; they said so, didn't they? No idea (in 1984, or so).\n" * 3
     undecided = [*decisions(found, [int(split.classes[ord(char)]) for char in text])].count(UNDECIDED)
@@ -205,13 +207,13 @@ def test_english_is_decided(name: str) -> None:
 
 
 def leaves_gaps(pattern: str) -> bool:
-    """Whether the compiler finds that a search may end without a match."""
+    """Whether the compiler finds that a search of the pattern may end without a match."""
     automaton = Automaton.of(splitter(pattern).moves)
     return not automaton.surely_ends()[automaton.targets[START, :-1]].all()
 
 
 def gaps_in_short_texts(pattern: str) -> bool:
-    """Whether a search fails at a position of a text of up to five characters."""
+    """Whether a search of the pattern fails at some position of some text of up to five characters."""
     split, _ = compiled(pattern)
     texts = (text for length in range(1, 6) for text in product(range(classes_of(pattern)), repeat=length))
     return any(not matched for text in texts for _, matched in split.segments("".join(map(chr, text))))
@@ -219,7 +221,7 @@ def gaps_in_short_texts(pattern: str) -> bool:
 
 @pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS])
 def test_gaps_are_foreseen(pattern: str) -> None:
-    """The compiler predicts failing searches exactly for the patterns for which a text with a gap exists."""
+    """The compiler predicts that searches may fail if and only if some text has a gap between matches."""
     assert leaves_gaps(pattern) == gaps_in_short_texts(pattern) == (pattern in GAPS)
 
 
@@ -232,6 +234,6 @@ def test_well_known_patterns_leave_no_gaps(name: str) -> None:
 @examples(300)
 @given(pattern=patterns(), cut=some.booleans())
 def test_gaps_of_any_pattern_are_foreseen(pattern: str, cut: bool) -> None:
-    """With any pattern, the compiler predicts exactly whether a text can have a gap."""
+    """With any pattern, the compiler predicts correctly whether a text can have a gap between matches."""
     pattern = pattern.removesuffix(ANY) if cut else pattern
     assert leaves_gaps(pattern) == gaps_in_short_texts(pattern)

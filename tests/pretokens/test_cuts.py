@@ -1,4 +1,4 @@
-"""Cuts of long texts for byte-level BPE: at safe cuts, the parts have the ids, positions and words of the entire text."""
+"""Long texts for byte-level BPE can be cut at safe cuts, and the parts then have the same ids, positions and words as the entire text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from fst.tables.header import ContextualToken
 MERGES = [(b"a", b"b"), (b" ", b"a"), (b"\n", b"\n"), (b" a", b"b"), (b"'", b"s"), (b"b", b"b")]
 SPECIAL = ("<s>", "<ab<", "\n\n<", "é>", "<<<s>", "> b", "xab")
 PATTERNS = {"GPT-2": GPT2, "cl100k": CL100K, "look ahead": "a(?=b)|b+(?! )" + ANY, "runs": "(?:ab)+|ba| +" + ANY}
-# Strings that are difficult next to a cut: words, spaces, contractions, special tokens, also cut short, and non-ASCII characters.
+# Strings that are difficult next to a cut: words, spaces, contractions, complete and truncated special tokens, and non-ASCII characters.
 PIECES = (
     *("ab", " ab", "abba", "Ab", "it's", " 'S", "12345", " 1", "  ", " \n", "\n\n", "\t", "!?", " ...", "x_y", "a" * 30, " " * 30, "the "),
     *(" we cut, (then) join;", "if x[0] == 'y':", "It's 3.14 o'clock ", "snake_case+CamelCase ", "//", "a\tb  c "),
@@ -49,18 +49,18 @@ def tokenizer(pattern: str, special: tuple[str, ...] = SPECIAL) -> Any:
 
 
 def text_of(seed: int | str, pretokens: int) -> str:
-    """A text of all strings that are difficult next to a cut."""
+    """A text that contains all strings that are difficult next to a cut."""
     return "".join(random.Random(seed).choices(PIECES, k=pretokens))
 
 
 def cuts_of(tok: Any, text: Text) -> list[int]:
-    """All safe cuts of a text."""
+    """Find all safe cuts of a text."""
     cuts: PretokenBegins = tok._safe_cuts
     return [int(cut) for cut in cuts._cuts(_codes(text))]
 
 
 class Given(SafeCuts):
-    """Safe cuts that a test gives."""
+    """A replacement for the search for safe cuts, which returns the cuts that a test passes."""
 
     ahead = PretokenBegins.ahead
 
@@ -68,12 +68,12 @@ class Given(SafeCuts):
         self._cuts = cuts
 
     def parts(self, text: Text, size: int) -> list[tuple[int, int]]:  # noqa: ARG002
-        """The parts between the cuts."""
+        """Return the parts between the cuts."""
         return list(zip([0, *self._cuts], [*self._cuts, len(text)], strict=True))
 
 
 def hold(tok: Any, text: Text, cuts: Sequence[int]) -> None:
-    """Check that a text has the same ids, spans and words if it is cut at the given positions."""
+    """Check that a text that is cut at the given positions gets the same ids, spans and words as without cuts."""
     row: Any = [text]
     rows = rows_of(row)
     whole, parted = (batches.Job(rows, tok._special_ids, "strict", tok._spans_runner, safe_cuts=at).run(2) for at in (None, Given(cuts)))
@@ -83,7 +83,7 @@ def hold(tok: Any, text: Text, cuts: Sequence[int]) -> None:
 
 @pytest.fixture
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Divide texts of any length, and read only a few characters at a time."""
+    """Make the encoder divide texts of any length and read only a few characters at a time."""
     monkeypatch.setattr(batches, "MIN_SHARE", 1)
     monkeypatch.setattr(batches, "BLOCK", 16)
 
@@ -91,7 +91,7 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_parts")
 @each_pattern
 def test_every_cut(name: str) -> None:
-    """A text that is cut at a single safe cut, or at every safe cut, has the ids, spans and words of one part."""
+    """If a text is cut at a single safe cut, or at every safe cut, the ids, spans and words are the same as without cuts."""
     tok = tokenizer(PATTERNS.get(name, O200K))
     text = text_of(name, 60)
     cuts = cuts_of(tok, text)
@@ -106,7 +106,7 @@ def test_every_cut(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 def test_all_short_texts(pattern: str) -> None:
-    """For each text of eight letters, the ids are the same with each safe cut, and the splitter has a boundary at the cut."""
+    """For each text of eight letters, each safe cut leaves the ids unchanged and is a boundary of the splitter."""
     tok = tokenizer(pattern, ("ba",))
     for letters in sample([*product("ab ", repeat=8)], 150, pattern):
         text = "".join(letters)
@@ -121,7 +121,7 @@ def test_all_short_texts(pattern: str) -> None:
 @examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=some.lists(some.lists(some.sampled_from(PIECES), max_size=30).map("".join), min_size=1, max_size=4), size=some.integers(1, 60))
 def test_any_texts(name: str, texts: list[str], size: int) -> None:
-    """Texts of any length have the ids, spans, words and counts of one thread."""
+    """Texts of any length get the same ids, spans, words and counts on several threads as on one."""
     tok = tokenizer(PATTERNS.get(name, O200K))
     for text in texts:
         parts = tok._safe_cuts.parts(text, size) if text else []
@@ -134,7 +134,9 @@ def test_any_texts(name: str, texts: list[str], size: int) -> None:
 
 @pytest.mark.usefixtures("short_parts")
 def test_what_is_not_text_is_replaced() -> None:
-    """Invalid bytes and lone surrogates are replaced in a divided text as in one part, and errors contain their position in the text."""
+    """In a text that is divided, invalid bytes and lone surrogates are replaced as in other texts, and errors contain the position in
+    the entire text.
+    """
     tok, draw = tokenizer(GPT2), random.Random(8)
     wrong = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xff", b"\xe4\xb8 \xad", b"\xc2\n")
     data = [b"".join(draw.choice([*wrong, *(pretoken.encode() for pretoken in PIECES)]) for _ in range(150)) for _ in range(3)]
@@ -146,7 +148,7 @@ def test_what_is_not_text_is_replaced() -> None:
 
 
 def test_added_tokens_are_kept_away_from() -> None:
-    """A position is no safe cut if an added token could be in the characters that decide about it, or could overlap them."""
+    """A position is not a safe cut if an added token may contain or overlap the characters from which the safety of the cut follows."""
     text = "the abc def ghi jkl " * 4
     free, cut = cuts_of(tokenizer(GPT2, ()), text), text.index(" ghi")
     first = cut + PretokenBegins.ahead - tokenizer(GPT2, ())._safe_cuts._width
@@ -159,7 +161,9 @@ def test_added_tokens_are_kept_away_from() -> None:
 
 
 def test_contextual_tokens_have_room() -> None:
-    """If added tokens may include the whitespace next to them, no whitespace begins or ends the characters that decide about a safe cut."""
+    """If added tokens may include the whitespace next to them, the characters from which the safety of a cut follows neither begin nor
+    end with whitespace.
+    """
     tok = tokenizer(GPT2, ())
     table: BpeTable = tok._table
     token = ContextualToken(0, single_word=False, lstrip=True, rstrip=True, normalized=False, decoded="<m>")
@@ -174,7 +178,7 @@ def test_contextual_tokens_have_room() -> None:
 
 
 def test_normalizers() -> None:
-    """With normalizers, a text is cut only in ASCII that the normalizers do not change."""
+    """If a table has normalizers, a text is cut only in ASCII characters that the normalizers do not change."""
     assert leave_ascii(["NFC"])
     assert leave_ascii([])
     assert not leave_ascii(["NFC", "Lowercase"])
@@ -182,7 +186,7 @@ def test_normalizers() -> None:
 
 @pytest.mark.parametrize("text", ["世界" * 200_000, "a" * 400_000, "é " * 200_000, b"\xff" * 400_000], ids=["世", "a", "é", "bytes"])
 def test_texts_without_cuts(text: Text) -> None:
-    """A text without safe cuts is one part, and the search for cuts reads only a little of the text."""
+    """A text without safe cuts is not divided, and the search for cuts reads only a small part of the text."""
     tok = tokenizer(GPT2)
     assert tok._safe_cuts.parts(text, 1 << 16) == [(0, len(text))]
     assert STRETCHES[-1] <= 1 << 13
@@ -191,7 +195,7 @@ def test_texts_without_cuts(text: Text) -> None:
 
 
 def test_long_text_is_shared(helpers: Any) -> None:
-    """One long text, even with few safe cuts, is encoded by several threads with the ids of one thread."""
+    """Several threads encode one long text, even with few safe cuts, and its ids are the same as on one thread."""
     tok = tokenizer(GPT2)
     for text in ("the abba is 12 " * 60_000, ("世" * 5_000 + " the ab ba\n the") * 150):
         assert helpers(tok.encode_batch, [text], threads=2) == 1
@@ -199,7 +203,7 @@ def test_long_text_is_shared(helpers: Any) -> None:
 
 
 def test_long_rows_of_columns_are_shared(helpers: Any) -> None:
-    """A long row of a column is divided among threads without a copy, and has the ids of one thread."""
+    """A long row of a column is divided among threads without a copy, and its ids are the same as on one thread."""
     arrow = pytest.importorskip("pyarrow")
     tok, text = tokenizer(GPT2), "the abba, é is 12 " * 50_000
     column = arrow.array(["ab", text, None])
@@ -209,7 +213,7 @@ def test_long_rows_of_columns_are_shared(helpers: Any) -> None:
 
 @pytest.mark.usefixtures("short_parts")
 def test_cuts_where_no_piece_begins() -> None:
-    """A cut inside a pre-token, which only a forged table allows, is detected, and the text is refused."""
+    """If a forged table allows a cut inside a pre-token, the cut is detected, and the text is refused."""
     for text, cut in (("a" * 100, 50), ("the abba", 6), ("it's ab", 3)):
         with pytest.raises(fst.TableError, match=f"^row 0, position {cut}: the text cannot be cut here, although the table allows it"):
             hold(tokenizer(GPT2, ()), text * 3, [cut])
@@ -223,7 +227,7 @@ TIKTOKEN = [f"{name}/{name}.tiktoken" for name in ("cl100k_base", "o200k_base", 
 @pytest.mark.parametrize("file", sorted(path.name for path in (SHARED / "corpora").glob("*")))
 @pytest.mark.parametrize("name", ["gpt2", *TIKTOKEN, "tekken_240718/tekken.json.gz"])
 def test_corpora(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The corpora have the ids and spans of one thread, with many safe cuts and with parts of the usual size."""
+    """With many cuts, and with parts of the usual size, the corpora get the same ids and spans as on one thread."""
     tok: Any = fst.Tokenizer(bpe(SHARED / "vocab_bpe" / name))
     text = (SHARED / "corpora" / file).read_text("utf-8")[:500_000]
     check_threads(tok, [text], 2, offsets=True)

@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers like SentencePiece's: pre-tokens and spans equal those of `tokenizers`."""
+"""Normalizers and pre-tokenizers of SentencePiece-like tokenizers give the same pre-tokens and spans as in `tokenizers`."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Stage:
         self._document = {"version": "1.0", "added_tokens": tokens, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}
 
     def pretokens(self, text: str) -> list[Piece]:
-        """The pre-tokens of a text with their spans, by the walks."""
+        """Return the pre-tokens of a text and their spans, computed by the walks."""
         found = []
         for stretch in self.by.stretches(text, self.added):
             if stretch.token is not None:
@@ -113,7 +113,7 @@ class Stage:
         return found
 
     def expected(self, text: str, pretokens: Sequence[Piece]) -> list[Piece]:
-        """The pre-tokens of a text with their spans, by `tokenizers`, to which a word that is not in `pretokens` is unknown."""
+        """Return the pre-tokens of a text and their spans, computed by `tokenizers` with a vocabulary of the words in `pretokens`."""
         known = {"<unk>": 0, **{pretoken: place for place, (pretoken, _) in enumerate(pretokens, 1000)}}
         model = {"type": "WordLevel", "unk_token": "<unk>", "vocab": known}
         reference = Tokenizer.from_str(json.dumps({**self._document, "model": model}))
@@ -123,14 +123,14 @@ class Stage:
         return [*zip(names, found.offsets, strict=True)]
 
 
-@lru_cache(maxsize=20)  # each takes some megabytes
+@lru_cache(maxsize=20)  # each stage takes some megabytes of memory
 def stage(case: Case) -> Stage:
-    """The text components of a case."""
+    """Return the text components of a case."""
     return Stage(case)
 
 
 def texts(count: int, most: int = 12) -> list[str]:
-    """Random texts."""
+    """Draw random texts."""
     chance = random.Random(17)
     parts = [*CHARS, "<s>", "<mask>", "<both>", "<r>", "word", "late", "[L]", "[R]", "one", "bb", "▁b", "1▁", "<s"]
     return ["".join(chance.choices(parts, k=chance.randrange(most))) for _ in range(count)]
@@ -149,7 +149,7 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
 
 
 def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[Any]]:
-    """Texts and spans as normalized by the kernel; with `cut`, a single text in two steps."""
+    """Return texts and spans as normalized by the kernel; with `cut`, a single text is normalized in two steps."""
     way, state, buffers = TextNormalizer(None, by, added, None), np.zeros(10, np.uint64), TextBuffers()
     data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
     steps = [(starts, False)]
@@ -167,7 +167,7 @@ def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool
 
 
 def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[tuple[int, int]]]:
-    """A text and its spans as normalized by the walk."""
+    """Return a text and its spans as normalized by the walk."""
     named = {number: mark for mark, number in marks(added).items()}
     stretches = [*by.stretches(text, added)]
     written = (stretch.text.encode() if stretch.token is None else named[stretch.token] for stretch in stretches)
@@ -176,7 +176,7 @@ def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[
 
 @some_cases
 def test_kernel_rewrites_as_the_walk(case: Case) -> None:
-    """The kernel normalizes as the walk does, also in two steps, and skips only texts that do not change."""
+    """The kernel normalizes texts like the walk, also in two steps, and skips a text only if normalization does not change it."""
     found = stage(case)
     rows = sample(TEXTS, 4)
     expected = [by_walk(found.by, found.added, row) for row in rows]
@@ -193,7 +193,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_capacity_for_symbols(separator: str | None) -> None:
-    """The size of a text's buffer includes the bytes of the symbols that replace spaces, and of the symbols before words."""
+    """The buffer of a text has space for the bytes of the symbols that replace spaces and of the symbols that are inserted before words."""
     by = Normalizer(None, Images([]), Whitespace("always", "▁", separator, keeps_symbol=True))
     for text in (1000 * "a ", 1000 * " "):
         written, _ = by_walk(by, added_tokens([], {}), text)
@@ -212,7 +212,7 @@ def test_any_text(data: Any) -> None:
 
 @pytest.mark.parametrize("part", [{"add_prefix_space": True}, {"add_prefix_space": False, "prepend_scheme": "never"}, {"str_rep": "x"}])
 def test_older_forms(part: Json) -> None:
-    """Older forms of Metaspace have the meaning that `tokenizers` gives them."""
+    """Older forms of Metaspace in a tokenizer.json have the same meaning as in `tokenizers`."""
     part = {"type": "Metaspace", "replacement": "▁", **part}
     document = {"version": "1.0", "added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}, "pre_tokenizer": part}
     read = json.loads(Tokenizer.from_str(json.dumps(document)).to_str())
@@ -230,20 +230,20 @@ def test_older_forms(part: Json) -> None:
     ],
 )
 def test_refusals(part: Json, error: type[Exception], message: str) -> None:
-    """Components that cannot be exact are refused, and the message gives the reason."""
+    """Components that cannot be compiled exactly are refused, and the message gives the reason."""
     with pytest.raises(error, match=message):
         metaspace.pipeline([], metaspace.components(part))
 
 
 def test_tokens_have_blanks() -> None:
-    """In a table's tokens, a space replaces the symbol, and a token with a space in its source has no bytes."""
+    """In the tokens of a table, a space replaces the symbol for spaces, and a token that contains a space in its source has no bytes."""
     line = metaspace.pipeline([], metaspace.components(spaced()))
     assert [*map(line.spelled, ("▁a", "a b", "▁▁"))] == [" a", None, "  "]
     assert Pipeline([], False, NO_WHITESPACE, False, []).spelled("▁a b") == "▁a b"
 
 
 def test_stored_blanks_are_checked() -> None:
-    """The stored treatment of spaces is refused if any part of it is invalid."""
+    """A table is refused if any part of its stored handling of spaces is invalid."""
     stored = Whitespace("first", "▁", "\n").stored()
     assert Whitespace.from_stored(stored) == Whitespace("first", "▁", "\n")
     wrongs = ({"prefix": "last"}, {"symbol": "ab"}, {"separator": "x"}, {"symbol": ""}, {"keeps_symbol": 1})

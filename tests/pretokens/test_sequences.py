@@ -1,4 +1,6 @@
-"""Splits with gaps, dropped text or several steps: a single automaton gives the pre-tokens of the walk and of `tokenizers`."""
+"""Splits with gaps, dropped text or several steps are compiled to a single automaton, which gives the same pre-tokens as the walk and as
+`tokenizers`.
+"""
 
 from __future__ import annotations
 
@@ -61,13 +63,13 @@ each_pre_tokenizer = pytest.mark.parametrize("name", PRE_TOKENIZERS)
 
 
 def splits_of(name: str) -> list[Any]:
-    """The splits of named pre-tokenizers."""
+    """Return the splits of the pre-tokenizers with the given names."""
     return [part for part in components(PRE_TOKENIZERS[name]) if part != BYTES]
 
 
 @cache
 def compiled(name: str) -> Splitter:
-    """The splitter of named pre-tokenizers."""
+    """Compile the splitter of the pre-tokenizers with the given names."""
     return in_sequence(splits_of(name), absent=SPECIAL_OF_CLIP)
 
 
@@ -78,7 +80,7 @@ SPECIAL_OF_CLIP = ("<|startoftext|>", "<|endoftext|>")
 
 
 def cut(splits: Sequence[Splitter], text: str) -> list[Span]:
-    """The parts of a text, which each splitter cuts further."""
+    """Cut a text by a list of splitters, each of which cuts the parts of the preceding splitter."""
     spans = [(0, len(text))]
     for each in splits:
         spans = [(begin + first, begin + last) for begin, end in spans for first, last in each.pretokens(text[begin:end])]
@@ -94,7 +96,9 @@ def leaves_gaps(found: Splitter) -> bool:
 @examples(1_000)
 @given(splitters, small_texts)
 def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str]) -> None:
-    """With any pattern and behavior, the splitter without gaps gives the pre-tokens of the original, or the split is refused."""
+    """With any pattern and behavior, a splitter that is compiled without gaps gives the same pre-tokens as the original splitter, or the
+    split is refused.
+    """
     try:
         ours = total(found)
     except UnsupportedError:
@@ -115,7 +119,9 @@ def has_total(found: Splitter) -> bool:
 @examples(300)
 @given(some.lists(splitters.filter(has_total), min_size=2, max_size=2), small_texts)
 def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
-    """A splitter that is composed of others gives their pre-tokens, one cutting after the other, or the splits are refused."""
+    """A splitter that is composed of several splitters gives the same pre-tokens as these splitters in sequence, or the splits are
+    refused.
+    """
     try:
         ours = chained([*map(total, found)], Budget())
     except UnsupportedError:
@@ -128,7 +134,9 @@ def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("pattern", ["[ab]", "a+|b", "a[ab]?"])
 def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> None:
-    """If one character determines whether a match begins, every behavior compiles, except that some cannot join matches with gaps."""
+    """If a single character determines whether a match begins, every behavior compiles, except that some splits cannot join matches with
+    gaps.
+    """
     found = splitter(pattern, behavior, invert)
     if pattern == "a[ab]?" and (behavior == "contiguous" or (behavior, invert) in JOINED_WITH_GAP_AFTER):
         with pytest.raises(UnsupportedError, match="joins matches with the text after them"):
@@ -142,7 +150,7 @@ def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> N
 @pytest.mark.parametrize("behavior", [name for name in BEHAVIORS if name != "removed"])
 @pytest.mark.parametrize("string", ["ab", "aa", "aba", "<n>", " ", "\n\n"])
 def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert: bool) -> None:
-    """A split at a literal string gives the same pre-tokens as `tokenizers`, with every behavior except "removed"."""
+    """A split at a literal string gives the same pre-tokens as in `tokenizers`, with every behavior except "removed"."""
     ours, reference = total(splitter(string, behavior, invert, literal=True)), pre_tokenizers.Split(string, behavior, invert)
     draw = random.Random(string)
     parts = (string, string, string[:-1], string[-1], "x")
@@ -152,14 +160,14 @@ def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert:
 
 @pytest.mark.parametrize("pattern", ["ab|acc", "a+b", "b|ab", "ab(?!c)"])
 def test_gaps_with_behaviors_need_one_character(pattern: str) -> None:
-    """If several characters decide whether a match of a pattern begins, only the behavior Isolated compiles."""
+    """If several characters decide whether a match of a pattern begins, the split compiles only with the behavior "isolated"."""
     for behavior in set(BEHAVIORS) - {"isolated"}:
         with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
             total(splitter(pattern, behavior))
 
 
 def test_gaps_between_matches_of_several_characters() -> None:
-    """A split compiles unless a match may begin inside a search that fails."""
+    """A split compiles unless a match may begin inside the text that a failed search has read."""
     assert total(splitter("ab|b")).pretokens("aabcab") == [(0, 1), (1, 3), (3, 4), (4, 6)]
     with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
         total(splitter("aab"))
@@ -167,7 +175,9 @@ def test_gaps_between_matches_of_several_characters() -> None:
 
 @pytest.mark.parametrize(("string", "behavior"), [("aab", "merged_with_next"), ("aab", "contiguous"), ("ab", "removed")])
 def test_strings_that_are_refused(string: str, behavior: str) -> None:
-    """A split at a literal string is refused if it drops text, or joins text with matches that may begin inside a failed search."""
+    """A split at a literal string is refused if it drops text, or if it joins text with matches that may begin inside the text of a
+    failed search.
+    """
     with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
         total(splitter(string, behavior, literal=True))
 
@@ -175,20 +185,22 @@ def test_strings_that_are_refused(string: str, behavior: str) -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("[0-9]{1,3}", "[0-9]"),  # the first would count again from each cut of the second
-        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, but is not cut at its end by itself
-        ("ab+c|[ab]|c", "[ab]|c"),  # a, b and c are one match of the first only if a c follows
-        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # after ! and two spaces, the first ends before or after a space, depending on the next letter
+        ("[0-9]{1,3}", "[0-9]"),  # the first split would count again from each cut of the second split
+        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with a match of the first split, but alone is not cut at its end
+        ("ab+c|[ab]|c", "[ab]|c"),  # a, b and c are one match of the first split only if a c follows
+        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # after ! and two spaces, the next letter decides whether a match of the first includes a space
     ],
 )
 def test_entangled_splits_are_refused(first: str, second: str) -> None:
-    """Splits in sequence are refused if the second cuts a match of the first, and a search from the cut would end elsewhere."""
+    """Two splits in sequence are refused if the second cuts a match of the first, and a new search of the first from this cut would end
+    elsewhere.
+    """
     with pytest.raises(UnsupportedError, match="splits in sequence that no automaton can run"):
         in_sequence([split(first), split(second)])
 
 
 def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps to compile all splits and all atomic groups add up to the limit of the compiler."""
+    """The steps for compiling all splits and all atomic groups are added up and compared with the limit of the compiler."""
     monkeypatch.setattr(budget, "MAX_STEPS", 20_000)
     pattern = "(?>[ab]{1,99})x"
     assert in_sequence([split(pattern + "|[a-c]"), split("[d-f]{1,9}")]).pretokens("abxc") == [(0, 3), (3, 4)]
@@ -198,20 +210,20 @@ def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_splits() -> None:
-    """Without a split, a text is one pre-token."""
+    """If there is no split, a text is a single pre-token."""
     assert in_sequence([]).pretokens("a b\n c") == whole().pretokens("a b\n c") == [(0, 6)]
     assert in_sequence([]).pretokens("") == []
 
 
 def test_dropped_by_the_first() -> None:
-    """Text that the first split drops does not reach the second, which may drop text, too."""
+    """The second split does not get the text that the first split drops, and may drop more text."""
     whitespace, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
     assert in_sequence([whitespace, digits]).pretokens("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
     assert in_sequence([whitespace, split(r"\s+|\S+")]).pretokens("a1  b ") == [(0, 2), (4, 5)]
 
 
 def test_absent_strings() -> None:
-    """Alternatives for strings that no text contains are left out, without which CLIP's splits would be refused."""
+    """Alternatives for strings that no text contains are omitted from patterns, without which the splits of CLIP would be refused."""
     assert in_sequence([split(r"<\|x\|>|x+|[^x]+"), split("<|x+|[^<x]+")], absent=["x|"]).pretokens("<|x") == [(0, 1), (1, 2), (2, 3)]
     with pytest.raises(UnsupportedError, match="splits in sequence"):
         in_sequence(splits_of("clip"))
@@ -219,7 +231,7 @@ def test_absent_strings() -> None:
         in_sequence(splits_of("clip"), absent=["<|endoftext|>"])
 
 
-# Matches that are certain only at their end
+# Matches that are certain only when a search reaches their end
 
 FAR_ENDS = (r"a+b|[\s\S]", r" *\n|[\s\S]", r"[\s\S]*?x|[\s\S]", r"(?:aaa)*b|[\s\S]", r"a(?:[ab]{3})*c|(?:aa)*x|b+|[\s\S]")
 
@@ -230,13 +242,13 @@ def far_ended(pattern: str) -> Json:
 
 
 def tokenizer_of(source: Json) -> fst.Tokenizer:
-    """The tokenizer of a tokenizer.json."""
+    """Compile the tokenizer of a tokenizer.json."""
     return fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
 
 
 @pytest.mark.parametrize("pattern", FAR_ENDS)
 def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
-    """If searches read far beyond their matches, over several chunks, ids equal those of `tokenizers`."""
+    """If searches read far beyond their matches, over several chunks, the ids equal those of `tokenizers`."""
     source, draw = far_ended(pattern), random.Random(pattern)
     ours, reference = tokenizer_of(source), Tokenizer.from_str(json.dumps(source))
     for _ in sample(range(400), 10):
@@ -248,7 +260,7 @@ def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_search_that_fails_far_away_is_read_once(width: int) -> None:
-    """A run over many chunks is one pre-token if its end completes a match; otherwise each of its characters is a pre-token."""
+    """A run over many chunks is a single pre-token if its end completes a match; otherwise, each of its characters is a pre-token."""
     ours = tokenizer_of(far_ended(f"(?:{'a' * width})*b|[\\s\\S]"))
     one, two, c = (int(ours.encode(text)[0]) for text in ("a", "aaab", "c"))
     for size in (60_000, 60_000 + width - 1):
@@ -259,14 +271,14 @@ def test_search_that_fails_far_away_is_read_once(width: int) -> None:
 
 
 def test_steps_of_searches_are_linear() -> None:
-    """For a text of twice the length, searches that fail far away take at most 2.5 times as many steps."""
+    """If a text becomes twice as long, searches that fail far beyond their start take at most 2.5 times as many steps."""
     few, more, most = json.loads(printed(print_steps))
     assert more < 2.5 * few
     assert most < 2.5 * more
 
 
 def print_steps() -> None:
-    """Print the numbers of lines that the interpreted kernel runs for searches in runs of three lengths."""
+    """Print how many lines the interpreted kernel executes for searches in runs of three lengths."""
     ours = tokenizer_of(far_ended(FAR_ENDS[3]))
     print(json.dumps([steps(partial(ours.encode, "a" * size), search) for size in (300, 600, 1200)]))
 
@@ -282,7 +294,7 @@ each_machine = pytest.mark.parametrize(
 
 @cache
 def document(name: str) -> Json:
-    """A tokenizer.json with given pre-tokenizers and untrimmed offsets."""
+    """A tokenizer.json with the given pre-tokenizers, whose offsets are not trimmed."""
     parts = byte_level("a", MORE_MERGES, special=(*SPECIAL, SPECIAL_OF_CLIP[0]))
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     parts["added_tokens"] = [{**token, **flags} for token in parts["added_tokens"]]
@@ -294,7 +306,7 @@ BYTE_LEVEL_FLAGS = ("add_prefix_space", "trim_offsets", "use_regex")
 
 @cache
 def machine(name: str) -> tuple[BpeTable, fst.Tokenizer, Tokenizer]:
-    """A table, its tokenizer, and the reference."""
+    """Return a table, its tokenizer, and the same tokenizer in the reference library."""
     table: BpeTable = assemble(of_document(document(name), Path("tokenizer.json")), "auto")
     return table, fst.Tokenizer(table), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)}))
 
@@ -302,7 +314,7 @@ def machine(name: str) -> tuple[BpeTable, fst.Tokenizer, Tokenizer]:
 @pytest.mark.sampled
 @each_pre_tokenizer
 def test_pieces_are_those_of_the_reference(name: str) -> None:
-    """A sequence of pre-tokenizers splits short texts over one character of each class as `tokenizers` does."""
+    """A sequence of pre-tokenizers splits short texts over one character of each class as in `tokenizers`."""
     ours, reference = compiled(name), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)})).pre_tokenizer
     characters = "".join(sorted({*representatives(ours), *"a "}))
     for text in sample([*texts_over(characters, 20_000)], 60):
@@ -310,7 +322,7 @@ def test_pieces_are_those_of_the_reference(name: str) -> None:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Check that ids, offsets and words equal those of `tokenizers`, and that the walk gives the ids."""
+    """Check that ids, offsets and words equal those of `tokenizers`, and that the walk gives the same ids."""
     table, tokenizer, reference = machine(name)
     found = tokenizer.encode_batch(texts, offsets=True)
     expected = reference.encode_batch(texts, add_special_tokens=False)
@@ -324,7 +336,7 @@ def hold(name: str, texts: Sequence[str]) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_encodings_are_those_of_the_reference(name: str) -> None:
-    """Texts mixed with special tokens get the same ids, offsets and words as in `tokenizers` and the same ids as the walk."""
+    """Texts mixed with special tokens get the same ids, offsets and words as in `tokenizers`, and the walk gives the same ids."""
     draw = random.Random(name)
     hold(name, ["", " ", "  <s>  ", *(mixed(draw, draw.choice((1, 3, 9))) for _ in sample(range(2_500), 50))])
 
@@ -332,7 +344,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
 @pytest.mark.sampled
 @each_machine
 def test_long_stretches(name: str) -> None:
-    """A stretch longer than a chunk, dropped or not, gets the same ids, offsets and words as in `tokenizers`."""
+    """A part of a text that is longer than a chunk, dropped or not, gets the same ids, offsets and words as in `tokenizers`."""
     runs = [unit * (CHUNK // len(unit) + by) for unit in sample((" ", "1", "a", "\n", "ab ", "é"), 2, name) for by in (-1, 0, 1)]
     hold(name, [f"{around}{run}{around}" for run in runs for around in ("", "it's")])
 
@@ -348,7 +360,7 @@ parts_of_splits = some.builds(
 @examples(100)
 @given(some.lists(parts_of_splits, min_size=1, max_size=2), some.lists(some.text("abcd <é", max_size=40), min_size=10, max_size=10))
 def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> None:
-    """With random splits, the kernel gives the ids of the walk and of `tokenizers`."""
+    """With random splits, the kernel gives the same ids as the walk and as `tokenizers`."""
     described = {**document("whole"), "pre_tokenizer": byte_level_last(*parts)}
     try:
         table: BpeTable = assemble(of_document(described, Path("tokenizer.json")), "auto")
@@ -362,7 +374,7 @@ def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> No
 
 
 def test_saved_tables_drop_the_same() -> None:
-    """A table that drops text drops the same text after it is saved and loaded."""
+    """A table that drops text still drops the same text after it is saved and loaded."""
     table, _, _ = machine("clip")
     assert table.drops.any()
     other = BpeTable.loads(table.dumps())
@@ -392,7 +404,7 @@ UNITS_OF_BYTES = (*"123òé世²³¼½ab !籲粲ɲ😀💲", "123", "...", "粲�
 
 
 def behind_bytes(parts: Sequence[Json], **model: Any) -> Json:
-    """A tokenizer.json with given pre-tokenizers, and merges across some of their boundaries."""
+    """A tokenizer.json with the given pre-tokenizers, and with merges across some of the boundaries that they set."""
     decoder = {"type": "ByteLevel", **dict.fromkeys(BYTE_LEVEL_FLAGS, True)}
     pre_tokenizer = {"type": "Sequence", "pretokenizers": [*parts]}
     return {**byte_level("a", MERGES_ACROSS, **model), "version": "1.0", "decoder": decoder, "pre_tokenizer": pre_tokenizer}
@@ -406,7 +418,9 @@ def table_of(parts: Json) -> BpeTable:
 
 @pytest.mark.parametrize("name", BEHIND)
 def test_digits_among_bytes(name: str) -> None:
-    """Digits after ByteLevel splits at letters for bytes that are numeric, also inside a character, as in `tokenizers`."""
+    """If Digits follows ByteLevel, it splits at letters for bytes that are numeric characters, even inside a character of the text, as
+    in `tokenizers`.
+    """
     parts, draw = behind_bytes(BEHIND[name]), random.Random(name)
     table = table_of(parts)
     texts = ["".join(draw.choices(UNITS_OF_BYTES, k=draw.randint(0, 12))) for _ in range(100)]
@@ -431,13 +445,13 @@ def test_digits_among_bytes(name: str) -> None:
     ],
 )
 def test_splits_of_bytes_that_are_refused(behind: list[Json], model: Json, message: str) -> None:
-    """A split of bytes is refused if it may differ from the split of the text, and the message gives the reason."""
+    """A split after ByteLevel is refused if it may differ from a split of the text, and the message gives the reason."""
     with pytest.raises(UnsupportedError, match=message):
         table_of(behind_bytes([BARE, *behind], **model))
 
 
 def test_no_dropout_among_cut_bytes() -> None:
-    """Dropout is refused if pre-tokens are cut between bytes, because it would skip merges as in uncut pre-tokens."""
+    """If pre-tokens are cut between bytes, dropout is refused, because it would skip merges as if they were not cut."""
     tokenizer = fst.Tokenizer(table_of(behind_bytes(BEHIND["individual"])))
     with pytest.raises(UnsupportedError, match="dropout with a pre_tokenizer Digits after ByteLevel"):
         tokenizer.encode("a1", randomness=fst.Dropout(0.5))

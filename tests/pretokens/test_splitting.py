@@ -1,4 +1,4 @@
-"""Splitters that are compiled from patterns split like the regex engines of `tokenizers` and `tiktoken`."""
+"""Splitters that are compiled from patterns find the same matches as the regex engines of `tokenizers` and `tiktoken`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DIALECTS: list[tuple[str, str, list[str] | None, list[str] | None]] = [
     (r"\x41\x{42}C", "ABC", ["ABC"], ["ABC"]),
     (r"a{,2}b", "aab", ["aab"], ["aab"]),
 ]
-# Patterns that are refused, and the construct that the message contains.
+# Refused patterns, each with the construct that its message contains.
 REFUSED = {
     r"a*": "can match nothing",
     r"": "can match nothing",
@@ -89,7 +89,7 @@ REFUSED = {
     "(" * 101 + "a" + ")" * 101: "more than 100 groups",
     "|".join(f"{chr(code)}{chr(code + 99)}" for code in range(0x4E00, 0x4E50)): "classes of characters",
 }
-# The number of refused patterns among those from the Hub, by reason.
+# For each reason, the number of patterns from the Hub that are refused.
 REFUSED_ROWS = {
     "(?<! at the beginning of a match": 26,
     "(?<= at the beginning of a match": 15,
@@ -106,7 +106,7 @@ REFUSED_ROWS = {
 
 
 def engine_of(dialect: Dialect) -> generate_properties.Engine:
-    """The regex engine of a dialect."""
+    """Return the regex engine that defines a dialect."""
     if dialect == "oniguruma":
         return generate_properties.Oniguruma()
     pytest.importorskip("tiktoken")
@@ -138,7 +138,7 @@ def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_members_of_a_class_are_alike(name: str) -> None:
-    """Tokenizers splits a text at the same positions if a character is replaced by another of its class."""
+    """If a character is replaced by another character of its class, `tokenizers` splits the text at the same positions."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
     draw = np.random.default_rng(0)
     for number, char in enumerate(representatives(ours)):
@@ -150,7 +150,7 @@ def test_members_of_a_class_are_alike(name: str) -> None:
                 assert [*map(len, reference(changed))] == [*map(len, cut(text, ours.pretokens(text)))], (text, changed)
 
 
-# Random patterns, over few characters so that they often match
+# Random patterns over few characters, which often match
 
 CHARACTERS = "ab \n1A'"
 ATOMS = [*"aabb1A' ", r"\n", r"\s", r"\S", r"\w", r"\W", r"\d", ".", "[ab]", r"[^a\n]", r"\p{L}", r"[\s1]", r"[^\s\p{L}]", "[a-b&&[^a]]"]
@@ -160,7 +160,7 @@ QUANTIFIERS = ["*", "+", "?", "{2}", "{1,2}", "{,2}", "{2,}", "*?", "+?", "??", 
 
 
 def larger(patterns: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Draw patterns that consist of smaller patterns."""
+    """Draw patterns that are composed of smaller patterns."""
     return st.one_of(
         st.lists(patterns, min_size=2, max_size=3).map("".join),
         st.lists(patterns, min_size=2, max_size=3).map(lambda parts: f"(?:{'|'.join(parts)})"),
@@ -170,14 +170,14 @@ def larger(patterns: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-# An alternative begins with a character, so it does not match the empty string.
+# Each alternative begins with a character, so it cannot match the empty string.
 small = st.one_of(st.sampled_from(ATOMS), st.sampled_from(ATOMS), st.sampled_from(ASSERTIONS))
 alternatives = st.builds("{}{}".format, st.sampled_from(ATOMS), st.recursive(small, larger, max_leaves=8))
 random_patterns = st.lists(alternatives, min_size=1, max_size=3).map("|".join)
 
 
 def compiled_or_not(pattern: str, dialect: Dialect) -> Splitter:
-    """The splitter of a random pattern; if the pattern is refused, hypothesis skips the example."""
+    """Compile a random pattern to a splitter; if the pattern is refused, hypothesis skips the example."""
     try:
         return compiled(pattern, dialect)
     except UnsupportedError:
@@ -211,7 +211,7 @@ BRACKETED = [*"ab-]^&ſé", "a-c", r"\s", r"\W", r"\p{Lu}", r"\P{L}", r"\]", r"\
 @examples(1_500, deadline=None)
 @given(st.lists(st.sampled_from(BRACKETED), min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, ignore_case: bool) -> None:
-    """A set in brackets matches the characters that the engine of its dialect matches."""
+    """A set in brackets matches the same characters as in the regex engine of its dialect."""
     pattern = f"[{'^' if negated else ''}{''.join(items)}]"
     pattern = f"(?i:{pattern})" if ignore_case else pattern
     text = "abcdABC]^-&[:lph \n1éÉſsSß²!$Ǆ_"
@@ -229,7 +229,7 @@ def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, igno
 
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
-    """A backslash before an ASCII character means the same set as in the engine of its dialect, or is refused."""
+    """A backslash before an ASCII character means the same set as in the regex engine of its dialect, or the pattern is refused."""
     engine, text = engine_of(dialect), "".join(map(chr, range(0x250)))
     for char in map(chr, range(0x21, 0x7F)):
         for pattern in (f"\\{char}", f"[\\{char}]", f"[^\\{char}a]"):
@@ -242,7 +242,7 @@ def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize(("pattern", "text", "onig", "fancy"), DIALECTS)
 def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy: list[str] | None) -> None:
-    """Where the engines differ, each dialect follows its engine or is refused."""
+    """Where the two regex engines differ, a pattern is compiled as in the engine of its dialect, or refused."""
     pytest.importorskip("tiktoken")
     for dialect, expected in zip(DIALECT_NAMES, (onig, fancy), strict=True):
         if expected is None:
@@ -277,7 +277,7 @@ def test_patterns_of_the_hub() -> None:
 
 @lru_cache(maxsize=200)
 def splitter_or_refusal(pattern: str, behavior: str, invert: bool, dialect: Dialect = "oniguruma") -> Splitter | str:
-    """The splitter of a pattern, or the construct for which it is refused."""
+    """Return the splitter of a pattern, or the construct for which the pattern is refused."""
     try:
         return splitter(pattern, behavior, invert, dialect=dialect)
     except UnsupportedError as error:
@@ -286,7 +286,7 @@ def splitter_or_refusal(pattern: str, behavior: str, invert: bool, dialect: Dial
 
 @needs_shared
 def test_patterns_of_vocabularies() -> None:
-    """The patterns of the shared vocabularies compile, or are among the tested patterns."""
+    """Each pattern of the shared vocabularies compiles, or is among the patterns that these tests compare."""
     for path in (SHARED / "vocab_bpe").glob("*/encoding.json"):
         assert splitter(json.loads(path.read_text(encoding="utf-8"))["pat_str"], dialect="fancy-regex").moves.size
     tekken = json.loads(gzip.decompress((SHARED / "vocab_bpe/tekken_240718/tekken.json.gz").read_bytes()))
@@ -316,13 +316,13 @@ def test_plain_strings_match_themselves(pattern: str) -> None:
 
 
 def test_long_strings_are_refused() -> None:
-    """A literal string has the maximum length of a pattern."""
+    """A literal string that is longer than the maximum length of a pattern is refused."""
     with pytest.raises(UnsupportedError, match="the pattern has 16,385 characters; at most 16,384 are compiled"):
         splitter("a" * 16_385, literal=True)
 
 
 def test_behaviors_have_names() -> None:
-    """An unknown behavior is refused with its name."""
+    """An unknown behavior is refused, and the message contains its name."""
     with pytest.raises(UnsupportedError, match="'Removed'"):
         splitter("a", "Removed")
 
@@ -332,7 +332,9 @@ def test_behaviors_have_names() -> None:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_automata_are_minimal(name: str) -> None:
-    """All states and classes of an automaton differ, all states are reachable, and both are numbered in the order of first occurrence."""
+    """No two states and no two classes of an automaton are equivalent, all states are reachable, and both are numbered in the order in
+    which they first occur.
+    """
     ours = compiled(PATTERNS[name])
     targets, ends = ours.moves >> 1, ours.moves & 1
     blocks = np.zeros(len(targets), np.int64)
@@ -380,14 +382,14 @@ def test_damaged_splitters_are_refused(damage: Callable[[Splitter], Any], fault:
 
 
 def test_a_pattern_without_matches_has_a_first_state() -> None:
-    """A pattern that never matches compiles, and gives each text as one pre-token."""
+    """A pattern that never matches compiles, and each text is then a single pre-token."""
     ours = splitter(r"[^\s\S]")
     assert ours.moves.tolist() == [[0, 0], [0, 0]]
     assert ours.pretokens("a b") == [(0, 3)]
 
 
 def test_compiling_is_deterministic() -> None:
-    """A pattern compiles to the same arrays each time."""
+    """A pattern always compiles to the same arrays."""
     for pattern in PATTERNS.values():
         first, second = splitter(pattern), splitter(pattern)
         assert np.array_equal(first.classes, second.classes)
@@ -408,7 +410,7 @@ SETS += [r"\S", r"[\w]", r"[\W]", r"\W", r"\h", r"\H", r"\O", r"\N", r"\d", r"."
 
 
 def characters_of(pattern: str, dialect: Dialect) -> str:
-    """The characters that a pattern of one character matches."""
+    """Return the characters that a pattern of one character matches."""
     ours = compiled(pattern, dialect)
     held = np.flatnonzero(ours.moves[START, :-1])
     codes = np.flatnonzero(np.isin(ours.classes, held))
@@ -417,7 +419,7 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", *thinned([r"\p{N}", r"\s", r"\w", *SETS[::6]], 40)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
-    """A set contains exactly the characters that both engines match."""
+    """A set contains exactly the characters that both regex engines match."""
     everything = generate_properties.everything()
     assert {*characters_of(pattern, "oniguruma")} == generate_properties.Oniguruma().matched(f"(?:{pattern})+", everything)
     pytest.importorskip("tiktoken")
@@ -428,7 +430,7 @@ def test_sets_are_those_of_the_engines(pattern: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
-    """With (?i), a character matches the same characters as in the engine of its dialect."""
+    """With (?i), a character matches the same characters as in the regex engine of its dialect."""
     engine = engine_of(dialect)
     cased = sorted(generate_properties.cased())
     apart = "\n".join(cased)
@@ -439,13 +441,13 @@ def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
 
 
 def unfolding() -> set[int]:
-    """The characters that equal several characters in Oniguruma if case is ignored."""
+    """Return the characters that Oniguruma treats as equal to several characters if case is ignored."""
     return set(code_points.members(properties.unfolding()).tolist())
 
 
 @pytest.mark.slow
 def test_no_other_characters_have_a_case() -> None:
-    """In Oniguruma with (?i), a character without case matches only itself, and no other character matches it."""
+    """In Oniguruma with (?i), a character without upper and lower case matches only itself, and no other character matches it."""
     engine, cased = generate_properties.Oniguruma(), generate_properties.cased()
     others = "".join(char for char in generate_properties.everything() if char not in cased)
     assert engine.matched(r"(?i:[\p{CWCM}\p{CWCF}])+", others) == set()
@@ -454,7 +456,7 @@ def test_no_other_characters_have_a_case() -> None:
 
 @pytest.mark.slow
 def test_properties_are_those_of_the_reference() -> None:
-    """The file ``properties.tsv`` equals the output of its generator with the installed engines."""
+    """The file ``properties.tsv`` equals the output that its generator gives with the installed regex engines."""
     pytest.importorskip("tiktoken")
     from importlib.resources import files
 
@@ -474,7 +476,7 @@ OPERATIONS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
 @examples(500)
 @given(sets, sets)
 def test_sets_combine(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
-    """Sets of code points combine like sets of numbers."""
+    """Sets of code points have the same unions, intersections and complements as Python sets of integers."""
     edges = [code_points.of_runs(runs) for runs in (one, other)]
     numbers = [{code for first, last in runs for code in range(first, last + 1)} for runs in (one, other)]
     for ours, naive in OPERATIONS:

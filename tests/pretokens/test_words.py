@@ -22,7 +22,7 @@ from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 EXAMPLE = EXAMPLES / "english-uncased-8000.txt"
 REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")
-MOST = 400  # maximum number of words of a real vocabulary that are checked
+MOST = 400  # maximum number of words that are checked in a real vocabulary
 
 Key = tuple[int, ...]
 
@@ -41,7 +41,7 @@ def real(name: str) -> WordPieceTable:
 
 
 def held(tables: WordPieceTable) -> dict[Key, list[int]]:
-    """The entries of a table of words: the classes of each word, and its ids."""
+    """Return the entries of a table of words: the classes of each word and its ids."""
     slots = tables.words.reshape(-1, 4)
     keys = np.ascontiguousarray(slots[:, :3]).view(np.uint16)
     return {
@@ -51,7 +51,7 @@ def held(tables: WordPieceTable) -> dict[Key, list[int]]:
 
 
 def looked_up(tables: WordPieceTable, key: Key) -> list[int] | None:
-    """The ids of a word, looked up as in the kernel, with integers of any size."""
+    """Return the ids of a word, looked up as in the kernel, with integers of any size."""
     padded = np.zeros(WORD_SYMBOLS, np.uint16)
     padded[: len(key)] = key
     first, second, third = padded.view(np.uint64).tolist()
@@ -63,7 +63,7 @@ def looked_up(tables: WordPieceTable, key: Key) -> list[int] | None:
 
 
 def walked(without: WordPieceTable, key: Key) -> list[int]:
-    """The ids of a word by the transducer of a table without words."""
+    """Return the ids of a word from the transducer of a table without words."""
     walk = Walk(without)
     for number in key:
         walk._step_class(number)
@@ -84,7 +84,7 @@ class Spelling(Walk):
 
 
 def words_of(tables: WordPieceTable, most: int | None = None) -> Iterator[tuple[str, Key]]:
-    """Yield the tokens that are a word of up to twelve symbols, with their classes; of a large vocabulary, a fixed sample."""
+    """Yield the tokens that are words of up to twelve symbols, with their classes; from a large vocabulary, only a fixed sample."""
     a = tables.classes[0::2]
     part = (ENTRY.labels_of(a) > 0) | (field_kind(a) == OTHER)
     tokens = list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
@@ -97,7 +97,7 @@ def words_of(tables: WordPieceTable, most: int | None = None) -> Iterator[tuple[
 
 
 def check_all(tables: WordPieceTable, most: int | None) -> None:
-    """Check that the words of a table, or a sample of them, get the same ids from the kernel as from the walk."""
+    """Check that the words of a table, or a sample of them, have the same ids as the walk gives."""
     words = sorted(held(tables).items())
     if most is not None:
         words = random.Random(2).sample(words, min(most, len(words)))
@@ -107,7 +107,7 @@ def check_all(tables: WordPieceTable, most: int | None) -> None:
 
 
 def share_held(tables: WordPieceTable, most: int | None) -> float:
-    """The fraction of the words of one token that the table contains."""
+    """Return the fraction of single-token words that the table of words contains."""
     found = [looked_up(tables, key) is not None for _, key in words_of(tables, most)]
     assert len(found) > 50
     return sum(found) / len(found)
@@ -120,15 +120,15 @@ def test_words_have_the_ids_of_the_walk() -> None:
 
 
 def test_words_of_one_token_are_held() -> None:
-    """At least 97% of the tokens that are a word of up to twelve symbols are in the table."""
+    """At least 97% of the tokens that are words of up to twelve symbols are in the table of words."""
     assert share_held(example(), None) >= 0.97
 
 
 @needs_shared
 @pytest.mark.parametrize("name", thinned(REAL, 3))
 def test_words_of_real_vocabularies(name: str) -> None:
-    """With real vocabularies, words get the same ids from the kernel as from the walk, and at least 97% of the words of one token are in
-    the table.
+    """With real vocabularies, words have the same ids as the walk gives, and at least 97% of the single-token words are in the table of
+    words.
     """
     tables = real(name)
     check_all(tables, MOST)
@@ -136,7 +136,7 @@ def test_words_of_real_vocabularies(name: str) -> None:
 
 
 def test_no_word_is_held_twice() -> None:
-    """The used slots contain different words with different ids, except the slot of the empty word."""
+    """The used slots contain different words with different ids, except for the slot of the empty word."""
     tables = example()
     used = tables.words.reshape(-1, 4)[:, 3] > 0
     words = held(tables)
@@ -148,7 +148,7 @@ def test_no_word_is_held_twice() -> None:
 
 @pytest.mark.parametrize("layout", ["compact", "linked"])
 def test_words_do_not_depend_on_the_layout(layout: str) -> None:
-    """Layouts do not change which words the table contains."""
+    """The table of words contains the same words with every layout."""
     one, other = compiled(layout=layout), compiled()
     if one.header["layout"] == other.header["layout"]:
         assert one.words.tobytes() == other.words.tobytes()
@@ -157,7 +157,7 @@ def test_words_do_not_depend_on_the_layout(layout: str) -> None:
 
 
 def test_words_are_the_same_bytes_each_time() -> None:
-    """A vocabulary gives a table of words with the same bytes each time."""
+    """A vocabulary always compiles to the same bytes of the table of words."""
     first, again = (compile_anew(EXAMPLE) for _ in range(2))
     assert first.words.tobytes() == again.words.tobytes()
     assert first.displacements.tobytes() == again.displacements.tobytes()
@@ -188,7 +188,7 @@ def test_words_of_twelve_symbols_are_the_longest() -> None:
 
 @pytest.mark.parametrize("table", [wordpiece, lambda tokens: without_words(wordpiece(tokens))], ids=["words", "no words"])
 def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[WordPieceTable]) -> None:
-    """Words with the same first twelve letters, shorter words and longer words have their own ids."""
+    """Words with the same first twelve letters, and shorter and longer words, each get the correct ids."""
     tables = table(LONG)
     words = [LETTERS[:length] + end for length in range(15) for end in ("", "m", "n", "zz", "yy", "zzz", "\u0301", LETTERS[:12])]
     tok = fst.Tokenizer(tables)
@@ -198,7 +198,7 @@ def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[W
 
 @pytest.mark.parametrize("tokens", [TOKENS, LONG, ("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "##世")], ids=len)
 def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
-    """The empty word has no ids, whether or not the table contains words."""
+    """The empty word has no ids, whether the table of words has entries or not."""
     tables = wordpiece(tokens)
     assert held(tables)[()] == []
     tok = fst.Tokenizer(tables)
@@ -226,7 +226,7 @@ def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("tokens", [("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "a" * 13)], ids=len)
 def test_vocabulary_without_words_has_a_table(tokens: tuple[str, ...]) -> None:
-    """A vocabulary without words for the table has a table of only the empty word, and can be loaded."""
+    """If a vocabulary has no words for the table of words, this table contains only the empty word, and the file can be loaded."""
     tables = wordpiece(tokens, unk_token="[UNK]")
     assert {key for key in held(tables) if key} == set()
     assert len(tables.displacements) >= 2
@@ -246,7 +246,7 @@ def test_words_say_nothing_else(words: list[str], between: str) -> None:
 
 @functools.cache
 def tokenizers() -> tuple[fst.Tokenizer, fst.Tokenizer]:
-    """Make a tokenizer with a table of words and one without."""
+    """Make a tokenizer with a table of words and a tokenizer without."""
     return fst.Tokenizer(compiled()), fst.Tokenizer(without_words(compiled()))
 
 

@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    """A file of ranks."""
+    """A file of ranks, in the format of `tiktoken`."""
     path = tmp_path / "own.tiktoken"
     path.write_text(lines(), encoding="ascii")
     return path
@@ -31,13 +31,13 @@ def ranks(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The path of a tokenizer.json that the tests of a module share."""
+    """The path of a tokenizer.json that all tests of a module use."""
     return tmp_path_factory.mktemp("documents") / "tokenizer.json"
 
 
 @pytest.fixture(scope="module")
 def read(file: Path) -> Read:
-    """A function that compiles a tokenizer.json; tests with the same document share the table."""
+    """Return a function that compiles a tokenizer.json; tests with the same document get the same table."""
 
     @functools.cache
     def compiled(source: str, options: tuple[tuple[str, Any], ...]) -> fst.Tokenizer:

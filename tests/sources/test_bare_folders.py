@@ -1,4 +1,6 @@
-"""Folders that name no tokenizer class, and folders of real models, compile to the tokenizers of `transformers`."""
+"""Folders that do not name a tokenizer class, and folders of real models, give the same results as the tokenizers that `transformers`
+makes from them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ import fst
 
 
 def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
-    """If no file of a folder names a class, its tokenizer.json is compiled with the settings of its tokenizer_config.json."""
+    """If no file of a folder names a tokenizer class, the tokenizer.json is compiled with the settings from tokenizer_config.json."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(normalizer=CASED)), encoding="utf-8")
     alone = wordpiece(tmp_path / "tokenizer.json")
     config = {"do_lower_case": True, "model_max_length": 512, "padding_side": "left", "pad_token": "<pad>"}
@@ -30,7 +32,9 @@ def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["no settings", "settings"])
 def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp_path: Path) -> None:
-    """A vocab.txt next to a tokenizer_config.json without a class compiles to `transformers`' BertTokenizer, with its settings."""
+    """A folder with a vocab.txt, and a tokenizer_config.json without a class, compiles to the BertTokenizer of `transformers` with these
+    settings.
+    """
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
     reference = transformers.BertTokenizer.from_pretrained(folder)
@@ -76,7 +80,9 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
 def test_vocabulary_alone_is_warned_of_what_its_folder_says(
     config: Any, options: Json, warned: str | None, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """A vocab.txt gives one warning if the tokenizer_config.json next to it has other settings, unless an option replaces them."""
+    """If a vocab.txt is compiled alone, a single warning reports other settings in the tokenizer_config.json next to it, unless options
+    replace these.
+    """
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
     wordpiece(folder / "vocab.txt", **options)
     reason = f"which has {warned}: compile {folder} instead"
@@ -93,7 +99,7 @@ def test_vocabulary_alone_is_warned_of_what_its_folder_says(
 def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
     config: Json, warned: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    """A vocab.txt whose folder would be refused gives a warning that its ids differ."""
+    """If a vocab.txt is compiled alone but its folder would be refused, a warning explains that the ids differ."""
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
     wordpiece(folder / "vocab.txt")
     (message,) = caplog.messages
@@ -101,7 +107,7 @@ def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
 
 
 def test_other_files_are_not_warned_of(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    """A folder gives no warning about a tokenizer_config.json, and neither does a list of lines that is not named vocab.txt."""
+    """No warning is emitted for a folder with a tokenizer_config.json, or for a file of tokens that is not named vocab.txt."""
     folder = write(tmp_path / "folder", {"words.txt": LINES, **bare(do_lower_case=False)})
     for source in (folder, folder / "words.txt"):
         wordpiece(source)
@@ -115,7 +121,7 @@ SENTENCES = ("Hello, World! naïve café", "東京 is in Japan, isn't it? [MASK]
 @needs_shared
 @pytest.mark.parametrize("name", FOLDER_NAMES)
 def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> None:
-    """The folders of widely used models give the same ids as AutoTokenizer, and those of their tokenizer.json."""
+    """The folders of widely used models give the same ids as AutoTokenizer, and the same ids as their tokenizer.json alone."""
     folder = SHARED / "vocab" / name
     tables, reference = wordpiece(folder), auto(folder)
     tokenizer = fst.Tokenizer(tables)
@@ -128,7 +134,7 @@ def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> 
 
 @needs_shared
 def test_real_folder_without_a_tokenizer_json() -> None:
-    """The folder of KR-BERT, a vocab.txt and a setting, gives the same ids as BertTokenizer."""
+    """The folder of KR-BERT, which has a vocab.txt and one setting, gives the same ids as BertTokenizer."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     folder = SHARED / "vocab" / "KR-BERT"
     tokenizer, reference = fst.Tokenizer(wordpiece(folder)), transformers.BertTokenizer.from_pretrained(folder)
@@ -138,7 +144,7 @@ def test_real_folder_without_a_tokenizer_json() -> None:
 
 @needs_shared
 def test_japanese_words_are_refused_by_name() -> None:
-    """The folder of bert-base-japanese is refused because it splits words with MeCab, but its vocab.txt is compiled."""
+    """The folder of bert-base-japanese is refused because it splits words with MeCab, but the vocab.txt alone is compiled."""
     folder = SHARED / "vocab" / "bert-base-japanese"
     with pytest.raises(fst.UnsupportedError, match="word_tokenizer_type 'mecab'"):
         wordpiece(folder)

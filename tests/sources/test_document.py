@@ -1,4 +1,6 @@
-"""The tokenizer.json written from a table means the same as the source to `tokenizers`, and compiles to the same table."""
+"""If a tokenizer.json is written from a table, `tokenizers` gives the same results with it as with the source, and it compiles to the
+same table.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def added(content: str, number: int, **settings: Any) -> dict[str, Any]:
 
 
 def template(single: list[tuple[str, int]], pair: list[tuple[str, int]]) -> dict[str, Any]:
-    """A TemplateProcessing from pairs of a token, or A or B for a text, and its type id."""
+    """A TemplateProcessing that is made from pairs: a token (or A or B for the texts) and its type id."""
     pieces = [
         [{"Sequence" if name in "AB" else "SpecialToken": {"id": name, "type_id": type_id}} for name, type_id in side]
         for side in (single, pair)
@@ -41,7 +43,7 @@ def template(single: list[tuple[str, int]], pair: list[tuple[str, int]]) -> dict
 
 
 def source(**parts: Any) -> dict[str, Any]:
-    """A tokenizer.json in which some parts replace those of BERT."""
+    """BERT's tokenizer.json, in which the given parts are replaced."""
     flags = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     settings = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, **parts.pop("model", {})}
     return {
@@ -101,7 +103,7 @@ def written(content: dict[str, Any], path: Path) -> Path:
 
 
 def rewritten(path: Path, folder: Path) -> tuple[WordPieceTable, Path]:
-    """Compile a file, and write the tokenizer.json of the table."""
+    """Compile a file, and write a tokenizer.json from the table."""
     tables = wordpiece(path)
     return tables, written(document(tables), folder / "again.json")
 
@@ -115,7 +117,7 @@ def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_reference_reads_both_files_alike(name: str, tmp_path: Path) -> None:
-    """With `tokenizers`, the source and the tokenizer.json written from its table give the same encodings and texts."""
+    """`tokenizers` gives the same encodings and texts with the source as with the tokenizer.json that is written from the table."""
     path = written(SOURCES[name], tmp_path / "tokenizer.json")
     _, again = rewritten(path, tmp_path)
     one, other = (Tokenizer.from_file(str(file)) for file in (path, again))
@@ -139,8 +141,8 @@ def _all_of(reference: Tokenizer, text: str) -> list[Any]:
     "name", thinned(["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"], 4)
 )
 def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
-    """With `tokenizers`, a public tokenizer.json and the file written from its table have the same vocabulary, and both compile to one
-    table.
+    """For a public tokenizer.json, the file that is written from its table has the same vocabulary in `tokenizers`, and both files
+    compile to the same table.
     """
     path = SHARED / "vocab" / name / "tokenizer.json"
     tables, again = rewritten(path, tmp_path)
@@ -151,7 +153,9 @@ def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
 
 
 def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-    """An added token is not written to the model's vocabulary, even if its id follows the vocabulary, so an equal word has other ids."""
+    """An added token is not written to the model's vocabulary, even if its id follows the vocabulary, because an equal word would then
+    get another id.
+    """
     tokens = ["[UNK]", "new", "##s"]
     start = reference(tokens)
     start.add_special_tokens(["news"])

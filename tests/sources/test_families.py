@@ -1,4 +1,4 @@
-"""The tokenizer classes of `transformers`: the components of each class compile exactly, with a small vocabulary."""
+"""The components of each tokenizer class in `transformers` compile exactly, as tested with a small vocabulary."""
 
 from __future__ import annotations
 
@@ -63,13 +63,15 @@ def library(name: str) -> Any:
 
 
 def texts(count: int) -> Sequence[str]:
-    """Texts of words, characters and whitespace of all kinds."""
+    """Draw texts of words, characters and whitespace of all kinds."""
     chance = random.Random(0)
     return ["", " ", *LINES, *("".join(chance.choices(PARTS, k=chance.randrange(1, 25))) for _ in range(count))]
 
 
 def trained(document: Any) -> Any:
-    """A tokenizer.json with the components of another, and a vocabulary of some hundred tokens that is trained with them."""
+    """Return a tokenizer.json with the components of another tokenizer.json, and with a vocabulary of some hundred tokens that is
+    trained with them.
+    """
     special = [token["content"] for token in sorted(document["added_tokens"], key=lambda token: token["id"])]
     unknown = document["model"].get("unk_token") or ("<unk>" if "<unk>" in special else "[UNK]")
     special += [] if unknown in special else [unknown]
@@ -111,7 +113,9 @@ def test_family(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 20))
 def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
-    """A folder that names the class, and AutoTokenizer's tokenizer for it, compile to its ids, names and settings."""
+    """A folder that names the class, and the tokenizer that AutoTokenizer makes from it, both compile with the same ids, names and
+    settings.
+    """
     transformers = library("transformers")
     made = getattr(transformers, f"{name}Tokenizer")()
     config = {"tokenizer_class": f"{name}Tokenizer", "model_max_length": 77, "extra_special_tokens": ["<x>"]}
@@ -128,7 +132,7 @@ def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
 
 
 def test_live_tokenizer_of_tokenizers() -> None:
-    """A tokenizer of `tokenizers` compiles like its saved file, and is refused by the function for another kind of model."""
+    """A `tokenizers.Tokenizer` compiles like its saved file, and the function for another kind of model refuses it."""
     own = Reference.from_str(json.dumps(trained(json.loads(Reference(models.BPE()).to_str()))))
     rows = texts(30)
     assert [ids.tolist() for ids in fst.Tokenizer(bpe(own)).encode_batch(rows)] == [encoding.ids for encoding in own.encode_batch(rows)]
@@ -139,7 +143,7 @@ def test_live_tokenizer_of_tokenizers() -> None:
 
 
 def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
-    """A class that `transformers` runs in Python is refused, also as a folder."""
+    """A tokenizer of a class that `transformers` implements in Python is refused, and so is a folder with this class."""
     transformers = library("transformers")
     (tmp_path / "vocab.json").write_text(json.dumps({"<pad>": 0, "</s>": 1, "<unk>": 2, "|": 3, "a": 4}), encoding="utf-8")
     live = transformers.Wav2Vec2CTCTokenizer(str(tmp_path / "vocab.json"))
@@ -154,7 +158,7 @@ def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
 @given(text=some.text(some.sampled_from("abcdex \n\r\t\u3000"), max_size=12))
 @examples(400)
 def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
-    """A Replace of a set of characters, or of runs and single characters, gives the same result as `tokenizers`."""
+    """A Replace whose pattern is a set of characters, or runs and single characters, gives the same result as in `tokenizers`."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     by = normalizer(components(part, WITH_PREPEND), NO_WHITESPACE)
     assert by.normalized(text)[0] == normalizers.Replace(Regex(pattern), content).normalize_str(text)
@@ -162,7 +166,7 @@ def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
 
 @pytest.mark.parametrize(("pattern", "content"), [("[ab]", "ab"), ("ab|c", ""), ("[a-z]|[|]|x{2,3}", ""), (r"\p{L}", "")])
 def test_other_choices_are_refused(pattern: str, content: str) -> None:
-    """A Replace is refused if one part could replace the result of another, or if it replaces strings or many characters."""
+    """A Replace is refused if one alternative could match the replacement of another, or if it replaces strings or too many characters."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
     with pytest.raises(fst.UnsupportedError, match="normalizer Replace of "):
         normalizer(components(part, WITH_PREPEND), NO_WHITESPACE)

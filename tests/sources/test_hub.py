@@ -1,4 +1,4 @@
-"""Names of models: a model in the cache or on the Hub compiles like its folder, and errors are explained."""
+"""A model in the cache or on the Hub compiles like its folder if its name is the source, and errors contain a remedy."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from support.tiers import thinned
 
 NAME = "some-owner/some-model"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-# A separate process, because huggingface_hub reads its environment variables only once.
+# A separate process, because `huggingface_hub` reads its environment variables only once.
 COMPILE = "from fst.cli.main import main; main(prog_name='fst')"
 WITHOUT = "import sys; sys.modules['huggingface_hub'] = None; " + COMPILE
 
 
 def run(code: str, source: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Compile a source in a process with its own home folder."""
+    """Compile a source in a separate process with another home folder."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     environment = {**inherited, "HF_HOME": str(home / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1", "NO_PROXY": "127.0.0.1", **variables}
     command = [sys.executable, "-W", "error", "-c", code, "compile", source, "-o", str(home / "table.npz")]
@@ -33,7 +33,7 @@ def run(code: str, source: str, home: Path, **variables: str) -> subprocess.Comp
 
 
 def cache(home: Path, files: Files, name: str = NAME) -> None:
-    """Write files as huggingface_hub stores them in its cache."""
+    """Write files into a folder in the way in which `huggingface_hub` caches them."""
     place = home / "hf" / "hub" / ("models--" + name.replace("/", "--"))
     (place / "refs").mkdir(parents=True)
     (place / "refs" / "main").write_text(COMMIT, encoding="utf-8")
@@ -43,13 +43,13 @@ def cache(home: Path, files: Files, name: str = NAME) -> None:
 
 @pytest.fixture(scope="module")
 def hub() -> None:
-    """Skip tests if huggingface_hub is missing."""
+    """Skip tests if `huggingface_hub` is not installed."""
     pytest.importorskip("huggingface_hub", reason="names on the Hub are its business")
 
 
 @pytest.fixture
 def answer() -> Iterator[Callable[[int, str], str]]:
-    """A function that starts a Hub with the same answer to every request."""
+    """Return a function that starts a local Hub, which gives the same answer to every request."""
     servers = []
 
     def serve(status: int, code: str) -> str:
@@ -78,7 +78,7 @@ def answer() -> Iterator[Callable[[int, str], str]]:
 
 @pytest.mark.usefixtures("hub")
 def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
-    """A model in the cache compiles without a network, to the bytes of its folder."""
+    """A model in the cache compiles without a network, and gives the same bytes as its folder."""
     cache(tmp_path, full(do_lower_case=False))
     done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
@@ -88,7 +88,7 @@ def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hub")
 def test_files_come_before_names(tmp_path: Path) -> None:
-    """If a folder has the name of a model, the Hub is not used."""
+    """If there is a local folder with the name of a model, the Hub is not used."""
     (tmp_path / "some-owner").mkdir()
     write(tmp_path / NAME, bare())
     assert run(WITHOUT, NAME, tmp_path).returncode == 0
@@ -117,7 +117,7 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
     ),
 )
 def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
-    """A source that is neither a file nor on the Hub gives one line with the reason and a remedy."""
+    """If a source is neither a file nor on the Hub, the error is one line with the reason and a remedy."""
     done = run(code, name, tmp_path, **variables)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(message)

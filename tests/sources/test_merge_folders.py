@@ -1,4 +1,6 @@
-"""Folders and real files of byte-level BPE have the ids of their reference libraries, or are refused by name."""
+"""Folders and real files of byte-level BPE give the same ids as their reference libraries, or are refused with a message that contains
+the fault.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ from fst.tables.header import BYTE_LEVEL
 
 
 def test_folder_of_merges_is_the_reference_s(tmp_path: Path) -> None:
-    """A folder with vocab.json and merges.txt gives the same ids as ByteLevelBPETokenizer, with any line ends."""
+    """A folder with vocab.json and merges.txt gives the same ids as ByteLevelBPETokenizer, with every kind of line ending."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     for ending in ("\n", "\r\n"):
         lines = ["#version: 0.2", *map(" ".join, MERGES)]
@@ -65,7 +67,7 @@ def test_folder_of_merges_is_the_reference_s(tmp_path: Path) -> None:
     ],
 )
 def test_merges_that_are_none_are_refused(merges: str, message: str, tmp_path: Path) -> None:
-    """A line of merges.txt that is not a merge is refused with its number, and `tokenizers` refuses it, too."""
+    """A line of merges.txt that is not a merge is refused with its line number, and `tokenizers` refuses it, too."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     (tmp_path / "merges.txt").write_text(merges, encoding="utf-8")
     with pytest.raises(Exception, match=r"merge|Merges|Token|token"):
@@ -76,12 +78,12 @@ def test_merges_that_are_none_are_refused(merges: str, message: str, tmp_path: P
 
 
 def test_lines_are_merges_without_comments() -> None:
-    """Every line of merges.txt that begins with #version is a comment, and no other line is."""
+    """In merges.txt, the lines that begin with #version are comments, and all other lines are merges."""
     assert pairs(["a b", "#versions b", "# c"]) == [("a", "b"), ("#", "c")]
 
 
 def test_one_of_two_files_names_the_folder(tmp_path: Path) -> None:
-    """The message about a vocab.json or a merges.txt explains that its folder must be compiled."""
+    """If only a vocab.json or only a merges.txt is passed, the error explains that their folder must be compiled."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n", encoding="utf-8")
     for name, other in (("vocab.json", "merges.txt"), ("merges.txt", "vocab.json")):
@@ -90,7 +92,7 @@ def test_one_of_two_files_names_the_folder(tmp_path: Path) -> None:
 
 
 def test_folder_with_a_class_of_wordpiece_is_refused(tmp_path: Path) -> None:
-    """A tokenizer.json of BPE is refused if its folder names a class that makes WordPiece of it."""
+    """A tokenizer.json of BPE is refused if its folder names a class that would read it as WordPiece."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document()), encoding="utf-8")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer"}), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match="model BPE, of which tokenizer_class BertTokenizer makes WordPiece; to compile"):
@@ -98,7 +100,9 @@ def test_folder_with_a_class_of_wordpiece_is_refused(tmp_path: Path) -> None:
 
 
 def test_folder_whose_document_counts_as_it_stands(tmp_path: Path) -> None:
-    """For the class PreTrainedTokenizerFast, the tokenizer.json is used unchanged, with settings and tokens of the other files."""
+    """With the class PreTrainedTokenizerFast, the tokenizer.json is compiled unchanged, with the settings and tokens from the other
+    files.
+    """
     (tmp_path / "tokenizer.json").write_text(json.dumps(document()), encoding="utf-8")
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, "eos_token": "<|end|>"}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -128,7 +132,7 @@ CLASSES = [*byte_level_classes.FAMILIES, "PreTrainedTokenizerFast"]
 
 
 def same_folder(folder: Path, written: Mapping[str, Any]) -> None:
-    """Check that a folder gives the same ids as AutoTokenizer's tokenizer.json."""
+    """Check that a folder gives the same ids as the tokenizer.json that AutoTokenizer makes from it."""
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     for name, content in written.items():
         (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
@@ -143,13 +147,13 @@ def same_folder(folder: Path, written: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize(("name", "config"), thinned([(name, config) for name in CLASSES for config in CONFIGS], 2))
 def test_folder_is_what_the_reference_makes_of_it(name: str, config: Json, tmp_path: Path) -> None:
-    """Each class uses the same parts of a tokenizer.json as in `transformers`, and has the same defaults for the others."""
+    """Each class uses the same parts of a tokenizer.json as in `transformers`, and has the same defaults for the other parts."""
     same_folder(tmp_path, {"tokenizer.json": UNLIKE, "tokenizer_config.json": {"tokenizer_class": name, **config}})
 
 
 @pytest.mark.parametrize("name", byte_level_classes.FAMILIES)
 def test_folder_of_merges_and_a_class_is_what_the_reference_makes_of_it(name: str, tmp_path: Path) -> None:
-    """For vocab.json and merges.txt, each class gets the same ids as in `transformers`, but special tokens around texts are refused."""
+    """For vocab.json and merges.txt, each class gives the same ids as in `transformers`, but special tokens around texts are refused."""
     merges = "".join(f"{left} {right}\n" for left, right in MERGES)
     written = {"vocab.json": UNLIKE["model"]["vocab"], "merges.txt": "#version: 0.2\n" + merges}
     same_folder(tmp_path, {**written, "tokenizer_config.json": {"tokenizer_class": name}})
@@ -164,12 +168,12 @@ def test_folder_of_merges_and_a_class_is_what_the_reference_makes_of_it(name: st
 
 @pytest.mark.parametrize("kind", thinned(byte_level_classes.MODEL_TYPES, 6))
 def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, tmp_path: Path) -> None:
-    """If config.json names a type of model, the class is that of AutoTokenizer."""
+    """If config.json names a model type, the folder is compiled with the class that AutoTokenizer uses for this type."""
     same_folder(tmp_path, {"tokenizer.json": UNLIKE, "config.json": {"model_type": kind}})
 
 
 def test_class_with_another_type_of_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without `transformers`, a folder is refused if `transformers` might use another class than the named one."""
+    """If `transformers` is not installed, a folder is refused if `transformers` might use another class than the folder names."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name, content in {"tokenizer.json": UNLIKE, "config.json": {"model_type": "granite", "tokenizer_class": "GPT2Tokenizer"}}.items():
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
@@ -183,13 +187,13 @@ READ = ("gpt2/tokenizer.json", "roberta/tokenizer.json", "gpt_neox/tokenizer.jso
 @needs_shared
 @pytest.mark.parametrize("name", thinned(READ, 5))
 def test_real_document_is_the_reference_s(name: str) -> None:
-    """Widely used files give the same tokens as the reference library, and their merges and pre-tokenizers give its ids."""
+    """With widely used files, tokens equal those of the reference library, and so do the ids that their merges and pre-tokenizers give."""
     content = (VOCABULARIES / name).read_bytes()
     reference = Tokenizer.from_str((gzip.decompress(content) if name.endswith(".gz") else content).decode())
     source = read(VOCABULARIES / name, {})
     assert {**source.model.names, **source.added.ids} == reference.get_vocab(with_added_tokens=True)
     assert all(source.model.names[spelled(token)] == number for token, number in source.model.vocabulary.items())
-    for text in (re.sub(" +", " ", text) for text in TEXTS[:2]):  # two spaces are an added token in some of these
+    for text in (re.sub(" +", " ", text) for text in TEXTS[:2]):  # in some of these vocabularies, two spaces are an added token
         assert ids_of(source, text) == reference.encode(text, add_special_tokens=False).ids, text
 
 
@@ -219,7 +223,7 @@ MISTRAL_PLACES = [["config"], ["vocab"], ["special_tokens"], ["config", "pattern
 @given(value=JSON, place=st.sampled_from([(document, place) for place in PLACES] + [(mistral, place) for place in MISTRAL_PLACES]))
 @examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(value: Any, place: tuple[Callable[[], Json], list[str]], tmp_path: Path) -> None:
-    """Any value in any part of a source is read, or refused with an error of this package."""
+    """A source with any value in any part is compiled, or refused with an error of this package."""
     make, (*outer, last) = place
     written = json.loads(json.dumps(make()))
     inner = written
@@ -231,7 +235,7 @@ def test_any_values_are_read_or_refused(value: Any, place: tuple[Callable[[], Js
 
 
 def test_gzipped_file_is_what_is_in_it(tmp_path: Path) -> None:
-    """A file that is compressed with gzip, in one member or several and with any name, is read like its content."""
+    """A gzip file, with one or several members and with any name, is read like its content."""
     text = json.dumps(document()).encode()
     expected = source_of(tmp_path / "tokenizer.json", document())
     for name, data in {
@@ -246,7 +250,7 @@ def test_gzipped_file_is_what_is_in_it(tmp_path: Path) -> None:
 
 
 def test_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compressed file whose content exceeds the limit of a source is decompressed only up to the limit, and refused."""
+    """A compressed file whose content exceeds the size limit of a source is refused, and is decompressed only up to the limit."""
     monkeypatch.setattr(files, "MAX_SOURCE_BYTES", 1 << 20)
     for data in (gzip.compress(bytes(1 << 26)), gzip.compress(bytes(1 << 15)) * 64):
         (tmp_path / "vocab.txt").write_bytes(data)
@@ -263,7 +267,9 @@ def test_damaged_gzip_is_refused(damage: Callable[[bytes], bytes], path: Path) -
 
 
 def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
-    """`bpe` accepts only BPE, `wordpiece` only WordPiece, and `tokenizer` both, each with the options of the model."""
+    """`bpe` accepts only BPE, `wordpiece` accepts only WordPiece, `tokenizer` accepts both, and each function accepts the options of the
+    model.
+    """
     path.write_text(json.dumps(document()), encoding="utf-8")
     (tmp_path / "vocab.txt").write_text("[UNK]\na\nA\n", encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match=r"model BPE: fst\.compile\.wordpiece takes only WordPiece; take fst\.compile\.bpe"):
@@ -296,7 +302,7 @@ def test_command_has_the_options_of_ranks(ranks: Path) -> None:
 
 
 def test_command_takes_a_folder_with_ranks(ranks: Path) -> None:
-    """`fst compile` accepts a folder with a file of ranks, and does not overwrite this file."""
+    """`fst compile` accepts a folder with a file of ranks, and never overwrites this file."""
 
     def refusal(output: Path) -> str:
         given = ["compile", str(ranks.parent), "-o", str(output), "--pattern", r"\w+|\W+", "--special", "<e>=400"]

@@ -1,4 +1,4 @@
-"""Sources of byte-level BPE get the same ids as in `tokenizers`, or are refused by name."""
+"""Sources of byte-level BPE give the same ids as in `tokenizers`, or are refused with a message that contains the fault."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fst.tables.header import BYTE_LEVEL, Settings
 
 
 def test_letters_are_the_reference_s() -> None:
-    """Each byte has the letter of `tokenizers`, and the UTF-8 of every character is spelled as in `tokenizers`."""
+    """Each byte has the same letter as in `tokenizers`, and the UTF-8 of every character is spelled with the same letters."""
     assert sorted(LETTERS.values()) == sorted(pre_tokenizers.ByteLevel.alphabet())
     bare = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     text = "".join(chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
@@ -46,7 +46,7 @@ def test_letters_are_the_reference_s() -> None:
 
 @pytest.mark.parametrize("token", ["a b", "▁a", "\x00", "\xad", "\xa0", "ń", "\U0001f63a", "\ud800"], ids=ascii)
 def test_other_characters_spell_no_bytes(token: str) -> None:
-    """A token with a character that is not a letter for a byte has no bytes."""
+    """A token that contains a character that is not a letter for a byte has no bytes."""
     assert bytes_of(token) is None
 
 
@@ -54,7 +54,7 @@ def test_other_characters_spell_no_bytes(token: str) -> None:
 
 
 def test_merges_are_ranked_as_the_reference_ranks_them(path: Path) -> None:
-    """A repeated merge has its last rank, and merges that begin with #version are ignored."""
+    """The rank of a repeated merge is that of its last occurrence, and merges that begin with #version are ignored."""
     written = document(model=model(merges=["#version: 0.2", "a b", "Ġ ab", "b c", "a b"]))
     source = source_of(path, written)
     assert source.model.merges == [(b" ", b"ab"), (b"b", b"c"), (b"a", b"b")]
@@ -62,7 +62,7 @@ def test_merges_are_ranked_as_the_reference_ranks_them(path: Path) -> None:
 
 
 def test_type_may_be_missing(path: Path) -> None:
-    """The type of the model may be missing, as in older files, and follows from the merges."""
+    """The type of the model may be missing, as in older files, because it follows from the presence of merges."""
     written = document(model={name: value for name, value in model().items() if name != "type"})
     assert source_of(path, written).model == source_of(path, document()).model
 
@@ -79,7 +79,7 @@ def test_tokens_of_other_letters_are_names_alone(path: Path) -> None:
 
 @pytest.mark.parametrize("more", [{"ignore_merges": True}, {"ignore_merges": False}, {}], ids=str)
 def test_ignore_merges_is_kept(more: Json, path: Path) -> None:
-    """With ignore_merges, a pre-token that equals a token becomes this token, even if no merges make it."""
+    """With ignore_merges, a pre-token that equals a token becomes this token, even if merges do not make it."""
     written = document(model=model([*TOKENS, "xyz"], **more))
     assert ids_of(source_of(path, written), "xyz") == Tokenizer.from_str(json.dumps(written)).encode("xyz").ids
 
@@ -95,7 +95,9 @@ HARMLESS: list[Json] = [
 
 @pytest.mark.parametrize("more", HARMLESS, ids=str)
 def test_settings_without_effect_are_read(more: Json, path: Path) -> None:
-    """A setting that changes no ids of a vocabulary with all bytes is accepted, and `tokenizers` gives the same ids with and without it."""
+    """If a vocabulary has all bytes, settings without effect on its ids are accepted, and `tokenizers` gives the same ids with and
+    without them.
+    """
     plain, written = (Tokenizer.from_str(json.dumps(document(model=one))) for one in (model(), model(**more)))
     assert [plain.encode(text).ids for text in TEXTS] == [written.encode(text).ids for text in TEXTS]
     found = source_of(path, document(model=model(**more)))
@@ -113,7 +115,7 @@ UNSUPPORTED: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("more", "message"), UNSUPPORTED)
 def test_model_that_asks_for_more_is_refused_by_name(more: Json, message: str, path: Path) -> None:
-    """An unsupported setting that changes ids is refused with the name of its field."""
+    """An unsupported setting that changes ids is refused, and the message contains the name of its field."""
     assert message in refusal(path, document(model={**model(), **more}))
 
 
@@ -147,7 +149,7 @@ def test_model_that_is_malformed_is_refused(more: Json, message: str, path: Path
 
 
 def test_ids_may_have_gaps(path: Path) -> None:
-    """Ids may have gaps, and any order."""
+    """Token ids may be in any order and may have gaps."""
     written = document(model={**model(), "vocab": {token: 7 * (300 - number) for number, token in enumerate(TOKENS)}})
     assert ids_of(source_of(path, written), "abc ab") == Tokenizer.from_str(json.dumps(written)).encode("abc ab").ids
 
@@ -199,14 +201,14 @@ AMONG_OTHERS = [form.join(block) for block in BLOCKS for form in ("a", " ", "")]
 @pytest.mark.sampled
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS.values(), ids=PRE_TOKENIZERS.keys())
 def test_pieces_are_the_reference_s(pre_tokenizer: Json) -> None:
-    """Every supported sequence of pre-tokenizers gives the same pre-tokens as `tokenizers` around every character."""
+    """Every supported sequence of pre-tokenizers gives the same pre-tokens as in `tokenizers` around every character."""
     reference, parts = reference_of(pre_tokenizer), splits.components(pre_tokenizer)
     for text in (*TEXTS, *AMONG_OTHERS[:24], *sample(AMONG_OTHERS, 12)):
         assert [spelled(piece) for piece in pieces(parts, text)] == [piece for piece, _ in reference.pre_tokenize_str(text)]
 
 
 def test_digits_are_not_those_of_patterns() -> None:
-    """In `tokenizers`, some characters are digits to Digits but not numbers to a pattern, because it has two versions of Unicode."""
+    """In `tokenizers`, some characters are digits for Digits but not for a pattern, because the two use different versions of Unicode."""
     digits = reference_of({"type": "Digits", "individual_digits": True})
     numbers = reference_of({**ISOLATED, "pattern": {"Regex": r"\p{N}"}})
     text = "a".join(chr(code) for code in range(0x10000, 0x20000))
@@ -214,7 +216,7 @@ def test_digits_are_not_those_of_patterns() -> None:
 
 
 def sequence(*listed: Json) -> Json:
-    """A Sequence of pre-tokenizers."""
+    """Make a Sequence of pre-tokenizers."""
     return {"type": "Sequence", "pretokenizers": list(listed)}
 
 
@@ -234,12 +236,12 @@ REFUSED: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("parts", "message"), REFUSED)
 def test_component_that_is_not_supported_is_refused_by_name(parts: Json, message: str, path: Path) -> None:
-    """A component that does more than split text and spell its bytes is refused with its name."""
+    """A component that does more than split a text or spell its bytes is refused, and the message contains its name."""
     assert message in refusal(path, document(**parts))
 
 
 def test_normalizers_pass_through(path: Path) -> None:
-    """Normalizers are read in their order, with all fields of the file."""
+    """Normalizers are read in the order of the file, with all their fields."""
     listed = [
         {"type": "NFC"},
         {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
@@ -261,13 +263,15 @@ def test_normalizers_pass_through(path: Path) -> None:
     ],
 )
 def test_trimming_is_kept(post_processor: Any, expected: Trimming | None, path: Path) -> None:
-    """The settings of ByteLevel for whitespace in offsets and for the first space of a text are read."""
+    """The settings of ByteLevel for whitespace in offsets and for a space before a text are read."""
     assert source_of(path, document(post_processor=post_processor)).trimming == expected
 
 
 @pytest.mark.parametrize("decoder", [BARE, {"type": "ByteLevel", **BARE}, {"type": "Sequence", "decoders": [BARE]}, None], ids=str)
 def test_decoder_of_bytes_is_stored_and_read(decoder: Any, path: Path) -> None:
-    """The setting for a decoder of bytes is the same after it is stored, and a decoder of WordPiece is stored as its prefix and cleanup."""
+    """Whether a decoder decodes bytes is stored in the table and read back, and a decoder of WordPiece is stored as its prefix and its
+    cleanup.
+    """
     settings = source_of(path, document(decoder=decoder)).settings
     assert settings.decoder == (None if decoder is None else BYTE_LEVEL)
     rule = next(one.metadata["rule"] for one in Settings.__dataclass_fields__.values() if one.name == "decoder")

@@ -1,4 +1,4 @@
-"""Folders of pretrained models give the same ids, names and settings as `transformers`' AutoTokenizer."""
+"""Folders of pretrained models give the same ids, names and settings as AutoTokenizer in `transformers`."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ FOLDERS: dict[str, Json] = {
 
 @pytest.mark.parametrize("files", FOLDERS.values(), ids=FOLDERS.keys())
 def test_folder_is_what_the_reference_makes_of_it(files: Json, auto: Any, tmp_path: Path) -> None:
-    """A folder gives the same ids, names and settings as AutoTokenizer, also after its table is saved and loaded."""
+    """A folder gives the same ids, names and settings as AutoTokenizer, even after its table is saved and loaded."""
     folder = write(tmp_path / "folder", files)
     reference = auto(folder)
     wordpiece(folder).save(tmp_path / "table.npz")
@@ -127,7 +127,7 @@ def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source:
 
 @pytest.mark.parametrize("kind", pretrained.MODEL_TYPES)
 def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, auto: Any, tmp_path: Path) -> None:
-    """If config.json names a type of model and no file names a class, the class is that of AutoTokenizer."""
+    """If config.json names a model type and no file names a class, the class is the one that AutoTokenizer uses for this type."""
     folder = write(tmp_path / "folder", {"tokenizer.json": UNLIKE_BERT, "config.json": {"model_type": kind}})
     reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
     same_ids(tokenizer, reference)
@@ -178,7 +178,7 @@ CLASSES = st.sampled_from(["BertTokenizer", "DistilBertTokenizerFast", "PreTrain
 def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     config: Json, kind: str, older: Json, numbers: Json, has_document: bool, lower: bool, auto: Any, tmp_path: Path
 ) -> None:
-    """A folder with any files gives the same results as AutoTokenizer, or is refused with an error of this package."""
+    """A folder that contains any files gives the same results as AutoTokenizer, or is refused with an error of this package."""
     normalizer = {**document()["normalizer"], "lowercase": lower}
     files = bare({"special_tokens_map.json": older, "added_tokens.json": numbers}, **{"tokenizer_class": kind, **config})
     folder = write(tmp_path / "folder", files | ({"tokenizer.json": document(normalizer=normalizer)} if has_document else {}))
@@ -205,7 +205,7 @@ FLAGGED: dict[str, Json] = {
 
 @pytest.mark.parametrize("files", FLAGGED.values(), ids=FLAGGED.keys())
 def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tmp_path: Path) -> None:
-    """The added tokens of a folder have the ids and flags of AutoTokenizer."""
+    """The added tokens of a folder have the same ids and flags as in AutoTokenizer."""
     folder = write(tmp_path / "folder", files)
     read, _ = pretrained.read(folder)
     expected = json.loads(auto(folder).backend_tokenizer.to_str())
@@ -236,7 +236,7 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     ],
 )
 def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """An unsupported feature of a folder is refused with its name."""
+    """A folder that needs an unsupported feature is refused, and the message contains the name of the feature."""
     with pytest.raises(fst.UnsupportedError, match=message):
         wordpiece(write(tmp_path / "folder", files))
 
@@ -250,14 +250,16 @@ OTHER_CLASSES = [
 
 @pytest.mark.parametrize(("files", "message"), OTHER_CLASSES)
 def test_class_that_only_transformers_knows(files: Json, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without `transformers`, a folder of an unknown class is refused with the name of the class."""
+    """If `transformers` is not installed, a folder with an unknown class is refused, and the message contains the name of the class."""
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(fst.UnsupportedError, match=f"{message}.*; or install transformers"):
         wordpiece(write(tmp_path / "folder", files))
 
 
 def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:  # noqa: ARG001 - skips without transformers
-    """A folder is refused with the reason if `transformers` fails, or makes a tokenizer that runs in Python."""
+    """A folder is refused if `transformers` fails to load it, or loads a tokenizer that runs in Python, and the message gives the
+    reason.
+    """
     with pytest.raises(fst.UnsupportedError, match="BertJapaneseTokenizer, which transformers runs in Python"):
         wordpiece(write(tmp_path / "python", OTHER_CLASSES[0][0]))
     with pytest.raises(fst.UnsupportedError, match=r"'t5', and no file a.*; transformers cannot make it, either: "):
@@ -340,7 +342,7 @@ KEYS = (
 @given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(pretrained.FILES))
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
-    """A folder with any content in its files is read, or refused with an error of this package."""
+    """A folder whose files have any content is compiled, or refused with an error of this package."""
     content = json.dumps(other) if name.endswith(".json") else LINES
     files = {"vocab.txt": LINES, "tokenizer_config.json": config, name: content}
     try:

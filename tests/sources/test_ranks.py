@@ -1,4 +1,6 @@
-"""Files of ranks, `tiktoken`'s and tekken's, have the ids of their libraries, or are refused by name."""
+"""Files of ranks, in the formats of `tiktoken` and tekken, give the same ids as the libraries that define the formats, or are refused
+with the fault.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ from fst.compile.sources.read import read
 
 
 def test_file_of_ranks_with_options(ranks: Path) -> None:
-    """A file of ranks, a pattern and special tokens make an encoding whose ids are the ranks and the given ids."""
+    """A file of ranks, a pattern and special tokens together make an encoding, whose ids are the ranks and the ids of the special
+    tokens.
+    """
     source = read(ranks, {"pattern": r"\w+|\W+", "special": {"<|end|>": 400}})
     assert source.model == BpeModel.of_ranks(RANKS, {})
     assert (source.model.merges, source.model.ignore_merges, source.model.names["Ġab"]) == (None, True, 300)
@@ -42,7 +46,7 @@ def test_file_of_ranks_with_options(ranks: Path) -> None:
 
 
 def test_encoding_is_named_by_the_file_or_an_option(ranks: Path) -> None:
-    """The name of a file or the option `encoding` selects an encoding, and other options replace its parts."""
+    """The file's name, or the option `encoding`, selects a named encoding, and other options replace parts of this encoding."""
     named = ranks.rename(ranks.with_name("r50k_base.tiktoken"))
     expected = tiktoken.ENCODINGS["gpt2"]
     for source in (read(named, {}), read(named, {"encoding": "gpt2"})):
@@ -53,7 +57,7 @@ def test_encoding_is_named_by_the_file_or_an_option(ranks: Path) -> None:
 
 
 def test_special_tokens_are_added_to_those_of_an_encoding(ranks: Path) -> None:
-    """Given special tokens are added to those of the encoding, unless `no_special` omits these."""
+    """Special tokens that are passed are added to those of the encoding, or replace them if `no_special` is set."""
     end, given = tiktoken.ENCODINGS["gpt2"].special, {"<|start|>": 60000}
     for options, expected in ({}, {**end, **given}), ({"no_special": False}, {**end, **given}), ({"no_special": True}, given):
         assert read(ranks, {"encoding": "gpt2", "special": given, **options}).added.specials == expected
@@ -62,7 +66,7 @@ def test_special_tokens_are_added_to_those_of_an_encoding(ranks: Path) -> None:
 
 
 def test_ranks_need_no_name(ranks: Path) -> None:
-    """Ranks are recognized by their first lines, with any file name, also if the file is compressed."""
+    """A file of ranks is recognized by its first lines, whatever its name, even if it is compressed."""
     moved = ranks.with_name("tokenizer.model")
     moved.write_bytes(gzip.compress(ranks.read_bytes()))
     assert read(moved, {"pattern": "."}) == read(ranks, {"pattern": "."})
@@ -87,7 +91,7 @@ FAULTY: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("content", "message"), FAULTY, ids=range(len(FAULTY)))
 def test_faulty_ranks_are_refused(content: str, message: str, ranks: Path) -> None:
-    """A line that is not a rank, or contradicts another line, is refused with its number."""
+    """A line that is not a rank, or that contradicts another line, is refused with its line number."""
     ranks.write_text(content, encoding="ascii")
     with pytest.raises(fst.FstError) as error:
         read(ranks, {"pattern": "."})
@@ -113,7 +117,7 @@ OPTIONS: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("given", "message"), OPTIONS)
 def test_options_that_say_too_little_or_too_much_are_refused(given: Json, message: str, ranks: Path) -> None:
-    """Options that are incomplete or contradict each other are refused for ranks."""
+    """Options for a file of ranks are refused if they are incomplete or contradict each other."""
     with pytest.raises(fst.FstError) as error:
         read(ranks, given)
     assert message in str(error.value)
@@ -122,7 +126,7 @@ def test_options_that_say_too_little_or_too_much_are_refused(given: Json, messag
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["cl100k_base", "o200k_base", "p50k_base", "r50k_base"], 4))
 def test_named_encodings_are_the_reference_s(name: str) -> None:
-    """The patterns, special tokens and tokens of named encodings equal those of `tiktoken`, and an Encoding is read like its file."""
+    """The patterns, special tokens and tokens of named encodings equal those of `tiktoken`, and an Encoding compiles like its file."""
     library = pytest.importorskip("tiktoken", reason="the reference")
     folder = VOCABULARIES / name
     stated = json.loads((folder / "encoding.json").read_text(encoding="utf-8"))
@@ -140,13 +144,13 @@ def test_named_encodings_are_the_reference_s(name: str) -> None:
 
 
 def test_patterns_are_those_of_the_installed_reference() -> None:
-    """The pattern of GPT-2 equals that in the installed `tiktoken`."""
+    """The pattern of GPT-2 equals the pattern in the installed version of `tiktoken`."""
     public = pytest.importorskip("tiktoken_ext.openai_public", reason="the reference")
     assert tiktoken.ENCODINGS["gpt2"].pattern == tiktoken.ENCODINGS["p50k_base"].pattern == public.r50k_pat_str
 
 
 def test_live_encoding_takes_no_options() -> None:
-    """An Encoding of `tiktoken` is complete, so options are refused."""
+    """For an Encoding of `tiktoken`, which is complete, options are refused."""
     library = pytest.importorskip("tiktoken", reason="the reference")
     encoding = library.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=RANKS, special_tokens={"<|end|>": 400})
     assert read(encoding, {}, "BPE").added.ids == {"<|end|>": 400}
@@ -158,7 +162,9 @@ def test_live_encoding_takes_no_options() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
-    """A folder with one file of ranks is read as this file, with options, also if it is compressed and next to unrelated files."""
+    """A folder with one file of ranks is read like this file, also with options, if the file is compressed, and if there are unrelated
+    files.
+    """
     (ranks.parent / "config.json").write_text("{}", encoding="utf-8")
     expected = read(ranks, {"pattern": "."})
     if packed:
@@ -174,7 +180,7 @@ def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
 
 
 def test_folder_with_a_tekken(tmp_path: Path) -> None:
-    """A folder with a tekken.json, also compressed, is read as this file, and options are refused."""
+    """A folder with a tekken.json, compressed or not, is read like this file, and options are refused."""
     path = tmp_path / "tekken.json"
     path.write_text(json.dumps(mistral()), encoding="utf-8")
     expected = read(path, {})
@@ -187,7 +193,7 @@ def test_folder_with_a_tekken(tmp_path: Path) -> None:
 
 
 def test_folder_with_several_files(ranks: Path) -> None:
-    """A folder with several files of ranks is refused with their names, unless it has a tokenizer.json, which is then read."""
+    """A folder with several files of ranks is refused with their names, unless it also has a tokenizer.json, which is then compiled."""
     ranks.with_name("other.tiktoken").write_text(lines(), encoding="ascii")
     ranks.with_name("tekken.json").write_text(json.dumps(mistral()), encoding="utf-8")
     with pytest.raises(fst.VocabularyError, match=r"holds 'other\.tiktoken', 'own\.tiktoken', 'tekken\.json': name the one to compile"):
@@ -197,7 +203,7 @@ def test_folder_with_several_files(ranks: Path) -> None:
 
 
 def test_tekken_numbers_tokens_after_the_special_ones(path: Path) -> None:
-    """The first tokens of a tekken.json are used, and their ids follow those of the special tokens, which occur in no text."""
+    """Only the first tokens of a tekken.json are used; their ids follow those of the special tokens, which never occur in a text."""
     source = source_of(path, mistral())
     assert source.model.vocabulary == {**{bytes([byte]): 25 + byte for byte in range(256)}, b"ab": 281, b" ab": 282}
     assert {name: source.model.names[name] for name in ("<s>", "[TOOL_CONTENT]", "<SPECIAL_24>")} == {
@@ -229,7 +235,7 @@ SPOILT: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("more", "message"), SPOILT)
 def test_tekken_that_is_malformed_is_refused(more: Json, message: str, path: Path) -> None:
-    """A tekken.json whose ranks are not consecutive, or that contradicts itself, is refused."""
+    """A tekken.json is refused if its ranks are not consecutive or if its parts contradict each other."""
     written = mistral(**more)
     if len(more.get("vocab", ())) == 1:
         written["config"]["default_vocab_size"] = 26
@@ -238,7 +244,7 @@ def test_tekken_that_is_malformed_is_refused(more: Json, message: str, path: Pat
 
 @needs_shared
 def test_tekken_is_the_reference_s() -> None:
-    """A real tekken.json has the ids and special tokens of mistral-common's Tekkenizer."""
+    """A real tekken.json gives the same ids and special tokens as Tekkenizer of mistral-common."""
     source = read(VOCABULARIES / "tekken_240718" / "tekken.json.gz", {})
     assert len(source.model.vocabulary) == 130_072
     library = pytest.importorskip("mistral_common.tokens.tokenizers.tekken", reason="the reference")

@@ -1,4 +1,4 @@
-"""Models of `sentencepiece` get the same ids, offsets and decoded texts as in `sentencepiece`, or are refused."""
+"""SentencePiece models give the same ids, offsets and decoded texts as in `sentencepiece`, or are refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ORACLES = sorted((SHARED / "oracles/bpe_unigram").glob("*.jsonl"))
 
 
 class Both(NamedTuple):
-    """A model as loaded by `sentencepiece` and by the package."""
+    """A model that is loaded by `sentencepiece` and by this package."""
 
     of: Any
     table: BpeTable | UnigramTable
@@ -51,7 +51,7 @@ class Both(NamedTuple):
 
 
 def both(data: bytes) -> Both:
-    """Load the bytes of a model with both libraries."""
+    """Load the bytes of a model in `sentencepiece` and in this package."""
     table = assembled(of_bytes(data, "x.model"), "auto")
     assert isinstance(table, BpeTable | UnigramTable)
     table.prove()
@@ -60,7 +60,7 @@ def both(data: bytes) -> Both:
 
 @cache
 def real(name: str) -> Both:
-    """Load a real model with both libraries."""
+    """Load a real model in `sentencepiece` and in this package."""
     return both((SHARED / name).read_bytes())
 
 
@@ -78,7 +78,7 @@ each_real = pytest.mark.parametrize("name", thinned(REAL, 2), ids=lambda name: n
 
 
 def hold(made: Both, texts: Sequence[str]) -> None:
-    """Check that ids, offsets and decoded texts equal those of `sentencepiece`, and that kernels match the walk."""
+    """Check that ids, offsets and decoded texts equal those of `sentencepiece`, and that kernels give the same ids as the walk."""
     of, table, tokenizer = made
     batch = tokenizer.encode_batch([*texts], offsets=True)
     plain = tokenizer.encode_batch([*texts])
@@ -111,7 +111,9 @@ REPLACEMENTS = some.dictionaries(STRINGS, some.sampled_from(["", "a", "b ", " ",
 def test_small_models(
     kind: str, is_suffix: bool, pieces: list[Piece], spaces: Spaces, replacements: dict[str, str], byte_fallback: bool, texts: list[str]
 ) -> None:
-    """With any pieces, normalizer and texts, ids, offsets and decoded texts equal those of `sentencepiece` and the definitions."""
+    """With any pieces, normalizer and texts, ids, offsets and decoded texts equal those of `sentencepiece` and of the naive
+    implementations.
+    """
     every = [UNK, *{piece.text: piece for piece in [*CHARS, *pieces]}.values(), *(ALL_BYTES * byte_fallback)]
     data = model_of(every, kind, spaces, replacements, byte_fallback=byte_fallback, treat_whitespace_as_suffix=is_suffix)
     try:
@@ -129,7 +131,7 @@ def test_small_models(
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_self_test_data(kind: str) -> None:
-    """The self-test data of older models is ignored, as in `sentencepiece`."""
+    """The data for self-tests in older models is ignored, as in `sentencepiece`."""
     sample_ = b"\x0a\x02ab\x12\x05wrong"
     data = model_of([UNK, *CHARS, Piece("ab", -1)], kind) + b"\x22" + bytes([len(sample_) + 2]) + b"\x0a" + bytes([len(sample_)]) + sample_
     hold(both(data), ["ab ab", " a▁b é", ""])
@@ -167,7 +169,7 @@ TIED = some.dictionaries(some.text("ab", min_size=2, max_size=5), some.sampled_f
 @examples(400)
 @given(TIED, some.lists(some.text("aab", max_size=14), min_size=3, max_size=6))
 def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
-    """With tied scores, the leftmost pair merges first, as in `sentencepiece`, or the model is refused with the names of two pieces."""
+    """If scores are tied, the leftmost pair merges first, as in `sentencepiece`, or the model is refused with the names of two pieces."""
     every = [UNK, Piece("a", -9), Piece("b", -9), *(Piece(*piece) for piece in scores.items())]
     try:
         made = both(model_of(every, "bpe", Spaces(add_dummy_prefix=False)))
@@ -180,7 +182,9 @@ def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
 
 @pytest.mark.parametrize("sizes", [(2, 4, 8, 5, 16, 6, 12, 13, 10, 14, 3, 9, 7, 11), range(2, 32), (2, 3, 5, 8)])
 def test_runs_of_one_score(sizes: Sequence[int]) -> None:
-    """Runs of spaces of any length get the same ids as in `sentencepiece` if the pieces for runs have one score, as in Mistral's model."""
+    """If all pieces for runs of spaces have the same score, as in Mistral's model, runs of any length get the same ids as in
+    `sentencepiece`.
+    """
     every = [UNK, Piece("▁", -5), Piece("x", -5), Piece("▁x", -1), *(Piece("▁" * size, -1e9) for size in sizes), *ALL_BYTES]
     made = both(model_of(every, "bpe", Spaces(remove_extra_whitespaces=False), byte_fallback=True))
     hold(made, [" " * count + end for count in range(100) for end in ("", "x")])
@@ -196,7 +200,7 @@ def test_runs_of_one_score(sizes: Sequence[int]) -> None:
 @pytest.mark.parametrize("is_suffix", [True, False])
 @pytest.mark.sampled
 def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With any type of text, number of threads and cuts of streams, ids match the walk."""
+    """With any type of text, any number of threads and any cuts of streams, the kernel gives the same ids as the walk."""
     words = [Piece(text, -place / 7) for place, text in enumerate(["▁a", "ab", "▁b", "é▁", "▁ab", "bb", "▁▁"], 3)]
     own = [Piece("<x>", 0, USER_DEFINED), Piece("b▁", 0, USER_DEFINED)]
     every = [UNK, *CHARS, *words, *own, *ALL_BYTES * byte_fallback]
@@ -205,7 +209,7 @@ def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix
     made, draw = both(data), random.Random(kind)
     bits = ["a", "b", "ab", " ", "  ", "é", "½", "\x01", "\u3000", "▁", "<x>", "b ", "漢", "\x00"]
     texts = ["".join(draw.choices(bits, k=draw.choice((1, 3, 10, 40)))) for _ in range(10)]
-    texts += [" ", "  \x01", "\x01 ", "\u3000" * 3]  # after normalization, these are only spaces or nothing
+    texts += [" ", "  \x01", "\x01 ", "\u3000" * 3]  # texts that normalization reduces to spaces or to nothing
     hold(made, texts)
     hold_every_way(made.tokenizer, texts, made.of.encode(texts), draw)
     for text in sample(texts, 3):
@@ -218,7 +222,7 @@ RUN = "x" * 30 + " é"  # unknown words
 @pytest.mark.parametrize("byte_fallback", thinned([True, False], 2))
 @pytest.mark.sampled
 def test_runs_of_unknown_words(byte_fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of unknown words, of any length and with any cuts of streams, is one id, or the ids of its bytes."""
+    """A run of unknown words, of any length and with any cuts of streams, becomes either a single id or the ids of its bytes."""
     words = [Piece(text, -1) for text in ("▁a", "b", "▁" + "long" * 20, "▁" + "long" * 300)]
     made = both(model_of([UNK, *words, *ALL_BYTES * byte_fallback], "word", Spaces(False, False), byte_fallback=byte_fallback))
     runs = [" " * 9_000, (RUN + " ") * 5_000, "long" * 5_000, " " + "long" * 300, " é" * 4_096, " a" * 4_096]
@@ -231,7 +235,7 @@ def test_runs_of_unknown_words(byte_fallback: bool, monkeypatch: pytest.MonkeyPa
 
 
 def test_streams_decode_as_sentencepiece() -> None:
-    """Ids that are decoded one by one give the text of all ids together, even if their bytes are not valid UTF-8."""
+    """Ids that are decoded one by one give the same text as all ids together, even if their bytes are not valid UTF-8."""
     draw = random.Random(1)
     for spaces in (Spaces(), Spaces(remove_extra_whitespaces=False), Spaces(False, False)):
         made = both(model_of([UNK, *CHARS, *ALL_BYTES, Piece("<s>", 0, CONTROL)], "bpe", spaces, byte_fallback=True))
@@ -247,8 +251,8 @@ def test_streams_decode_as_sentencepiece() -> None:
 
 @pytest.mark.parametrize("name", ["x.model", "x.model.gz", "spiece.model", "download"])
 def test_files_and_folders(name: str, tmp_path: Path) -> None:
-    """A model file is read with any name, also compressed, and so is a folder with a model; the table
-    contains the name of its reference.
+    """A model file is read whatever its name, even if it is compressed, and so is a folder with a model; the table contains the name of
+    the reference library.
     """
     data = model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe")
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
@@ -259,7 +263,7 @@ def test_files_and_folders(name: str, tmp_path: Path) -> None:
 
 
 def test_commands(tmp_path: Path) -> None:
-    """`fst compile`, `fst info` and `fst verify` accept models of `sentencepiece`."""
+    """`fst compile`, `fst info` and `fst verify` accept SentencePiece models."""
     of, other, text = tmp_path / "x.model", tmp_path / "y.model", tmp_path / "text.txt"
     of.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe"))
     other.write_bytes(model_of([UNK, *CHARS, Piece("▁a", -1)], "char"))
@@ -275,7 +279,7 @@ def test_commands(tmp_path: Path) -> None:
 
 
 def test_tokenizers_has_no_such_tokenizer(tmp_path: Path) -> None:
-    """A table of a `sentencepiece` model can replace a tokenizer of `transformers`, but cannot be saved as a tokenizer.json."""
+    """A table of a SentencePiece model can replace a tokenizer of `transformers`, but cannot be saved as a tokenizer.json."""
     pytest.importorskip("transformers")
     made = both(model_of([UNK, *CHARS, Piece("▁a", -1)], "bpe"))
     found = fst.hf(made.tokenizer)
@@ -301,7 +305,7 @@ REFUSED: list[tuple[list[Piece], str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("pieces", "kind", "trainer", "message"), REFUSED)
 def test_refusals(pieces: list[Piece], kind: str, trainer: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """A feature that cannot be compiled exactly is refused with its name, and the message begins with the file."""
+    """A feature that cannot be compiled exactly is refused; the message begins with the file and contains the feature."""
     path = tmp_path / "x.model"
     path.write_bytes(model_of([UNK, *CHARS, *pieces], kind, **trainer))
     with pytest.raises(UnsupportedError, match=rf"^{path}: {message}"):
@@ -310,13 +314,13 @@ def test_refusals(pieces: list[Piece], kind: str, trainer: dict[str, Any], messa
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_pieces_that_no_text_has_are_refused(kind: str) -> None:
-    """A model without a piece that can occur in a text is refused."""
+    """A model is refused if none of its pieces can occur in a text."""
     with pytest.raises(fst.VocabularyError, match="of the model can be in a text"):
         both(model_of([UNK, Piece("<s>", 0, CONTROL), Piece("a", 0, UNUSED)], kind))
 
 
 def test_blanks_need_a_piece_beside_bytes() -> None:
-    """With byte_fallback, a model without the piece ▁ is refused."""
+    """A model with byte_fallback is refused if it does not have the piece ▁."""
     for kind in ("bpe", "unigram"):
         with pytest.raises(UnsupportedError, match="byte_fallback, and '▁', which represents a space"):
             both(model_of([UNK, Piece("a", -1), *ALL_BYTES], kind, byte_fallback=True))
@@ -327,7 +331,9 @@ OWN = ["<x>", "<x", "ê", "ｱ", "①②", "\u0301", "日本", "<mask>"]
 
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_own_pieces_beside_a_large_charsmap(kind: str) -> None:
-    """With the default charsmap of `sentencepiece`, which has 225,000 strings, user-defined pieces are found as in `sentencepiece`."""
+    """With the default charsmap of `sentencepiece`, which has 225,000 strings, user-defined pieces are found at the same positions as in
+    `sentencepiece`.
+    """
     rules = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc").serialized_model_proto()
     data = model_of([UNK, *CHARS, *(Piece(own, 0, USER_DEFINED) for own in OWN)], kind)
     made, normal = map(sentencepiece_model_pb2.ModelProto.FromString, (data, rules))
@@ -338,7 +344,7 @@ def test_own_pieces_beside_a_large_charsmap(kind: str) -> None:
 
 
 def test_other_kinds_and_options_are_refused(tmp_path: Path) -> None:
-    """A model is refused by the functions for other kinds, and options are refused."""
+    """The functions for other kinds of models refuse a SentencePiece model, and options are refused."""
     path = tmp_path / "x.model"
     path.write_bytes(model_of([UNK, *CHARS], "bpe"))
     assert fst.compile.bpe(path).run("ab")
@@ -365,7 +371,7 @@ def test_damaged_models_are_refused_or_sound(damage: list[tuple[int, int]], size
             made = both(one)
         except fst.FstError:
             continue
-        except RuntimeError as error:  # from sentencepiece, which refuses charsmaps that are safe for this package
+        except RuntimeError as error:  # raised by `sentencepiece`, which also refuses some charsmaps that are safe for this package
             assert "precompiled_charsmap is invalid" in str(error)  # noqa: PT017
             continue
         texts = ["ab ½  é<x>", "\x00", ""]
@@ -376,7 +382,7 @@ def test_damaged_models_are_refused_or_sound(damage: list[tuple[int, int]], size
 
 
 def oracle_rows() -> Iterator[Any]:
-    """Yield the rows for models of `sentencepiece`."""
+    """Yield the recorded rows for SentencePiece models."""
     for path in ORACLES:
         for number, row in enumerate(map(json.loads, path.read_text(encoding="utf-8").splitlines())):
             if row["config"].get("format") == "spm" or (isinstance(row["vocab"], dict) and "sentencepiece" in row["vocab"]):
@@ -384,7 +390,7 @@ def oracle_rows() -> Iterator[Any]:
 
 
 def inline(row: Any) -> Both:
-    """Load the model of a row with both libraries; a row lists only control pieces and the types other than normal."""
+    """Load the model of a row, which lists only its control pieces and the pieces that are not of type "normal", in both libraries."""
     stated, types = row["vocab"]["sentencepiece"], {"user_defined": USER_DEFINED, "unused": UNUSED}
     pieces = [Piece(name, 0, UNKNOWN if name == "<unk>" else CONTROL) for name in stated["control"]]
     pieces += [Piece(name, score, types.get(stated["types"].get(name), NORMAL)) for name, score in stated["pieces"]]
@@ -394,7 +400,7 @@ def inline(row: Any) -> Both:
 @needs_shared
 @pytest.mark.parametrize("row", [*oracle_rows()])
 def test_rows_of_other_projects(row: Any) -> None:
-    """The ids equal those that another project's test expects, or those of `sentencepiece`."""
+    """The ids equal those that another project's test expects, or else those of `sentencepiece`."""
     if not isinstance(row["vocab"], str):
         try:
             made = inline(row)

@@ -1,4 +1,4 @@
-"""Folders with a model of `sentencepiece` and files of `transformers` have the ids of the class that AutoTokenizer chooses."""
+"""A folder with a SentencePiece model and files of `transformers` gives the same ids as the class that AutoTokenizer chooses for it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PARTS = [*"abcABéÉ.,( \n▁漢ﬁ", "  ", "ab", "<s>", "</s>", "<unk>", "<mask
 
 
 def model(name: str) -> bytes:
-    """A small model of the kind that a class expects."""
+    """A small model of the kind that a class requires."""
     chance = random.Random(name)
     pieces = [Piece(piece, 0, UNKNOWN if piece == "<unk>" else CONTROL) for piece in FIRST[name]]
     pieces += [Piece(piece, 0, BYTE) for piece in BYTES] if name == "Llama" else []
@@ -45,14 +45,14 @@ def model(name: str) -> bytes:
 
 
 def folder_of(folder: Path, name: str, files: Json) -> Path:
-    """A folder with a small model and the given files."""
+    """Write a folder with a small model and the given files."""
     write(folder, files)
     (folder / FAMILIES[f"{name}Tokenizer"].file).write_bytes(model(name))
     return folder
 
 
 def hold(folder: Path, texts: list[str]) -> None:
-    """Check that ids, decoded texts, vocabulary and settings equal those of AutoTokenizer."""
+    """Check that ids, decoded texts, the vocabulary and settings equal those of AutoTokenizer."""
     reference = transformers.AutoTokenizer.from_pretrained(folder)
     found = fst.Tokenizer(tokenizer(folder))
     expected = reference(texts)["input_ids"]
@@ -67,13 +67,13 @@ def hold(folder: Path, texts: list[str]) -> None:
 
 
 def mixed(count: int) -> list[str]:
-    """Texts of characters, whitespace and special tokens."""
+    """Draw texts of characters, whitespace and special tokens."""
     chance = random.Random(0)
     return ["".join(chance.choices(PARTS, k=chance.randrange(15))) for _ in range(count)]
 
 
 def of_class(name: str, files: Json | None = None, /, **config: Any) -> tuple[str, Json]:
-    """The name of a class, and the files of a folder for this class."""
+    """Return the name of a class, and the files of a folder that names this class."""
     return name, {CONFIG: {"tokenizer_class": f"{name}Tokenizer", **config}, **(files or {})}
 
 
@@ -100,7 +100,7 @@ FOLDERS = {
 
 @pytest.mark.parametrize(("name", "files"), FOLDERS.values(), ids=FOLDERS.keys())
 def test_folder_has_the_ids_of_its_class(name: str, files: Json, tmp_path: Path) -> None:
-    """A folder has the ids, decoded texts, names and settings of the class that AutoTokenizer chooses."""
+    """A folder gives the same ids, decoded texts, names and settings as the class that AutoTokenizer chooses."""
     hold(folder_of(tmp_path, name, files), mixed(100))
 
 
@@ -116,7 +116,7 @@ REAL = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_models_in_folders(name: str, tmp_path: Path) -> None:
-    """A real model in a folder has the ids of the class that the folder names."""
+    """A real model in a folder gives the same ids as the class that the folder names."""
     write(tmp_path, of_class(name)[1])
     shutil.copy(SHARED / REAL[name], tmp_path / FAMILIES[f"{name}Tokenizer"].file)
     hold(tmp_path, mixed(1000))
@@ -135,21 +135,23 @@ def test_real_models_in_folders(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_other_folders_are_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """Any other class, and a setting that would change ids, is refused by its name, and the message contains two remedies."""
+    """A folder with an unsupported class, or with a setting that would change ids, is refused; the message contains its name and two
+    remedies.
+    """
     with pytest.raises(fst.UnsupportedError, match=message) as caught:
         tokenizer(folder_of(tmp_path, "T5", files))
     assert str(caught.value).endswith(f"or name {tmp_path / 'spiece.model'} for the ids of sentencepiece")
 
 
 def test_model_alone_has_the_ids_of_sentencepiece(tmp_path: Path) -> None:
-    """A model file, and a folder without files of `transformers`, give the same ids as `sentencepiece`."""
+    """A model file, or a folder without files of `transformers`, gives the same ids as `sentencepiece`."""
     folder = folder_of(tmp_path, "T5", {MODEL: {"architectures": []}})
     for source in (folder, folder / "spiece.model"):
         assert fst.Tokenizer(tokenizer(source)).header["reference"] == "sentencepiece 0.2.3"
 
 
 def test_types_of_models_are_the_reference_s() -> None:
-    """Each type of model has the class of AutoTokenizer, and the other listed types have the class that the folder names."""
+    """Each model type is compiled with the class of AutoTokenizer, except for the listed types, for which the folder's class is used."""
     auto = transformers.models.auto.tokenization_auto
     names = auto.TOKENIZER_MAPPING_NAMES
     assert {kind: name for kind, name in names.items() if name in FAMILIES} == MODEL_TYPES

@@ -1,4 +1,4 @@
-"""How files of `sentencepiece` models are read, and the definitions of their segmentation."""
+"""SentencePiece models are read correctly, and the naive implementations segment texts as `sentencepiece` does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODELS = sorted(SHARED.glob("vocab_*/**/*.model"))
 @needs_shared
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models_are_read(path: Any) -> None:
-    """Each piece of a real model has the id, score and type that `sentencepiece` reads."""
+    """Each piece of a real model has the same id, score and type as in `sentencepiece`."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     numbers = range(of.get_piece_size())
     assert model.pieces == [of.id_to_piece(number) for number in numbers]
@@ -41,7 +41,7 @@ def test_real_models_are_read(path: Any) -> None:
 @needs_shared
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models_segment_by_definition(path: Any) -> None:
-    """With real models, the definitions give the same ids as `sentencepiece` for normalized text."""
+    """With real models, the naive implementations give normalized texts the same ids as `sentencepiece`."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))
     pieces = [*map(Piece, model.pieces, model.scores, model.types)]
     for text in ("", " ", "A (small) example - £5, xxx\n", "---- ----  ab漢字🙂é", "naïve Straße ½ ﬁ"):
@@ -60,7 +60,7 @@ PIECES = some.lists(some.builds(Piece, some.text("ab▁é", min_size=1, max_size
 @examples(400)
 @given(pieces=PIECES, texts=some.lists(TEXTS, max_size=5))
 def test_definitions_are_those_of_sentencepiece(kind: str, byte_fallback: bool, pieces: list[Piece], texts: list[str]) -> None:
-    """With any pieces, including tied scores, the definitions give the same ids as `sentencepiece`."""
+    """With any pieces, including tied scores, the naive implementations give the same ids as `sentencepiece`."""
     own = {piece.text: piece for piece in pieces if byte_fallback is False or piece.type != UNUSED}
     every = [UNK, *own.values(), *(Piece(name, 0, BYTE) for name in BYTES * byte_fallback), Piece("z", -9)]
     of = sentencepiece.SentencePieceProcessor(model_proto=proto(every, kind, byte_fallback=byte_fallback).SerializeToString())
@@ -96,8 +96,8 @@ def test_unsound_models_are_refused(pieces: list[Piece], trainer: dict[str, Any]
 
 @pytest.mark.parametrize("part", ["model", "trainer_spec", "normalizer_spec"])
 def test_unknown_fields_are_refused(part: str) -> None:
-    """A field that `sentencepiece` does not define is refused with its number and the part of the model."""
-    made, field = proto(SOUND, "unigram"), bytes([100 << 3 & 127 | 128, 100 >> 4, 1])  # field 100, a number
+    """A field that `sentencepiece` does not define is refused; the message contains its number and the part of the model."""
+    made, field = proto(SOUND, "unigram"), bytes([100 << 3 & 127 | 128, 100 >> 4, 1])  # field number 100, whose value is an integer
     parts = {"trainer_spec": made.trainer_spec, "normalizer_spec": made.normalizer_spec}
     (parts.get(part) or made).MergeFromString(field)
     with pytest.raises(UnsupportedError, match=rf"x\.model: {'' if part == 'model' else 'its '}.*{part} has the field 100"):
@@ -106,7 +106,7 @@ def test_unknown_fields_are_refused(part: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 10, 20])
 def test_damaged_files_are_refused(size: int) -> None:
-    """A file that is cut short, or is not a model, is refused."""
+    """A file that is cut short, or that is not a SentencePiece model, is refused."""
     data = proto(SOUND, "unigram").SerializeToString()
     for damaged in (data[:-size], b"\xff" * size):
         with pytest.raises(VocabularyError, match=r"x\.model"):

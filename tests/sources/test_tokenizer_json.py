@@ -45,7 +45,7 @@ from fst.compile.sources import read as sources
 
 
 def without_special_ids(tokens: Mapping[str, int]) -> Document:
-    """A tokenizer.json of a vocabulary with unusual ids, without special tokens around texts."""
+    """A tokenizer.json with unusual ids, whose post-processor adds no special tokens."""
     return document(tokens, post_processor=None, added_tokens=[added(tokens["[UNK]"], "[UNK]")])
 
 
@@ -98,7 +98,7 @@ DOCUMENTS: dict[str, Document] = {
     "template token of no ids": document(post_processor=template("[X] $ [SEP]", {"[X]": [], "[SEP]": [3]})),
     "template with tokens that are not used": document(post_processor=template("$", FRAME)),
 }
-# For two tokens with one id, tokenizers gives the name of this id at random.
+# If two tokens have the same id, `tokenizers` chooses at random which of them is the token of this id.
 ONE_ID = {"two tokens with one id": without_special_ids({**dict(zip(TOKENS, range(99), strict=False)), "x": 7, "##x": 5})}
 
 
@@ -110,13 +110,13 @@ def test_document_gives_the_reference_s_ids(source: Document, read: Read) -> Non
 
 @pytest.mark.parametrize("source", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 def test_document_gives_the_reference_s_names(source: Document, read: Read) -> None:
-    """A tokenizer.json gives the same ids as `tokenizers` for all its tokens, including added tokens."""
+    """For each token, including added tokens, a tokenizer.json gives the same id as in `tokenizers`."""
     same_names(read(source), Tokenizer.from_str(json.dumps(source)))
 
 
 @pytest.mark.parametrize("name", ["tokenizer", "tokenizer.json", "tokenizer.bin"])
 def test_document_is_known_by_its_name_or_its_brace(name: str, tmp_path: Path) -> None:
-    """A file is recognized as a tokenizer.json by its name or by its first character."""
+    """A file is recognized as a tokenizer.json by its name or by its first character, which is a brace."""
     file = tmp_path / name
     file.write_text("\n " + json.dumps(document()), encoding="utf-8")
     same_ids(fst.Tokenizer(wordpiece(file)), Tokenizer.from_str(json.dumps(document())))
@@ -165,13 +165,13 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
     ],
 )
 def test_unsupported_part_is_refused_by_name(place: list[Any], value: Any, message: str, read: Read) -> None:
-    """An unsupported feature is refused with the name of its part, and never ignored."""
+    """An unsupported feature is never ignored, but refused with the name of its part."""
     with pytest.raises(fst.UnsupportedError, match=message):
         read(put(document(), place, value))
 
 
 def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
-    """If two added tokens have one id, of which tokenizers would drop the first, they are refused with their names."""
+    """Two added tokens with the same id, of which `tokenizers` would drop the first, are refused with their names."""
     tokens = {"[UNK]": 0, "a": 3, "b": 2}
     with pytest.raises(fst.UnsupportedError, match="added tokens '<x>' and 'a' with one id, 3"):
         read(document(tokens, post_processor=None, added_tokens=[added(3, X), added(3, "a")]))
@@ -202,7 +202,7 @@ def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
     ids=lambda value: repr(value)[:40],
 )
 def test_other_document_is_refused(source: str, message: str, read: Read, file: Path) -> None:
-    """Any other JSON, however deeply nested, is refused with the reason."""
+    """Any other JSON document, however deeply nested, is refused, and the message gives the reason."""
     with pytest.raises(fst.FstError, match=message) as error:
         read(source)
     assert str(file) in str(error.value) or isinstance(error.value, fst.UnsupportedError)
@@ -212,7 +212,7 @@ MAX_MESSAGE = 300
 
 
 def refusal(file: Path) -> str:
-    """The message of a refused source, without the path; also checks that it is one short line without words of Python's errors."""
+    """Return the message for a refused source without the path; check that it is one short line without the text of a Python error."""
     with pytest.raises(fst.FstError) as error:
         sources.read(file, {})
     message = str(error.value).replace(str(file), "PATH")
@@ -227,7 +227,7 @@ SENTENCEPIECE = b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n\x0c\n\x03<s>\x15\0\0\0
 
 
 def archive(name: str) -> bytes:
-    """A ZIP archive of one file."""
+    """Make a ZIP archive that contains one file."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as made:
         made.writestr(name, b"\x80")
@@ -261,7 +261,7 @@ def archive(name: str) -> bytes:
     ],
 )
 def test_file_that_is_no_vocabulary_is_told_by_what_it_is(data: bytes, message: str, name: str, tmp_path: Path) -> None:
-    """A file that is not a vocabulary is refused with its kind and a remedy, whatever its name."""
+    """If a file is not a vocabulary, whatever its name, the message contains the kind of the file and a remedy."""
     file = tmp_path / name
     file.write_bytes(data)
     assert message in refusal(file)
@@ -269,13 +269,13 @@ def test_file_that_is_no_vocabulary_is_told_by_what_it_is(data: bytes, message: 
 
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"])
 def test_other_file_of_a_folder_names_the_folder(name: str, tmp_path: Path) -> None:
-    """A file of a folder that contains no vocabulary is refused, and the message contains the folder to compile."""
+    """If a file that contains no vocabulary is passed instead of its folder, the message contains the folder to compile."""
     (tmp_path / name).write_text('{"unk_token": "[UNK]"}', encoding="utf-8")
     assert refusal(tmp_path / name).endswith(f"compile their folder, {tmp_path}")
 
 
 def test_large_vocabulary_of_another_kind_is_refused_in_a_line(file: Path) -> None:
-    """A vocab.json as large as GPT-2's is refused with a short message, even if it has a token "model"."""
+    """A vocab.json as large as GPT-2's is refused with a short message, even if it contains a token "model"."""
     file.write_text(json.dumps({f"token {number}": number for number in range(50_256)} | {"model": 50_256}), encoding="utf-8")
     assert refusal(file).startswith("PATH maps 50,257 tokens to ids")
 
@@ -288,7 +288,7 @@ def test_id_out_of_range_is_refused(number: Any, read: Read) -> None:
 
 
 def test_largest_ids_are_allowed(read: Read) -> None:
-    """The largest id, 4,194,303, gets the same results as in `tokenizers`."""
+    """A token with the largest id, 4,194,303, gets the same results as in `tokenizers`."""
     source = without_special_ids({**GAPS, "x": (1 << 22) - 1, "##x": (1 << 22) - 2})
     same_ids(read(source), Tokenizer.from_str(json.dumps(source)))
 
@@ -335,14 +335,14 @@ def test_largest_ids_are_allowed(read: Read) -> None:
     ],
 )
 def test_unfit_value_is_refused(place: list[Any], value: Any, message: str, read: Read, file: Path) -> None:
-    """A value of a wrong type or range is refused, and the message contains the file and the value."""
+    """A value of a wrong type or outside its range is refused, and the message contains the file and the value."""
     with pytest.raises(fst.VocabularyError, match=message) as error:
         read(put(document(), place, value))
     assert str(file) in str(error.value)
 
 
 def places(part: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The positions of all values in a document."""
+    """Return the positions of all values in a JSON document."""
     inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     return [*([place] if place else []), *(deeper for key, value in inner for deeper in places(value, (*place, key)))]
 
@@ -367,12 +367,12 @@ ALIKE: dict[type, st.SearchStrategy[Any]] = {
 @given(draw=st.data(), place=st.sampled_from(places(SMALL)))
 @examples(80)
 def test_any_value_anywhere_is_read_or_refused(draw: st.DataObject, place: tuple[Any, ...], read: Read) -> None:
-    """A document with any value at any position gets the same ids as in `tokenizers`, or is refused with an error of this package."""
+    """A document with any value at any position gives the same ids as `tokenizers`, or is refused with an error of this package."""
     value = functools.reduce(lambda part, key: part[key], place, SMALL)
     source = put(SMALL, place, draw.draw(st.one_of(ALIKE[type(value)], ANYTHING)))
     try:
         reference = Tokenizer.from_str(json.dumps(source))
-    except Exception:  # tokenizers raises plain exceptions; if it refuses, there is nothing to compare
+    except Exception:  # `tokenizers` raises plain exceptions; if it refuses the document, there are no ids to compare
         reference = None
     try:
         tokenizer = read(source)
@@ -390,7 +390,7 @@ WRONG: tuple[Any, ...] = (
 @pytest.mark.sampled
 @pytest.mark.parametrize("part", SMALL)
 def test_refusals_are_short_and_in_plain_words(part: str, file: Path) -> None:
-    """A document with missing or misplaced parts is read, or refused with one short line in plain words."""
+    """A document with missing or misplaced parts is compiled, or refused with one short line in plain words."""
     for place in places(SMALL):
         if place[0] != part:
             continue

@@ -1,4 +1,4 @@
-"""Vocabularies of WordPiece get the same ids as in `tokenizers`, or are refused with a message that contains the fault and its position."""
+"""WordPiece vocabularies give the same ids as in `tokenizers`, or are refused with a message that contains the fault and its position."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer
 from fst.compile import wordpiece as compiled_anew
 from fst.compile.sources import read as sources
 
-# The whitespace of Rust's version of Unicode, and other characters that might be mistaken for whitespace.
+# The characters that Rust treats as whitespace, and others that might be mistaken for whitespace.
 WHITE_SPACE = "\t\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
@@ -76,7 +76,7 @@ def test_lines_are_read_as_the_reference_reads_them(data: bytes, tmp_path: Path)
 
 @pytest.mark.parametrize("char", [*WHITE_SPACE, *NO_WHITE_SPACE], ids=lambda char: f"U+{ord(char):04X}")
 def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path: Path) -> None:
-    """Whitespace at the end of a line is not part of a token, and any other character is, as in `tokenizers`."""
+    """At the end of a line, whitespace is removed from the token and any other character is kept, as in `tokenizers`."""
     ours, theirs = read_both(tmp_path / "vocab.txt", f"[UNK]\na{char}\n{char}\n{char}b\nc{char}{char} \nd{char}".encode())
     assert ours == theirs
     assert ("a" in ours) == (char in WHITE_SPACE)
@@ -95,7 +95,7 @@ def test_any_lines_are_read_as_the_reference_reads_them(lines: list[str], end: s
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_bare_vocabulary_is_bert_s(end: str, tmp_path: Path) -> None:
-    """A vocab.txt gives the same results as BertWordPieceTokenizer, with its special tokens, template and decoder."""
+    """A vocab.txt gives the same results as BertWordPieceTokenizer, with the same special tokens, template and decoder."""
     file = tmp_path / "vocab.txt"
     file.write_bytes((end.join(TOKENS) + end).encode())
     tokenizer, reference = fst.Tokenizer(wordpiece(file)), BertWordPieceTokenizer(str(file))
@@ -108,13 +108,13 @@ def test_bare_vocabulary_is_bert_s(end: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["[CLS]", "[SEP]"])
 def test_bare_vocabulary_without_its_frame_has_none(missing: str) -> None:
-    """Without [CLS] or [SEP] in the vocabulary, a text has no special tokens around it."""
+    """If a vocabulary does not contain [CLS] or [SEP], no special tokens are put around a text."""
     tokenizer = fst.Tokenizer(wordpiece([token for token in TOKENS if token != missing]))
     assert tokenizer.encode("a").tolist() == [tokenizer.token_to_id("a")]
 
 
 def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
-    """A list of tokens compiles to the same bytes as a file with these lines."""
+    """A list of tokens compiles to the same bytes as a vocab.txt whose lines are these tokens."""
     file = tmp_path / "vocab.txt"
     file.write_text("\n".join(TOKENS), encoding="utf-8")
     for name in ("listed.npz", "read.npz"):
@@ -164,7 +164,7 @@ def test_oversized_source_is_refused_unread(tmp_path: Path) -> None:
 
 
 def from_ranks(file: Path) -> Any:
-    """Compile a file of ranks with the name of an encoding."""
+    """Compile a file of ranks with the name of a known encoding."""
     return bpe(file, encoding="gpt2")
 
 
@@ -219,7 +219,7 @@ def test_source_that_is_no_regular_file_is_refused(name: str, tmp_path: Path) ->
     ],
 )
 def test_unfit_list_is_refused(tokens: list[Any], message: str) -> None:
-    """A list that is not a vocabulary is refused with its first invalid token."""
+    """A list that is not a vocabulary is refused, and the message contains its first invalid token."""
     with pytest.raises(fst.VocabularyError, match=message):
         wordpiece(tokens)
 
@@ -231,7 +231,7 @@ ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's,
 
 
 def test_truncation_and_padding_are_kept_and_not_applied(read: Read, file: Path, tmp_path: Path) -> None:
-    """Truncation and padding of a source are attributes of the tokenizer, also after saving and loading, and change no ids."""
+    """The truncation and padding of a source are attributes of the tokenizer, even after it is saved and loaded, but change no ids."""
     truncation = {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding = {
         "strategy": {"Fixed": 8},
@@ -243,7 +243,7 @@ def test_truncation_and_padding_are_kept_and_not_applied(read: Read, file: Path,
     }
     source = document(truncation=truncation, padding=padding)
     reference = Tokenizer.from_str(json.dumps(source))
-    assert len(reference.encode(TEXTS[0]).ids) == 8  # tokenizers applies truncation and padding
+    assert len(reference.encode(TEXTS[0]).ids) == 8  # unlike this package, `tokenizers` applies truncation and padding
     reference.no_truncation()
     reference.no_padding()
     tokenizer = read(source)
@@ -281,14 +281,16 @@ ROBERTA_ADDED = [added(number, token) for number, token in enumerate(ROBERTA[:5]
     ],
 )
 def test_what_a_document_does_not_say_is_as_usual(parts: dict[str, Any], settings: dict[str, Any], read: Read) -> None:
-    """Settings that a tokenizer.json lacks have defaults, partly from its special tokens, padding and templates."""
+    """Settings that are missing in a tokenizer.json get default values, some of which depend on its special tokens, padding and
+    templates.
+    """
     header = read(document(**parts)).header
     expected = {"model_max_length": None, "extra_special_tokens": [], "clean_up_tokenization_spaces": False, **settings}
     assert {name: header[name] for name in expected} == expected
 
 
 def test_bare_vocabulary_has_bert_s_names() -> None:
-    """A vocab.txt has BERT's names for those special tokens that it contains, and BERT's model inputs."""
+    """A vocab.txt gives BERT's names to the special tokens that it contains, and has BERT's model inputs."""
     header = wordpiece([token for token in TOKENS if token != "[MASK]"], unk_token="x").header
     assert header["named_tokens"] == without(BERT_NAMED, "mask_token") | {"unk_token": "x"}
     assert header["model_input_names"] == BERT_INPUTS
@@ -296,7 +298,7 @@ def test_bare_vocabulary_has_bert_s_names() -> None:
 
 
 def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
-    """For a source without truncation and padding, both attributes are None."""
+    """If a source has no truncation and no padding, these attributes are None."""
     tokenizer = read(document())
     assert tokenizer.truncation is None
     assert tokenizer.padding is None
@@ -320,14 +322,14 @@ def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
     ids=lambda value: repr(value)[:60],
 )
 def test_option_overrides_the_source(options: dict[str, Any], parts: dict[str, Any], read: Read) -> None:
-    """An option replaces the source's value, and None keeps it."""
+    """An option replaces the value from the source, and None keeps this value."""
     same_ids(read(document(), **options), Tokenizer.from_str(json.dumps(document(**parts))))
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("strip_accents", [None, False, True])
 def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool | None, tmp_path: Path) -> None:
-    """With a vocab.txt, accents are stripped if text is lowercased, unless an option decides."""
+    """For a vocab.txt, accents are stripped if and only if text is lowercased, unless an option sets this."""
     file = tmp_path / "vocab.txt"
     file.write_text("\n".join([*TOKENS, "É", "ab", "Ab"]), encoding="utf-8")
     reference = BertWordPieceTokenizer(str(file), lowercase=lowercase, strip_accents=strip_accents)
@@ -346,14 +348,14 @@ def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool |
     ],
 )
 def test_unfit_option_is_refused(options: dict[str, Any], error: type[fst.FstError], message: str) -> None:
-    """An invalid option is refused with its name and its value."""
+    """An invalid option is refused, and the message contains its name and its value."""
     with pytest.raises(error, match=message):
         compiled_anew([*TOKENS], **options)
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "未知", "a", "", "##b", " "])
 def test_any_token_may_be_the_unknown_one(unknown: str) -> None:
-    """The unknown token of a vocab.txt may be any token, which is then found in raw text like [UNK]."""
+    """Any token of a vocab.txt may be its unknown token, which is then recognized in raw text like [UNK]."""
     tokens = [*dict.fromkeys([*TOKENS, unknown])]
     source = document(tokens, model={"unk_token": unknown})
     if unknown:

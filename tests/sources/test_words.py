@@ -1,4 +1,4 @@
-"""Sources of words: lists, columns and files of each format give the same words, and errors contain the position of the fault."""
+"""Lists, columns and files of each format give the same words, and errors contain the position of the fault."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MARK = "\ufeff".encode()
 
 
 def lines_of(words: list[str], end: str = "\n") -> bytes:
-    """One word per line."""
+    """Write one word per line."""
     return "".join(f"{word}{end}" for word in words).encode()
 
 
 def records_of(words: list[str], separator: str) -> bytes:
-    """Records of a number and a quoted word, after a header line."""
+    """Write a header line, and records of a number and a quoted word."""
     fields = ('"' + word.replace('"', '""') + '"' for word in words)
     return f"number{separator}word\n".encode() + b"".join(f"{at}{separator}{field}\r\n".encode() for at, field in enumerate(fields))
 
@@ -46,25 +46,25 @@ FILES: dict[str, tuple[bytes, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", [str, Path])
 def test_files(name: str, kind: Callable[[Path], Any], tmp_path: Path) -> None:
-    """A file of any format gives its words, and its name may be a str or a Path."""
+    """A file of any supported format gives its words, and its path may be a str or a Path."""
     data, options = FILES[name]
     assert keywords(kind(written(tmp_path / name, data)), **options).keywords == tuple(WORDS)
 
 
 def test_first_field(tmp_path: Path) -> None:
-    """Without `column`, the first field of each record is a word, and empty lines are not records."""
+    """If `column` is not passed, the first field of each record is a word, and empty lines are not records."""
     assert read_words(written(tmp_path / "a.csv", b'b,1\n\n"c,d",2\r\n')).words == ["b", "c,d"]
 
 
 def test_jieba(tmp_path: Path) -> None:
-    """In jieba's format, a frequency and optionally a part of speech follow the word of a line."""
+    """In jieba's format, a word is followed by a frequency and optionally by a part of speech."""
     found = read_words(written(tmp_path / "dict.txt", "世界 12 n\n好 3\nAT&T 0 nz \n".encode()), form="jieba")
     assert (found.words, found.frequencies, found.tags) == (["世界", "好", "AT&T"], [12, 3, 0], ["n", "", "nz"])
     assert found.place(1) == f"{tmp_path / 'dict.txt'}, line 2"
 
 
 def test_iterables() -> None:
-    """Any iterable of str and bytes is a list of words, whose positions count from 0."""
+    """Any iterable of str and bytes is accepted as a list of words, whose positions count from 0."""
     assert keywords(word for word in ("a", b"b")).keywords == ("a", "b")
     assert read_words(["a", "b"], noun="keyword").place(1) == "keyword 1"
 
@@ -94,7 +94,7 @@ REFUSED_FILES: list[tuple[str, bytes, dict[str, Any], type[Exception], str]] = [
 def test_files_that_are_refused(
     name: str, data: bytes, options: dict[str, Any], error: type[Exception], message: str, tmp_path: Path
 ) -> None:
-    """A file that does not have the expected format is refused with its name, the line and the word."""
+    """A file that is not in the expected format is refused, and the message contains its name, the line and the word."""
     if name.endswith((".parquet", ".arrow")):
         pytest.importorskip("pyarrow", reason="columns take pyarrow: the extra [arrow]")
     with pytest.raises(error, match=message):
@@ -124,12 +124,12 @@ class TestColumns:
 
     @pytest.fixture
     def pa(self) -> Any:
-        """The module pyarrow, or a skipped test."""
+        """Import pyarrow, or skip the test."""
         return pytest.importorskip("pyarrow", reason="columns take pyarrow: the extra [arrow]")
 
     @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "dictionary", "chunked"])
     def test_arrays(self, pa: Any, kind: str) -> None:
-        """An array of any type of text is a list of words."""
+        """An array of any text type is accepted as a list of words."""
         array = pa.array(WORDS)
         if kind == "chunked":
             array = pa.chunked_array([array[:2], array[2:]])
@@ -140,7 +140,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
     def test_files(self, pa: Any, kind: str, tmp_path: Path) -> None:
-        """The words of a file are in the column that `column` names, or in its only column."""
+        """The words of a file are read from the column that `column` names, or from the only column."""
         pq = pytest.importorskip("pyarrow.parquet")
         two = pa.table({"n": range(len(WORDS)), "word": WORDS})
         cases: list[tuple[Any, dict[str, Any]]] = [(two, {"column": "word"}), (two.select(["word"]), {})]
@@ -160,7 +160,7 @@ class TestColumns:
             keywords(tmp_path / "two.parquet", column="n")
 
     def test_nulls_and_other_types(self, pa: Any, tmp_path: Path) -> None:
-        """A null is refused with its row, and a column that is not text with its type."""
+        """A null is refused with its row, and a column that does not contain text is refused with its type."""
         pq = pytest.importorskip("pyarrow.parquet")
         with pytest.raises(fst.VocabularyError, match="the column, row 1: the value is null"):
             keywords(pa.array(["a", None]))
@@ -174,7 +174,7 @@ class TestColumns:
 
 
 def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without pyarrow, the error for a file with columns explains how to install it."""
+    """If pyarrow is not installed, the error for a file with columns explains how to install it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "fst.compile.dictionaries.columns", raising=False)
     with pytest.raises(fst.UnsupportedError, match="pip install 'pyarrow>=18'"):

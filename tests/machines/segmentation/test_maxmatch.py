@@ -387,7 +387,7 @@ def test_rules_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler counts the tokens of all failure jumps before it allocates memory for them."""
+    """The compiler counts the tokens of all jumps (failure links) before it allocates memory for them."""
     monkeypatch.setattr(import_module("fst.compile.machines.segmentation.maxmatch"), "MAX_MATCHES", 2_000)
     start = "".join(random.Random(0).choices("ab", k=100))
     words = [start + "c", *(f"x{start}{letter}z" for letter in "defghijklmnopqrstuvw")]
@@ -403,7 +403,7 @@ def test_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sound(direction: str = FORWARD) -> MaxMatchTable:
-    """A table that contains all kinds of states, failure jumps and token lists."""
+    """A table that contains all kinds of states, jumps (failure links) and token lists."""
     rules = {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"}
     return maxmatch(["ab", "bab", "abcab", "c", "cabd", "😀a😀b"], direction, rules)
 
