@@ -52,7 +52,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
 
 
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
-    """The vocabulary of a tokenizer. For an encoding of tiktoken, an equivalent splitter of ``tokenizers`` replaces the pattern.
+    """The vocabulary of a tokenizer. For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces the pattern.
 
     Raises:
         UnsupportedError: no ``tokenizer.json`` can express the tokenizer.

@@ -41,10 +41,10 @@ class Columns(NamedTuple):
 
 
 def pyarrow() -> Any:
-    """Import pyarrow, the library for tables.
+    """Import ``pyarrow``, the library for tables.
 
     Raises:
-        UnsupportedError: pyarrow is not installed.
+        UnsupportedError: ``pyarrow`` is not installed.
     """
     try:
         import pyarrow
@@ -55,7 +55,7 @@ def pyarrow() -> Any:
 
 
 def table_of(words: Columns) -> Any:
-    """Convert words to a table of pyarrow."""
+    """Convert words to a table of ``pyarrow``."""
     pa = pyarrow()
     size, kind = (np.int32, pa.binary()) if len(words.text) < 1 << 31 else (np.int64, pa.large_binary())
     starts = np.append(0, words.ends).astype(size)
@@ -99,15 +99,15 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
     """Read the columns of a table.
 
     Args:
-        table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns to sequences. Its columns
-            are word (binary or string) and count, and optionally first and split. Without `first`, the order of rows is the order of first
-            occurrence.
+        table: a table of ``pyarrow``, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns to sequences. Its
+            columns are word (binary or string) and count, and optionally first and split. Without `first`, the order of rows is the order
+            of first occurrence.
         split: the expected digest of the splitter; None: any digest.
 
     Raises:
         VocabularyError: a column is missing or has a different type; a value is null; a count is not positive; or the digests differ from
             each other or from `split`. The message names the row or the column.
-        UnsupportedError: pyarrow is not installed.
+        UnsupportedError: ``pyarrow`` is not installed.
     """
     found = imported(table)
     for name in (WORD, COUNT):
@@ -121,7 +121,7 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
 
 
 def imported(table: Any) -> Any:
-    """Convert a table of any supported library to a table of pyarrow."""
+    """Convert a table of any supported library to a table of ``pyarrow``."""
     pa = pyarrow()
     if isinstance(table, pa.Table):
         return table

@@ -162,15 +162,15 @@ class Words:
         """The words of a table, in any order. Repeated words become one word, so a table of several parts of a corpus needs no grouping.
 
         Args:
-            table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns. Its columns are word
-                (binary or string) and count, and optionally first and split, in the form of `to_arrow`. Without `first`, the order of rows
-                is the order of first occurrence.
+            table: a table of ``pyarrow``, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns. Its columns are
+                word (binary or string) and count, and optionally first and split, in the form of `to_arrow`. Without `first`, the order of
+                rows is the order of first occurrence.
             split: the expected digest of the splitter; None: the digest of the table.
 
         Raises:
             VocabularyError: a column is missing or has another type; a value is null; a count is not positive; the sum of all counts is
                 larger than `MAX_COUNT`; or the digests differ from each other or from `split`. The message names the row or the column.
-            UnsupportedError: pyarrow is not installed.
+            UnsupportedError: ``pyarrow`` is not installed.
         """
         return cls._of_columns(tables.columns_of(table, split))
 
@@ -194,13 +194,13 @@ class Words:
         return Columns(self.text, self.ends, self.counts, self.first, self.split, self.min_count)
 
     def to_arrow(self) -> Any:
-        """A table of pyarrow with the columns word (binary), count (int64), first (string) and split (string), sorted by word.
+        """A table of ``pyarrow`` with the columns word (binary), count (int64), first (string) and split (string), sorted by word.
 
         To merge the tables of several parts of a corpus, group all rows by word and split, with ``sum(count)`` and ``min(first)``. Any
         engine can do this: `first` is the first occurrence in hexadecimal digits of fixed width, so these strings sort like occurrences.
 
         Raises:
-            UnsupportedError: pyarrow is not installed.
+            UnsupportedError: ``pyarrow`` is not installed.
         """
         return tables.table_of(self._columns)
 
@@ -208,7 +208,7 @@ class Words:
         """Write the table of `to_arrow` as Parquet.
 
         Raises:
-            UnsupportedError: pyarrow is not installed.
+            UnsupportedError: ``pyarrow`` is not installed.
             OSError: the file cannot be written.
         """
         tables.save(self._columns, path)

@@ -8,7 +8,7 @@
 - ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; if the bytes are not UTF-8, each byte becomes U+FFFD.
 - ``Fuse``: all tokens become one token.
 
-The decoder of sentencepiece is one step, ``SentencePiece``: ▁ becomes a space, the unknown token becomes its surface, and bytes become
+The decoder of ``sentencepiece`` is one step, ``SentencePiece``: ▁ becomes a space, the unknown token becomes its surface, and bytes become
 characters; each byte outside of a valid character becomes U+FFFD. A run of bytes also ends at an empty token and at a control piece.
 Depending on the field ``leading``, a leading ▁ is removed from no token, from the first token, or from all tokens up to the first token
 with other text.

@@ -34,11 +34,11 @@ def is_fast(source: object) -> bool:
 def statement(source: Any) -> tuple[str, dict[str, Any]]:
     """The ``tokenizer.json`` of a live tokenizer, as text, and further settings, named as in `fst.tables.header.Settings`.
 
-    Chat templates have the format of transformers. For an encoding of tiktoken, the text contains the pattern, the name, the ranks and the
-    special tokens of the encoding.
+    Chat templates have the format of ``transformers``. For an encoding of ``tiktoken``, the text contains the pattern, the name, the ranks
+    and the special tokens of the encoding.
 
     Raises:
-        UnsupportedError: the source is a slow tokenizer of transformers, which runs in Python.
+        UnsupportedError: the source is a slow tokenizer of ``transformers``, which runs in Python.
     """
     if is_encoding(source):
         return source._pat_str, {"name": source.name, "ranks": source._mergeable_ranks, "special": source._special_tokens}

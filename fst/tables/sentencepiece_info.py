@@ -1,4 +1,4 @@
-"""The types and scores of the pieces in a model of sentencepiece, for `fst.sentencepiece`."""
+"""The types and scores of the pieces in a model of ``sentencepiece``, for `fst.sentencepiece`."""
 
 from __future__ import annotations
 

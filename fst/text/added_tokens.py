@@ -1,8 +1,8 @@
 """The proof of added tokens: special tokens, which are in the trie of `fst.text.reading`, and contextual tokens.
 
-A contextual token depends on normalized text or on its neighbours. A kernel searches for contextual tokens among the symbols of a text;
-texts for which this is not exact are normalized and searched again. Both searches must find the same tokens, so the proof refuses the same
-tokens as the compiler.
+A contextual token depends on normalized text or on its neighbours. A kernel searches for contextual tokens among the symbols of a text.
+Texts for which this search is not exact are normalized and searched a second time. Both searches must find the same tokens, so the proof
+refuses the same tokens as the compiler.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import Tokens, need, need_ids, prove_around
 from fst.text.reading import ReadingTable
 
-MAX_CONTEXTUAL = 1 << 19  # maximum total number of characters of contextual tokens; loading needs about 500 bytes for each
-MAX_OVERLAPS = 1 << 28  # maximum of: characters of all special tokens times characters of all contextual tokens in raw text
+# maximum total number of characters of contextual tokens; loading a table takes about 500 bytes of memory for each character
+MAX_CONTEXTUAL = 1 << 19
+# maximum product of two numbers: the characters of all special tokens, and the characters of all contextual tokens of raw text
+MAX_OVERLAPS = 1 << 28
 
 Patterns = Mapping[str, Sequence[int]]
 
 
 def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Any) -> None:
-    """Prove that the metadata contains only ids of tokens, with the right names, and that added tokens are words by themselves."""
+    """Prove that all ids in the metadata are ids of tokens with the stated names, and that added tokens are words by themselves."""
     added, model = metadata.added_tokens, metadata.model
     prove_around(added, metadata.templates, tokens.named)
     need_ids([model.unk_id], tokens.named, "unk_id")
@@ -60,7 +62,7 @@ def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
 def pattern_of(table: ReadingTable, content: str) -> Sequence[int]:
     """The symbols of a contextual token, as classes."""
     listed = (symbol for char in content for symbol in table.listed(table.class_of(ord(char))))
-    symbols = [(number, rank) for number, rank in listed if number]  # class 0 is a mark without a symbol
+    symbols = [(number, rank) for number, rank in listed if number]  # class 0 stands for a mark without a symbol
     need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")
     need(not any(rank for _, rank in symbols), f"contextual token {quoted(content)} contains a mark that canonical ordering may move")
     return [number for number, _ in symbols]
@@ -77,7 +79,7 @@ def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
 
 
 def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken]) -> None:
-    """Prove that each whitespace character that a token with lstrip or rstrip can include is read as spaces."""
+    """Prove that a token with lstrip or rstrip includes only whitespace characters whose symbols are spaces."""
     takes = next((content for content, token in tokens.items() if token.lstrip or token.rstrip), None)
     if takes is not None:
         numbers = [(char, number) for char in WHITE_SPACE for number, _ in table.listed(table.class_of(ord(char)))]

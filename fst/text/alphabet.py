@@ -4,8 +4,8 @@ A raw code point becomes zero or more *symbols*: characters after normalization,
 same symbols in every text. Only two rules depend on neighbours:
 
 - The marks of a run of combining marks are sorted by rank. Ranks have the order of combining classes.
-- Words may end where characters of two kinds meet. In this case, each character of one of these kinds becomes a symbol between two
-  *fences*. Two equal adjacent fences cancel out, so only the fences at the ends of a run of this kind remain.
+- Words may end where characters of two kinds meet. If so, each character of one of these kinds becomes a symbol between two *fences*. Two
+  equal adjacent fences cancel out, so only the fences at the ends of a run of this kind remain.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ ISOLATED = 1 << 21  # added to a symbol that is a word by itself
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """A map from every code point to its symbols. A code point that is not listed maps to itself and is part of a word.
+    """A mapping of every code point to its symbols. A code point that is not listed maps to itself and is part of a word.
 
     Attributes:
         codes: int64[n], the listed code points, ascending. The arrays below have a row for each listed code point.
         symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`, fences, or
             symbols with `ISOLATED`.
         ranks: uint8[n, width], the rank of each symbol in canonical ordering. A symbol of rank 0 never moves, and no symbol moves past it.
-        passes: bool[n], whether a run of marks continues through the code point: it is a mark, or has no symbols.
-        hidden: uint8[n]. If the code point begins with a mark that has no symbol, the rank of this mark; otherwise 0. The mark shifts the
-            offsets of the marks after it.
+        passes: bool[n], whether the code point may be inside a run of marks, because it is a mark, or has no symbols.
+        hidden: uint8[n]. If the code point begins with a mark that has no symbol, the rank of this mark; otherwise 0. This mark shifts the
+            offsets of later marks in its run.
         specials: the id of each special token. Special tokens are cut out of the raw text first: the leftmost token, and of several tokens
             that begin there the longest.
-        composition: rewrites each stretch between special tokens that contains suspects, before the map applies; None if nothing composes.
+        composition: the composition that rewrites each stretch (the text between two special tokens) with suspects, before the mapping is
+            applied; None if nothing composes.
         placed: runs of characters, by first and last code point. Only step-by-step normalization finds the offsets of these characters.
     """
 
@@ -69,7 +70,7 @@ class Alphabet:
         return seen
 
     def listing(self, code_points: NDArray[np.int64]) -> Alphabet:
-        """The same alphabet, in which `code_points` are also listed."""
+        """The same alphabet, but with rows for all `code_points`."""
         missing = np.unique(code_points[~np.isin(code_points, self.codes)])
         if not len(missing):
             return self
@@ -129,7 +130,7 @@ class Alphabet:
         yield from _in_order(run)
 
     def _row(self, code_point: int) -> tuple[bool, list[tuple[int, int]]]:
-        """Whether a run of marks continues through a code point; and the code point's symbols, as pairs of rank and symbol."""
+        """Whether a code point may be inside a run of marks; and the symbols of the code point, as pairs of rank and symbol."""
         row = int(np.searchsorted(self.codes, code_point))
         if row == len(self.codes) or self.codes[row] != code_point:
             return False, [(0, code_point)]

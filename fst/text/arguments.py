@@ -34,7 +34,8 @@ CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 CUT, ENDS = 8, 16  # bits of a byte after those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
 IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # the start of each table in `NormalizerArguments.stops`
-FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting; also found in raw text
+# values in `NormalizerArguments.every`: the string is found only by rewriting; it is also found in raw text
+FOUND_ALONE, FOUND_ANYWAY = 0, 1
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
 HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
@@ -52,7 +53,7 @@ class EditArguments(NamedTuple):
         rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: as in `Edit`. All other
             columns contain the start and the end of the edit's content, string and runs in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
-        counts: uint64[2], the number of edits before the maps of characters, and the number of all edits.
+        counts: uint64[2], the number of edits that come before the mappings of characters, and the number of all edits.
         bytes: uint8[edits, 2, 256]. First row: 1 if a replaced string may begin with the byte. Second row: 1 if the byte may be the second
             byte of a replaced string, or may follow a replaced string of one byte.
     """
@@ -92,7 +93,7 @@ class NormalizerArguments(NamedTuple):
             string of cuts, plus the reach of all edits. `REACH`: the maximum number of bytes of a string in `every`. `TRIMS`: 0 if spans of
             tokens include their whitespace; `TRIMS_ALL` if they exclude it; `KEEPS_FIRST` if they include only the first space of a text.
             `LAGS`: 1 if removing a character with `DROPS` at the beginning of a stretch makes all later spans lag, see `fst.text.charsmap`.
-            `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens is *copied*: each
+            `HAS_MAPS`: 1 if there are mappings of characters, or characters compose. `COPIES`: 1 if a text without tokens is *copied*: each
             character stays or is `mapped`, and only `lead` and a space by `PREFIX` are added before the text. `LEADS`: 1 if the span of
             each character of `lead` is the first character of the text; 0 if it is empty. `PUTS_BEHIND`: 1 if an edit adds text after a
             text.
@@ -110,15 +111,17 @@ class NormalizerArguments(NamedTuple):
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` means the character itself.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
         pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.automata.matcher.Matcher.edges`.
-        ascii: uint8[128], the ASCII character that each ASCII character becomes, whatever its neighbours are; or `NO_ASCII`.
-        last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
+        ascii: uint8[128], the ASCII character that each ASCII character becomes next to any neighbours; `NO_ASCII` if there is no such
+            character.
+        last_numbers, last_ends, last_lists: the mapping that is applied to characters after composition, in the form of `numbers`,
+            `list_ends` and `lists`.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each token is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token. The index of a token is the number in its mark.
         every: all tokens, and strings that edits change. A walk finds overlapping strings, too. The value of a string is `FOUND_ALONE` or
             `FOUND_ANYWAY`.
         cuts: the strings of cuts. A walk finds overlapping strings, too.
-        edits: the edits.
-        charsmap: the charsmap among the edits.
+        edits: the arrays of the edits.
+        charsmap: the arrays of the edit that is a charsmap.
         lead: uint8[n], ASCII, the text that an edit prepends.
         space: uint8[n], UTF-8, the character written for a space.
         splitter: the splitter that cuts a text before spaces are added to each pre-token.
@@ -206,12 +209,14 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
         known = replace(added, specials=marked if number else added.specials, contextual=contextual)
         found.append(normalizer_arguments(by, known, None))
     for one in found[1:]:
-        one.params[COPIES] = 0  # because a copied text must not begin with a mark
+        one.params[COPIES] = 0  # a text that begins with a mark must not be copied
     return found
 
 
 def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> NormalizerArguments:
-    """The arguments for finding the borders of a sequence of normalizers: a character changes if any normalizer changes it."""
+    """The arguments for finding borders in a text with a sequence of normalizers. A character changes if any of these normalizers changes
+    it.
+    """
     edits = tuple(edit for by in steps for edit in by.edits)
     every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)
     for one in all_normalizer_arguments(steps, added):
@@ -320,7 +325,7 @@ def expansion_bound(by: Normalizer) -> int:
 
 
 def prove_normalizer(by: Normalizer | None, added: AddedTokens) -> None:
-    """Prove that a normalizer finds contextual tokens, that its bound is at most `MAX_EXPANSION`, and that the table loads fast."""
+    """Prove that a normalizer finds contextual tokens, that its expansion bound is at most `MAX_EXPANSION`, and that it loads fast."""
     need(by or not added.contextual, "there are contextual added tokens, and no normalizer finds them")
     if by is None:
         return
@@ -359,7 +364,7 @@ def _has_spaces(by: Normalizer) -> bool:
 
 
 def _copies(by: Normalizer, added: AddedTokens) -> bool:
-    """Whether a text without tokens is copied, see `COPIES` of `NormalizerArguments`, provided that each character of the text stays.
+    """Whether a text without tokens is copied if all its characters stay or are `mapped`, see `COPIES` of `NormalizerArguments`.
 
     Other rules could change prepended text, or find a token in it. So if an edit prepends text, a text is copied only if there are no other
     rules.
@@ -387,7 +392,7 @@ def _every(added: AddedTokens, by: Normalizer) -> dict[str, int]:
     A token is `FOUND_ANYWAY` only if no rule changes whitespace next to tokens.
     """
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
-    if by.whitespace.separator != KEEPS:  # if there are two adjacent separators, one of them is removed
+    if by.whitespace.separator != KEEPS:  # of two adjacent separators, rewriting removes one
         every[2 * (SPACE if by.whitespace.separator == JOINS else BREAK)] = FOUND_ALONE
     puts = any(map(_puts, by.edits))
     known = without_context(added) if by.whitespace.prefix == NEVER and not puts and not _strips(by) else {}
@@ -433,13 +438,13 @@ def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.
 
 
 def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:
-    """`mapped` of a `NormalizerArguments`: the result for each byte.
+    """Compute `mapped` of a `NormalizerArguments`, the result for each byte.
 
-    The last map alone determines the result for an ASCII character, with three exceptions: the character or its image is whitespace, may
-    change for a different reason, or is in one of `strings`.
+    The last mapping alone determines the result for an ASCII character, with three exceptions: the character or its image is whitespace,
+    may change for a different reason, or is in one of `strings`.
 
     Args:
-        ascii_, kinds: as in `NormalizerArguments`, but `kinds` excludes the last map.
+        ascii_, kinds: the fields of `NormalizerArguments`, but `kinds` excludes the changes by the last mapping.
         strings: strings that edits change, and tokens of normalised text.
     """
     taken = {*np.flatnonzero(kinds[: len(ascii_)] & (CHANGES | WHITE)).tolist(), *map(ord, "".join(strings))}
@@ -451,7 +456,7 @@ def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterab
 
 
 def _kinds(by: Normalizer, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
-    """`kinds` of a `NormalizerArguments`, without the changes of the last map."""
+    """Compute `kinds` of a `NormalizerArguments`, without the changes by the last mapping."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     word = added.context.word if added.context else ()
     for first, last in zip(word[0::2], word[1::2], strict=True):

@@ -1,11 +1,12 @@
 """Upper bounds on the rewritten size of one text, from a bound for each character; `fst.text.expansion` has a single bound for all
 characters.
 
-Few characters grow much: U+FDFA becomes 18 letters. So the capacity for a long text is the sum of the bounds of its characters.
+Only few characters become much longer; U+FDFA, for example, becomes 18 letters. So the capacity for a long text is the sum of the bounds of
+its characters.
 
 Bounds are computed backwards, from the last step of rewriting to the first. The bytes of a replacement count for the first character of the
-replaced string, and the bytes of a composite for its first part. Cuts and tokens of normalized text are rare: the sum is simply multiplied
-by their maximum growth.
+replaced string, and the bytes of a composite for its first part. Cuts and tokens of normalized text are rare, so the sum is simply
+multiplied by the largest factor by which they lengthen a text.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from fst.text.normalizer import Normalizer, spread
 BLOCK = 1 << 20  # bytes of a text that are counted at a time
 MAX_PASSES = 8  # maximum number of passes over the pairs that compose; no composite has more marks
 
-Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes that a character becomes
+Bounds = NDArray[np.int64]  # by code point, the maximum number of bytes of the text that replaces the character
 
 
 class CharacterExpansion:
@@ -36,7 +37,7 @@ class CharacterExpansion:
     Args:
         by: the normalizer.
         early, late: the added tokens of raw and of normalized text.
-        token: the maximum number of bytes that an added token becomes.
+        token: the maximum number of bytes of the text that replaces an added token.
     """
 
     def __init__(self, by: Normalizer, early: Sequence[str], late: Sequence[str], token: int) -> None:
@@ -109,7 +110,7 @@ def with_strings(strings: DoubleArray, bounds: Bounds) -> Bounds:
 
 
 def mapped(images: Images, bounds: Bounds) -> Bounds:
-    """Compute the bounds of characters before a map from the bounds of their images."""
+    """Compute the bounds of characters before a mapping from the bounds of their images."""
     found = bounds.copy()
     for first, last, *image in images.runs:
         own = slice(first, last + 1)

@@ -1,12 +1,12 @@
 """Charsmaps: strings of characters and their replacements, as in SentencePiece's normalizers.
 
-A *manner* is a method to find the strings. The manners are:
+A *manner* is a method of finding the strings. The manners are:
 
 - `CLUSTERS`, of ``tokenizers``: the text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole if it
   begins with a string of the charsmap; the shortest of these strings gives the replacement. In all other clusters, each character is looked
   up alone.
-- `LONGEST`, of sentencepiece: the longest string at each position is replaced.
-- `PIECEWISE`: like `LONGEST`, but no span covers removed text: a gap between spans marks its position for the next edit.
+- `LONGEST`, of ``sentencepiece``: the longest string at each position is replaced.
+- `PIECEWISE`: like `LONGEST`, but no span covers removed text, so that the next edit recognizes its position by a gap between two spans.
 - `KEEPING`: like `PIECEWISE`, but each string is replaced by itself. The text does not change; spans change only where other edits change
   the text.
 
@@ -124,7 +124,7 @@ class Charsmap:
 
     @Lazy
     def replaces(self) -> NDArray[np.bool_]:
-        """bool[0x110000], whether a character is a string with a different replacement.
+        """bool[0x110000], whether a character alone is a string of the charsmap whose replacement is a different text.
 
         A charsmap replaces a character by itself only to keep the character out of longer strings.
         """
@@ -137,7 +137,7 @@ class Charsmap:
 
     @Lazy
     def drops(self) -> NDArray[np.bool_]:
-        """bool[0x110000], whether a character is replaced by the empty string."""
+        """bool[0x110000], whether a character alone is a string of the charsmap whose replacement is empty."""
         found, is_dropped = self.strings.characters, np.zeros(CODE_POINTS, bool)
         ends = np.frombuffer(self.strings.texts, np.uint8) == 0
         is_dropped[found.codes[(found.values >= 0) & ends[found.values]]] = True
@@ -148,7 +148,7 @@ class Charsmap:
         """bool[0x110000], whether a character is the second character of a longer string that may be replaced."""
         strings, is_second = self.strings, np.zeros(CODE_POINTS, bool)
         firsts = strings.characters
-        if self.manner == CLUSTERS:  # a string that begins with a shorter string is never the shortest
+        if self.manner == CLUSTERS:  # if a string begins with a shorter string, only the shorter string is ever found
             firsts = type(firsts)(*(array[firsts.values < 0] for array in firsts))
         found, at = strings.seconds(firsts.nodes)
         if self.manner == CLUSTERS:
@@ -169,7 +169,7 @@ class Charsmap:
 
     @property
     def triggers(self) -> Sequence[str]:
-        """Strings for a fast check: each text that changes contains one of these strings, or a character of `singles`."""
+        """Strings for a fast check whether a text may change: each such text contains one of these strings, or a character of `singles`."""
         return []
 
     @property
@@ -207,7 +207,7 @@ def _read_along(changes: Sequence[int], places: Sequence[Place]) -> Iterator[Pla
 
 
 def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bool) -> list[Place]:
-    """The spans of characters as in sentencepiece: each span is from the start of the replaced string to the start of the next string.
+    """The spans of characters as in ``sentencepiece``: each span is from the start of the replaced string to the start of the next string.
 
     Only the last character of a replacement has this span; all other characters of a replacement have an empty span at the start of the
     string. If `extends` is set, the span of a character includes removed text after it.

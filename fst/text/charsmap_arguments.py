@@ -22,7 +22,7 @@ class CharsmapArguments(NamedTuple):
             in the span of the character before it.
         kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string that changes, `IS_SECOND` if it is the second character
             of a longer string.
-        values: uint32[0x110000], the position of a character's replacement, counted from 1; 0 if the character is not a string.
+        values: uint32[0x110000], 1 + the position of a character's replacement in `texts`; 0 if the character alone is not a string.
         units: uint32[n], the double array, see `fst.automata.double_array`.
         texts: uint8[n], UTF-8 with a NUL after each replacement.
         classes: uint8[0x110000], the class of each character; pairs: uint8[classes, classes], see `fst.text.clusters.PAIRS`.

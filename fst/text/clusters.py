@@ -1,8 +1,8 @@
 """Extended grapheme clusters: characters that stay together (Unicode Standard Annex 29).
 
 The classes of two neighbours determine whether they stay together. Two rules also look further back. A consonant stays with an earlier
-consonant if there are only marks between them, at least one of them a linker. A pictograph stays with an earlier pictograph if there are
-only marks and a joiner between them.
+consonant if there are only marks between them, of which at least one is a linker. A pictograph stays with an earlier pictograph if there
+are only marks and a joiner between them.
 
 The rule for pairs of regional indicators is left out, because it makes no difference for charsmaps: a cluster with two regional indicators
 has more than `SHORT` bytes.
@@ -24,14 +24,15 @@ NAMES = (
 )
 CLASSES = range(len(NAMES))
 OTHER, RETURN, FEED, CONTROL, PREPEND, CONSONANT, PICTOGRAPH, EXTEND, LINKER, NONJOINER, JOINER, SPACING, L, V, T, LV, LVT = CLASSES
-SYLLABLE = len(NAMES)  # in `Runs`: the class is `LV` or `LVT`, depending on the syllable
+SYLLABLE = len(NAMES)  # stands for `LV` or `LVT` in `Runs`; which of them depends on the syllable
 CONTROLS = RETURN, FEED, CONTROL
 MARKS = EXTEND, LINKER, NONJOINER, JOINER, SPACING
 IN_CONJUNCTS = EXTEND, LINKER, JOINER  # the classes allowed between two consonants, with at least one linker
 EXTENDS = EXTEND, LINKER, NONJOINER  # the classes allowed between a pictograph and a joiner
 PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # in Hangul syllables: the classes that stay with each class
 
-APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)  # the rule for a pair of classes; the last two depend on the text before the pair
+# the rules for pairs of classes; the last two rules depend on the text before the pair
+APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)
 
 Runs = Sequence[Sequence[int]]  # the first and the last code point of characters, and their class
 

@@ -30,15 +30,15 @@ HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant
 LEADING, VOWELS, TRAILING = 0x1100, 0x1161, 0x11A7
 VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 
-ITSELF = CODE_POINTS  # in an image: the mapped character; one past the last code point
-MAX_ROW = 64  # maximum number of numbers in a stored row, except for suspects; also the maximum growth of a text
+ITSELF = CODE_POINTS  # a value in an image that means the mapped character; it is one past the last code point
+MAX_ROW = 64  # maximum length of a stored row, except for suspects; also the largest factor by which a text may become longer
 NO_ASCII = 0xFF
 FIRST_PART = 1 << 21  # the bit above a code point, set for the first part of a character
 
 
 @dataclass(frozen=True)
 class Images:
-    """A map from a character to its image, zero or more characters. Characters outside all runs map to themselves.
+    """A mapping of each character to its image, which is zero or more characters. Characters outside all runs map to themselves.
 
     Attributes:
         runs: ascending rows: the first and the last code point of characters with one image, then this image. `ITSELF` in an image means
@@ -73,11 +73,11 @@ class Composition:
     """All normalizers up to the one that composes a text or orders its marks, merged into a single step.
 
     Attributes:
-        first: the map of characters before decomposition.
+        first: the mapping that is applied before decomposition.
         decompositions: the full decomposition of each character that decomposes, except Hangul syllables.
         orders: the rank of each mark in canonical ordering, at least 1.
         pairs: the composite of each pair of characters that composes. Without pairs, nothing composes, not even Hangul syllables.
-        suspects: the characters that may change a text in other ways than the order of its marks.
+        suspects: the characters whose presence may change a text in more than the order of its marks.
     """
 
     first: Images
@@ -192,8 +192,8 @@ def _syllable(code: int) -> tuple[int, ...]:
 
 
 def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Iterator[Place]:
-    """The spans of composed characters. A character that replaces others has the next span; an added character has the span of the
-    character before it.
+    """The spans of composed characters. A character that replaces other characters gets the next span; an added character gets the span of
+    the character before it.
     """
     following = 0
     for _, more in composed:
@@ -205,7 +205,9 @@ def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Ite
 
 
 def lists_of(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
-    """A map of characters, followed by a decomposition, as `numbers`, `list_ends` and `lists` of `NormalizerArguments`."""
+    """Combine a mapping of characters and the decomposition after it in the fields `numbers`, `list_ends` and `lists` of
+    `NormalizerArguments`.
+    """
     numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
     known: dict[tuple[int, ...], int] = {}
 
@@ -228,7 +230,7 @@ def lists_of(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tup
 
 
 def ascii_of(last: Images, composition: Composition) -> NDArray[np.uint8]:
-    """The ASCII character that each ASCII character becomes. If characters compose, all are `NO_ASCII`."""
+    """The ASCII character that each ASCII character becomes. If characters compose, the result is `NO_ASCII` for all characters."""
     images = [last.of(code) for code in range(128)]
     is_alone = [
         not composition.pairs

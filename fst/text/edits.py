@@ -1,8 +1,8 @@
-"""Edits: normalizers that are not maps of characters, because they change strings, runs, or the ends of a stretch.
+"""Edits: normalizers that are not mappings of characters, because they change strings, runs, or the ends of a stretch.
 
-Edits change a stretch, the text between two added tokens, one after another. Each edit also updates the spans of the characters in the raw
-text, like the reference: a replacement has the span of the last character of the replaced string, and text added before a stretch has the
-span of the stretch's first character.
+Edits change a stretch, the text between two added tokens, one after another. Like the reference, each edit also updates the spans of the
+characters in the raw text. A replacement gets the span of the last character of the replaced string; text that is added before a stretch
+gets the span of the first character of the stretch.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Edit:
     Attributes:
         kind: `STRIP`: remove whitespace at the ends. `PREPEND`: add `content` before the text, unless the text is empty. `REPLACE`: replace
             each `string` by `content`, from the left. `RUNS`: replace each maximal run of the characters in `runs` by `content`. `SPACES`:
-            change spaces like sentencepiece, see `_spaced`.
+            change spaces like ``sentencepiece``, see `_spaced`.
         left, right: whether the left end and the right end are stripped. For `SPACES`, `left`: whether a space is added before the text;
             `right`: whether spaces at the ends and each `string` at the right end are removed, and runs of spaces become one space.
-        content: the inserted text. For `SPACES`: a space added at the end, or the empty string.
+        content: the inserted text. For `SPACES`, the text that is added at the end: a space or nothing.
         string: the replaced text.
         runs: the set of characters for `RUNS`, as ranges of code points (first, last).
         least: the minimum number of characters in a replaced run.
@@ -102,7 +102,7 @@ class Edit:
         return "".join([*parts, text[at:]]), [*kept, *places[at:]]
 
     def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
-        """Change spaces like sentencepiece. Return the new text, and its spans: each span ends where the next span begins.
+        """Change spaces like ``sentencepiece``. Return the new text, and its spans: each span ends where the next span begins.
 
         The space added before the text follows all spaces at the beginning of the raw text. The span of this space ends where the first
         character begins, so it covers the text that was removed before this character. The space added at the end has an empty span. No
@@ -156,8 +156,8 @@ class Edit:
 
     @property
     def triggers(self) -> Sequence[str] | None:
-        """Strings for a fast check: each text that the edit changes contains one of these strings, a character of `singles`, or whitespace
-        to strip.
+        """Strings for a fast check whether the edit changes a text: each such text contains one of these strings, a character of `singles`,
+        or whitespace that is stripped.
 
         None if there are too many strings.
         """

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from fst.text.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images
 
 RATIOS = 840  # a common multiple of 1 to 8, the possible byte lengths of one or two characters
-OF_SYLLABLE = 3  # a Hangul syllable has at most three parts, and each part has as many bytes as the syllable
+OF_SYLLABLE = 3  # the bound for a Hangul syllable, which has at most three parts; each part has as many bytes as the syllable
 
 
 def of_images(images: Images) -> Fraction:
-    """The bound for a map of characters. The first character of a run has the fewest bytes."""
+    """The bound for a mapping of characters. Of a run of characters, the first has the fewest bytes, and so decides the bound."""
     return _most(([first], [first if part == ITSELF else part for part in image]) for first, _, *image in images.runs)
 
 
 def of_composition(composition: Composition) -> Fraction:
-    """The bound for a composition: for its map, the decomposition (Hangul syllables last), and the composites."""
+    """The bound for a composition, which consists of a mapping, the decomposition (Hangul syllables last), and the composites."""
     parts = composition.decompositions.values()
     makes_syllables = any(HANGUL <= part < HANGUL + SYLLABLES for part in chain.from_iterable(parts))
     decomposed = _most(([code], parts) for code, parts in composition.decompositions.items())
@@ -30,7 +30,7 @@ def of_composition(composition: Composition) -> Fraction:
 
 
 def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
-    """The bound for changes. A change is two strings of code points: before and after.
+    """The bound for changes. A change is a string of code points before, and a string of code points after.
 
     The bound is at least 1: text that a later change removes needs capacity until then.
     """

@@ -32,10 +32,11 @@ from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BREAKS, NO_WHITESPACE, SPACE, Whitespace
 
-MAX_STEPS = 100  # maximum number of steps; also the maximum length of a sequence of normalizers
+MAX_STEPS = 100  # maximum number of steps, which is also the maximum length of a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
-MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # numbers of lists are uint16, and each list may need two numbers
+# `MAX_LISTS` follows from the numbers of lists, which are uint16, because a list may need two numbers
+MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14
 
 
 class Stretch(NamedTuple):
@@ -44,7 +45,7 @@ class Stretch(NamedTuple):
     Attributes:
         text: the characters.
         places: the span of each character in the raw text; for an added token, one span with the token's whitespace.
-        token: the id of an added token; None for a stretch between added tokens.
+        token: the id of an added token; None for the text between two added tokens.
     """
 
     text: str
@@ -116,7 +117,7 @@ class Normalizer:
     Attributes:
         composition: the normalizers up to the normalizer that orders marks or composes; None if there is no such normalizer.
             `composition.suspects` contains all characters that `composition` may change, or that may change the characters before them.
-        last: the map of characters after `composition`.
+        last: the mapping that is applied after `composition`.
         whitespace: the rules for writing spaces.
         cuts: the strings after which the splitter restarts.
         before, after: the edits before `composition` and after `last`.
@@ -294,7 +295,8 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
         tokens: the tokens by their spelling.
         word: the code points of word characters; a token with ``single_word`` next to a word character is ignored.
     """
-    at = begun = white = 0  # the search position; the end of the last token; the end of the whitespace that the last token includes
+    # `at`: where the search continues; `begun`: the end of the last token; `white`: the end of the whitespace that the last token includes
+    at = begun = white = 0
     while at < len(text):
         spelling = max((token for token in tokens if text.startswith(token, at)), key=len, default="")
         first, at = at, at + (len(spelling) or 1)
@@ -349,7 +351,7 @@ def late(added: AddedTokens) -> dict[str, ContextualToken]:
 
 
 def flagged(token: ContextualToken) -> bool:
-    """Whether a token has flags: its neighbours then decide whether it is found, and how much whitespace it includes."""
+    """Whether a token has flags, so that its neighbours decide whether it is found, and how much whitespace it includes."""
     return token.single_word or token.lstrip or token.rstrip
 
 

@@ -1,4 +1,5 @@
-"""The conversion of raw text to symbols, for every machine over normalized text: the slow walk, and the proof for kernels.
+"""The conversion of raw text to symbols, for every machine that reads normalized text. This module contains the slow walk, and the proof
+for kernels.
 
 A machine reads one *symbol* (normalized character) at a time. Five arrays map a text to its symbols:
 
@@ -10,7 +11,7 @@ A machine reads one *symbol* (normalized character) at a time. Five arrays map a
     record A.
 ``symbols``
     lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` for each symbol, the lowest rank
-    first. Class 0 is a mark without a symbol, which only takes up a position in a run of marks.
+    first. Class 0 stands for a mark without a symbol, which only has a position in a run of marks.
 ``specials``
     the trie of the added tokens that are cut out of the raw text first, one character per node; each token has a class.
 
@@ -46,7 +47,7 @@ from fst.tables.table import Table
 from fst.text.composition import Place
 
 MAX_RANK = 63
-MAX_LISTED = 32  # maximum number of symbols of one character; U+FDFA, decomposed, has 18
+MAX_LISTED = 32  # maximum number of symbols of one character; the decomposition of U+FDFA has 18 symbols
 KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
 
 NORMALIZED = CODE_POINTS  # added to the code point of a normalized character
@@ -73,7 +74,7 @@ class ReadingTable(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """The maximum number of symbols of a character: a text has at most one id for each symbol."""
+        """The maximum number of symbols of a character, because a text has at most one id for each symbol."""
         a = self.classes[0::2]
         return int(self.symbols[ENTRY.targets_of(a[field_kind(a) == LIST])].max(initial=1))
 
@@ -142,7 +143,7 @@ class ReadingTable(Table):
         return end
 
     def _run(self, text: str, position: int, end: int) -> Iterator[Symbol]:
-        """The symbols of a character or of a run of marks, by rank; equal ranks keep their order.
+        """The symbols of a character or of a run of marks, sorted by rank. Symbols of equal rank keep their order.
 
         Spans stay in text order. The first symbol of each character gets the span of the next character that has symbols. Every other
         symbol gets the span of the symbol before it.
@@ -182,7 +183,7 @@ def parents_of(specials: Array) -> Array:
 
 
 def prove_lists(table: ReadingTable) -> None:
-    """Prove that lists contain classes of one symbol in canonical order, and that their flags match their content."""
+    """Prove that lists contain only classes of a single symbol, in canonical order, and that the flags of each list match its content."""
     a, symbols = table.classes[0::2], table.symbols
     lists = np.flatnonzero(field_kind(a) == LIST)
     kind, fences, flags, start = field_kind(a), are_fences(a), field_output(a[lists]), ENTRY.targets_of(a[lists])
@@ -274,7 +275,7 @@ def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
 
 
 def _edges(trie: Array) -> dict[tuple[int, int], int]:
-    """The nodes of a trie by parent and letter; each node must have one parent and a different letter from its siblings."""
+    """The nodes of a trie by parent and letter. Prove that each node has one parent, and that siblings have different letters."""
     code, child, sibling, _ = trie.T.tolist()
     edges: dict[tuple[int, int], int] = {}
     for node, first in enumerate(child):

@@ -24,8 +24,8 @@ class Reader(NamedTuple):
         records: uint64[classes + 1], record A of each class, then the record of a space for the end of a text.
         pages, blocks, lists: as in `fst.text.reading.ReadingTable`; `lists` is its ``symbols``.
         specials: the special tokens; the value of each token is its class.
-        second_units: uint64[1], a bit set: the lowest 6 bits of the second unit of each special token. All bits are set if a special token
-            has a single unit.
+        second_units: uint64[1]. For the second unit of each special token, the bit ``unit & 63`` is set. All bits are set if a special
+            token has a single unit.
     """
 
     bmp_classes: Array
@@ -51,7 +51,7 @@ def reader(table: ReadingTable) -> Reader:
 
 
 def with_end(records: Array, end: np.uint64 = WHITESPACE) -> Array:
-    """Append the record for the end of a text to the records of classes."""
+    """Append to the records of classes the record for the end of a text."""
     return np.append(records, end).astype(np.uint64)
 
 
@@ -73,7 +73,8 @@ def _bmp_classes(table: ReadingTable) -> NDArray[np.uint16]:
     records = a[symbol[listed]]
     first = ENTRY.targets_of(records)
     single = (field_output(records) == STARTS_SPECIAL) & (table.symbols[first] == 1)
-    symbol[listed] = np.where(single, table.symbols[first + single], 0)  # the proof of the table excludes fences and ranks
+    # the proof of the table shows that there are no fences and no ranks here
+    symbol[listed] = np.where(single, table.symbols[first + single], 0)
     symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0
     return np.where(listed | (symbol == 0), symbol | NOT_PLAIN, symbol).astype(np.uint16)
 

@@ -21,7 +21,7 @@ MAX_CLASSES = 62
 DEAD, START = 0, 1
 # Numbers in the arguments of kernels that search for pre-tokens:
 COLUMNS = 0  # index into `params`: the number of columns of `moves`
-MEMO = 3  # the length of the memo of `fst.runtime.kernels.tries.match_at`; the numbers of the search for pre-tokens follow it
+MEMO = 3  # number of elements of a memo that `fst.runtime.kernels.tries.match_at` uses; the elements for the search for pre-tokens follow
 STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # indices into a memo, see `fst.runtime.text.kernels.search`
 FAILED_BITS = 14  # at most ``1 << FAILED_BITS`` failed searches are remembered
 
@@ -30,10 +30,10 @@ FAILED_BITS = 14  # at most ``1 << FAILED_BITS`` failed searches are remembered
 class Splitter:
     """An automaton that cuts a text into pre-tokens by a pattern.
 
-    A search begins in START at a position of the text and reads one symbol at a time. A move consists of the next state and a bit: whether
-    a match ends before the symbol. The bit comes one symbol late, so patterns can look one symbol ahead. A search ends in DEAD, and its
-    match is the match that ended last. The next search begins at the end of this match. If there is no match, the next search begins one
-    symbol after the start of this search.
+    A search begins in START at a position of the text and reads one symbol at a time. A move consists of the next state and of a bit, which
+    is set if a match ends before the symbol. So the end of a match is known only after the next symbol is read, and a pattern can look one
+    symbol ahead. A search ends in DEAD, and its result is the longest match. The next search begins at the end of this match. If there is
+    no match, the next search begins one symbol after the start of this search.
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
@@ -142,7 +142,7 @@ def prove_moves(moves: NDArray[np.uint16]) -> None:
 
 
 def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span]:
-    """The pre-tokens that a behavior makes from segments; a segment is a match (True) or a gap (False).
+    """The pre-tokens that a behavior makes from segments. The flag of a segment is True for a match, and False for a gap.
 
     >>> segments = [((0, 1), True), ((1, 4), False), ((4, 5), True), ((5, 6), True)]
     >>> kept(segments, "removed")

@@ -1,9 +1,9 @@
 """Rules for spaces in a part of a text. The rules apply before a splitter cuts the part.
 
 In SentencePiece, a piece includes the space before its word, written as a *symbol*, mostly ▁. So pipelines for SentencePiece models replace
-each space by the symbol. This module does the reverse: it replaces the symbol by a space, in texts and in tokens. Nearly all texts contain
-spaces and no symbol, so they do not change. If the symbol is not a token, spaces become the symbol: the model then falls back to the
-symbol's bytes.
+each space by the symbol. This module does the reverse and replaces the symbol by a space, in texts and in tokens. Nearly all texts contain
+spaces and no symbol, so they do not change. If the symbol is not a token, spaces become the symbol, and the model falls back to the bytes
+of the symbol.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Whitespace:
         prefix: the words that get a leading space, unless they begin with a space or the symbol: `ALWAYS`: all words; `NEVER`: no word;
             `FIRST`: only a word at the beginning of the raw text.
         symbol: the character that means a space; "" if no character does.
-        separator: `KEEPS`: the part is one word. Otherwise whitespace separates words, and the separator joins them: `JOINS`, the empty
-            string, or `BREAKS`, a line break.
+        separator: `KEEPS`: the part is one word. For the other values, whitespace separates words, and is replaced by the empty string
+            (`JOINS`) or by a line break (`BREAKS`).
         keeps_symbol: whether spaces are written as the symbol. Otherwise the symbol is written as a space.
     """
 
@@ -40,7 +40,7 @@ class Whitespace:
 
     @property
     def character(self) -> str:
-        """The character for a written space."""
+        """The character that is written for a space."""
         return self.symbol if self.keeps_symbol else SPACE
 
     def stored(self) -> dict[str, Any]:

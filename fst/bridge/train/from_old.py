@@ -27,7 +27,7 @@ def like(
     **options: Any,
 ) -> Trained:
     """Train a new vocabulary on other texts, and combine it with all other parts of an old tokenizer, like ``train_new_from_iterator`` of
-    transformers.
+    ``transformers``.
 
     The new tokenizer has the old kind of model, normalizer, pre-tokenizer, decoder, post-processor and settings, and the old added tokens
     with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
@@ -36,7 +36,7 @@ def like(
     Tables and files do not record how a vocabulary was trained, so the trainer gets the following arguments, which `options` override:
 
     - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; if the model is byte-level, all bytes are in the alphabet. If the
-      old tokenizer has ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in transformers; pass
+      old tokenizer has ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in ``transformers``; pass
       ``byte_fallback=True`` to add them.
     - WordPiece: the old `unk_token` and `continuing_subword_prefix`; merges are chosen by frequency.
     - WordLevel: the old `unk_token`.
@@ -109,7 +109,7 @@ def extend(
 
     Args:
         old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
-            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of tiktoken, an
+            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of ``tiktoken``, an
             equivalent splitter of ``tokenizers`` replaces its pattern.
         words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
         add: the number of new tokens. Fewer tokens are added if there are no more pairs to merge, or no more new words.

@@ -50,7 +50,8 @@ def bpe(
         min_frequency: pairs rarer than this are not merged.
         special_tokens: the tokens with the first ids. A special token of one character also represents this character in words.
         initial_alphabet: characters that get ids even if no word contains them; longer strings count as their first character. None: with
-            byte-level splitters, the letters of all 256 bytes, as in ``train_new_from_iterator`` of transformers; otherwise no characters.
+            byte-level splitters, the letters of all 256 bytes, as in ``train_new_from_iterator`` of ``transformers``; otherwise no
+            characters.
         limit_alphabet: the maximum number of characters. Less frequent characters are deleted from the words. None: no limit.
         continuing_subword_prefix: the prefix of tokens that do not begin a word.
         end_of_word_suffix: the suffix of tokens that end a word.

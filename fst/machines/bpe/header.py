@@ -52,7 +52,7 @@ class BpeModel:
         unk_token: the source's name for the unknown token; None if the source has no unknown token.
         fuse_unk: whether a run of missing bytes or characters becomes one `unk_id`.
         byte_fallback: whether the source has fallback tokens for bytes.
-        sentencepiece: the types and scores of the pieces in a model of sentencepiece; None for other sources.
+        sentencepiece: the types and scores of the pieces in a model of ``sentencepiece``; None for other sources.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
