@@ -1,4 +1,4 @@
-"""The compiler: it turns vocabularies into tables, before run time.
+"""The compiler, which turns vocabularies into tables before run time.
 
 The steps of a compilation: source → alphabet and trie → failure links and pops → transducer → rows and classes → tables.
 """

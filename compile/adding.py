@@ -1,4 +1,4 @@
-"""Add tokens to a table: compile only those parts again that depend on added tokens."""
+"""Add tokens to a table. Only the parts of the table that depend on added tokens are compiled again."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
 
 
 def _stated(tokens: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The tokens in the format of a ``tokenizer.json``, without ids. Empty tokens are skipped, as in the reference."""
+    """The tokens in the format of a ``tokenizer.json``, without ids. Empty tokens are skipped, as `tokenizers` does."""
     if isinstance(tokens, str | Mapping):
         raise TypeError(f"tokens is {type(tokens).__name__}; expected an iterable of tokens; pass a list")
     for token in tokens:
@@ -86,7 +86,8 @@ def _token(token: Any) -> AddedToken:
 
 
 def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str, int]:
-    """The id of each added token. The first new id is the number of tokens, as in ``tokenizers``; for other libraries, the highest id + 1.
+    """The id of each added token. The first new id is the number of tokens if `tokenizers` defines the ids; if another library defines
+    them, the highest id + 1.
 
     Raises:
         UnsupportedError: a new id is already the id of another token, or is too high.
@@ -105,7 +106,7 @@ def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str,
 
 
 def _named(table: Any, new: Collection[str]) -> Any:
-    """Return the table, with roles for new tokens that have usual names, such as pad_token for [PAD], unless another token has the role."""
+    """Assign roles to new tokens with usual names, such as pad_token to [PAD], unless another token already has the role."""
     metadata = table.metadata
     named = {**named_tokens(new, None, None), **metadata.settings.named_tokens}
     return replace(table, header=replace(metadata, settings=replace(metadata.settings, named_tokens=named)).to_json())

@@ -1,4 +1,4 @@
-"""The compiler's public functions."""
+"""The public functions that compile tokenizers."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def wordpiece(
 ) -> WordPieceTable:
     """Compile a WordPiece vocabulary.
 
-    Normalization, pre-tokenization and WordPiece become one transducer over the characters of raw text. The ids of every string equal those
-    of ``tokenizers.Tokenizer.from_file``; for a folder, those of ``transformers.AutoTokenizer.from_pretrained``. If an option is None, the
-    source determines its value. A ``vocab.txt`` or a list of tokens contains no options; for these sources, the default is BERT's value,
-    given below in brackets.
+    Normalization, pre-tokenization and WordPiece become one transducer over the characters of raw text. Every string gets the same ids as
+    from ``tokenizers.Tokenizer.from_file`` or, for a folder, from ``transformers.AutoTokenizer.from_pretrained``. If an option is None, the
+    source determines the value. A ``vocab.txt`` or a list of tokens contains no options; for these sources, the default is BERT's value,
+    which is given below in brackets.
 
     Args:
         source: a ``vocab.txt`` (one token per line); a ``tokenizer.json``; a folder with one of these files, and with others such as
@@ -51,7 +51,7 @@ def wordpiece(
         unk_token: the token for a word without a segmentation ["[UNK]"].
         continuing_subword_prefix: the first characters of tokens that continue a word; it may be "" ["##"].
         max_input_chars_per_word: a normalized word with more characters is one unknown token [100].
-        pre_tokenizer: "bert" splits at spaces and punctuation; with "none" the whole text is one word ["bert"].
+        pre_tokenizer: "bert" splits at spaces and punctuation; with "none", the complete text is one word ["bert"].
         layout: "compact": at most two transition look-ups per character; "linked": at most three, because failure links replace most
             transitions, for alphabets of thousands of characters; "auto": chosen by the compiler.
 
@@ -85,9 +85,9 @@ def bpe(
 ) -> BpeTable:
     """Compile a BPE vocabulary, over bytes or over characters.
 
-    The ids of every string equal those of the library that defines the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
-    ``transformers.AutoTokenizer.from_pretrained`` for a folder, tiktoken for its encodings, mistral-common for a ``tekken.json``, and
-    sentencepiece for a ``.model``.
+    Every string gets the same ids as from the library that defines the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
+    ``transformers.AutoTokenizer.from_pretrained`` for a folder, `tiktoken` for its encodings, `mistral-common` for a ``tekken.json``, and
+    `sentencepiece` for a ``.model``.
 
     A ``.tiktoken`` file contains neither the pattern of pre-tokens nor the special tokens, so pass them as options. A file with the name of
     an encoding, such as ``cl100k_base.tiktoken``, needs no options. Sources other than ``.tiktoken`` files are complete and accept no
@@ -118,8 +118,8 @@ def bpe(
 def unigram(source: Any) -> UnigramTable:
     """Compile a Unigram vocabulary, such as those of T5, XLM-R and ALBERT.
 
-    The ids of every string equal those of ``tokenizers.Tokenizer.from_file``; for a folder, those of
-    ``transformers.AutoTokenizer.from_pretrained``; for a ``.model``, those of sentencepiece.
+    Every string gets the same ids as from ``tokenizers.Tokenizer.from_file``; for a folder, as from
+    ``transformers.AutoTokenizer.from_pretrained``; for a ``.model``, as from `sentencepiece`.
 
     Args:
         source: a ``tokenizer.json`` or a ``.model`` of sentencepiece, possibly packed with gzip; a folder with one of these files; a live
@@ -143,7 +143,8 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
     Args:
         source: any source of `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram`; also a WordLevel vocabulary.
         layout: the layout of a WordPiece table; see `fst.compile.wordpiece`.
-        options: the options of `fst.compile.wordpiece` or `fst.compile.bpe`, for sources of their kinds; they override the source.
+        options: for a WordPiece or BPE source, the options of `fst.compile.wordpiece` or `fst.compile.bpe`; they override the values in the
+            source.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
@@ -164,7 +165,7 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
 
 
 def _compiled(source: Any, found: Source[Any], layout: str) -> Table:
-    """Compile the source that `read` returned; an error names the source's file or folder."""
+    """Compile a source that `read` returned; errors name the source's file or folder."""
     try:
         return assembled(found, layout)
     except (UnsupportedError, VocabularyError) as error:

@@ -1,4 +1,4 @@
-"""The kinds of models that can be compiled: each has functions that read its model and its text pipeline, and that make a table of them."""
+"""The kinds of models that can be compiled. For each kind, functions read the model and the text pipeline and compile them into a table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> Tex
 
 
 def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str, Any], TextPipeline], Model]:
-    """Add an argument for the text pipeline, which is ignored, to the reader of a model."""
+    """Convert a reader of models that needs no text pipeline into a function of model and text pipeline."""
     return lambda model, _: read(model)
 
 
@@ -119,7 +119,7 @@ def _compiler(kind: str) -> Compiler:
 
 
 def _kind_by_fields(model: Mapping[str, Any]) -> str:
-    """The type of a model without a type, derived from its fields as in the reference."""
+    """The type of a model that does not state it, derived from the model's fields as in `tokenizers`."""
     if "merges" in model:
         return "BPE"
     if isinstance(model.get("vocab"), list):

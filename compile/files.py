@@ -1,4 +1,4 @@
-"""Read the files of a vocabulary: UTF-8 text and JSON, of limited size, possibly packed with gzip. The files are not trusted."""
+"""Read the files of a vocabulary: UTF-8 text or JSON, possibly packed with gzip. The size is limited, because files are not trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read words from columns of Parquet and Arrow files, and of libraries that export Arrow arrays. This module needs pyarrow."""
+"""Read words from columns of Parquet and Arrow files, and from Arrow arrays of other libraries. This module needs `pyarrow`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def words_of_file(path: Path, form: str, column: str | None) -> Sequence[Any]:
     """Read the words of a column of a file. If `column` is None, the file must have only one column.
 
     Raises:
-        VocabularyError: the file is a pipe or a device, or is damaged, or has no column or several columns with the name; or a value is
+        VocabularyError: the file is a pipe or a device, or is damaged, or does not have exactly one column with this name; or a value is
             null.
         OSError: the file cannot be read.
     """
@@ -72,7 +72,7 @@ def _listed(column: Any, what: str, first: int) -> Sequence[Any]:
 
 @contextmanager
 def _blaming(name: str) -> Iterator[None]:
-    """Add the name of the file or of the column to errors of pyarrow."""
+    """Convert errors of `pyarrow` to errors that name the file or the column."""
     try:
         yield
     except (pa.ArrowException, MemoryError, OSError) as error:

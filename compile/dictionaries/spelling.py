@@ -5,13 +5,13 @@ from __future__ import annotations
 from fst.compile.dictionaries.words import Words
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 
-MAX_BYTES = 1 << 16  # the maximum length of a word in bytes; compilers visit a trie level by level
-MAX_TOTAL = 1 << 27  # the maximum length of all words together; compiling takes up to 100 bytes of memory for each of these bytes
+MAX_BYTES = 1 << 16  # the maximum length of a word in bytes, because compilers visit a trie level by level
+MAX_TOTAL = 1 << 27  # the maximum number of bytes of all words together; compiling takes up to 100 bytes of memory for each byte
 MAX_MATCHES = 1 << 24  # the maximum number of matches in the outputs of a table
 
 
 def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list[bytes]:
-    """Encode words in UTF-8 and check their lengths. In messages, a word is called `noun`.
+    """Encode words in UTF-8 and check their lengths. Messages use `noun` for a word, such as "keyword".
 
     Raises:
         VocabularyError, UnsupportedError: a word is not text, is empty or is too long, or all words together are too long.
@@ -30,7 +30,7 @@ def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list
 
 
 def _utf_8(word: object, given: Words, number: int) -> bytes:
-    """Encode a word in UTF-8."""
+    """Encode a word in UTF-8, or raise an error that names the word."""
     if not isinstance(word, str | bytes):
         raise VocabularyError(f"{given.place(number)} is {type(word).__name__}, not str or bytes")
     _need_length(word, given, number)

@@ -1,6 +1,6 @@
 r"""Read the words of a dictionary with their values, from a list, a column, or a file.
 
-The caller or the ending of the file's name determines the file format. The content does not, because any line may be a word:
+The caller or the ending of the file's name determines the file format. The content cannot determine it, because any line may be a word:
 
 ======= ============================ =================================================================
 format  endings                      a word
@@ -32,7 +32,7 @@ FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 WITH_COLUMNS = ("csv", "tsv", "parquet", "arrow")
-FREQUENCY = re.compile(r"[0-9]{1,18}")  # fits into 64 bits
+FREQUENCY = re.compile(r"[0-9]{1,18}")  # so that frequencies fit into 64 bits
 ASCII_SPACE = " \t\n\r\v\f"
 
 
@@ -40,12 +40,12 @@ class Words(NamedTuple):
     """The words of a dictionary; the number of a word is its position.
 
     Attributes:
-        words: the words, as an iterable that can be read once. If the source is an iterable, its elements may have any type, and it may be
-            endless.
+        words: the words, as an iterable that can be read once. If the caller passed an iterable, the words are unchecked: they may have any
+            type, and may never end.
         frequencies: the frequency of each word, in jieba's format; None for other formats.
         tags: the part of speech of each word, or "", in jieba's format; None for other formats.
-        origin: the path of the file, or, for a list, the noun for a word.
-        unit, places: for a file, "line" or "row", and the number of this line or row for each word, from 1; for a list, "" and no places.
+        origin: for messages, the path of the file or, for a list, the noun for a word.
+        unit, places: for a file, "line" or "row", and for each word the number of its line or row, from 1; for a list, "" and no numbers.
     """
 
     words: Iterable[Any]
@@ -100,7 +100,7 @@ def _path(source: str | Path, noun: str) -> Path:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # the name is too long or impossible
+    except (OSError, ValueError):  # the file name is too long or invalid
         return False
 
 
@@ -161,7 +161,7 @@ def _of_records(text: str, path: Path, separator: str, column: str | None) -> Wo
 
 
 def _records(text: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The records, each with the number of its last line; empty lines are skipped."""
+    """The records and the number of each record's last line; empty lines are skipped."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         yield from ((reader.line_num, record) for record in reader if record)

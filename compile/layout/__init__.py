@@ -1,1 +1,1 @@
-"""The layout of states as rows of a table."""
+"""Lay out the states of an automaton as rows of a table."""

@@ -1,4 +1,4 @@
-"""Kernels of the compiler: overlay the rows of a sparse table so that no two rows share a slot, and place words in a perfect hash table."""
+"""Kernels that overlay the rows of a sparse table so that no two rows share a slot, and that build a perfect hash table of words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
     """Place rows by first fit. A uint64 word has one bit for each of 64 candidate bases, and several words are tested at a time.
 
     A row occupies its base, and ``base + column`` for each of its columns. Slots are never freed, so a row cannot fit before the previous
-    row with the same columns; the search starts there. (bert-base-multilingual-cased has 14,738 distinct rows of 218,084: this finds the
-    first fit in 1 s instead of 40 s.)
+    row with the same columns; the search starts there. (For bert-base-multilingual-cased, with 14,738 distinct rows among 218,084, this
+    takes 1 s instead of 40 s.)
 
     Args:
         order: int64[rows], the order in which rows are placed.
@@ -23,7 +23,7 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
         columns: int64[n], ≥ 1.
         shapes: int64[rows], a number for each row, equal for rows with the same columns.
         bases: output, int64[rows].
-        occupied: uint64[words], one bit per slot, initially 0; no base is in the last words.
+        occupied: uint64[words], one bit per slot, initially 0; the last words contain no bases, only other slots of rows.
         tried: int64[shapes], initially 0: the first word to try for each shape.
         free: uint64[words at a time], scratch: the remaining candidates in each word.
 
@@ -35,7 +35,7 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
     for column in columns:
         widest = max(widest, column)
     last = len(occupied) - (widest >> 6) - len(free) - 1
-    full = 0  # number of words at the beginning without a free slot
+    full = 0  # number of words without a free slot at the beginning of `occupied`
     for row in order:
         first, end = starts[row], starts[row + 1]
         while occupied[full] == ~NONE:
@@ -82,7 +82,7 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
 
 @kernel
 def displace(members, starts, bucket, base, displacements, taken, slot):
-    """Find a displacement for every bucket.
+    """Find a displacement for every bucket, so that each word gets a slot of its own in the hash table.
 
     Args:
         members: int64[words], the words, grouped by bucket, the most frequent first.
@@ -91,7 +91,7 @@ def displace(members, starts, bucket, base, displacements, taken, slot):
         base: int64[words], the slot of each word before displacement.
         displacements: output, int64[buckets], initially 0: numbers below 2^16.
         taken: output, bool[slots], initially False; the number of slots is a power of two.
-        slot: output, int64[words], initially -1; it stays -1 for words that are left out.
+        slot: output, int64[words], initially -1; words that are left out keep -1.
     """
     for index in range(len(starts) - 1):
         begin, end = starts[index], starts[index + 1]

@@ -1,4 +1,6 @@
-"""Lay out the rows of an automaton in a `fst.automata.rows.RowFormat`. Rows are overlaid with displacements; no two rows share a slot."""
+"""Lay out the rows of an automaton in a `fst.automata.rows.RowFormat`. Rows are overlaid with displacements, so that no two rows share a
+slot.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ place = Deferred("fst.compile.layout.displacement", "place")
 
 
 def placed(rows: RowFormat, starts: Ints, labels: Ints, order: Ints, letters: int = BYTES, shapes: Ints | None = None) -> Ints:
-    """Find a slot for every state, so that this slot and the slots of its transitions are free.
+    """Find a slot for every state, so that the slots of all states and transitions are distinct.
 
     Args:
         rows: the format.
@@ -44,13 +46,13 @@ def placed(rows: RowFormat, starts: Ints, labels: Ints, order: Ints, letters: in
 
 
 def filled(rows: RowFormat, slots: Ints, width: int, own: Any, noun: str) -> Array:
-    """Return entries in which only the slots of states are filled; all other slots are free.
+    """Create the entries of a table. Only the slots of states are filled; all other slots are free.
 
     Args:
         rows: the format.
         slots: the slot of each state.
         width: the number of slots that look-ups in a row can reach.
-        own: the entry of each state, or one entry for all states.
+        own: the entry in each state's slot, or one entry for all states.
         noun: the name of the automaton in messages.
 
     Raises:
@@ -65,11 +67,11 @@ def filled(rows: RowFormat, slots: Ints, width: int, own: Any, noun: str) -> Arr
 
 
 def shapes_of(starts: Ints, labels: Ints, letters: int) -> Ints:
-    """A number for each state: the length of its row and `KIND_BITS` bits of a hash, equal for rows with the same labels.
+    """A number for each state, computed from the length and a hash of its row, and equal for rows with the same labels.
 
     Different rows may have the same number. Rows with the same number are placed from left to right: each search starts where the previous
-    search ended. The search misses a few free slots, but saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8
-    million.
+    search ended. The search misses a few free slots, but is faster: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8 million
+    slots.
     """
     powers = np.cumprod(np.full(letters, ODD))  # a random number for each label
     before = np.zeros(len(labels) + 1, np.uint64)

@@ -30,19 +30,20 @@ from fst.compile.layout.rows import ODD, filled, placed
 from fst.errors import UnsupportedError
 from fst.tables.header import LINKED
 
-MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # limits of the search for columns; they cover 98 % of the rows
+MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # limits of the search for columns in `_columns`; 98 % of the rows are within them
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A transducer as entries.
+    """A transducer laid out as rows of entries.
 
     Attributes:
         layout: "compact" or "linked".
         entries: uint64[slots].
         pool: uint32[n].
-        slots: int64[states + 1], the first slot of each state's row. The last element belongs to the dead state, so the index -1 finds it.
-        columns: int64[labels], the position of each label in a row; 0 for a label that is in no row, so the default always applies.
+        slots: int64[states + 1], the first slot of each state's row. The last element is the slot of the dead state, so index -1 gives this
+            slot.
+        columns: int64[labels], the position of each label in a row; 0 if no row contains the label, so that the default always applies.
     """
 
     layout: str
@@ -57,7 +58,8 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
 
     Args:
         transducer: the machine; for "linked", it has only the edges of the trie.
-        visits: float64[states], the expected number of visits of each state; the most visited rows are placed together.
+        visits: float64[states], the expected number of visits of each state; the rows of the most visited states are placed next to each
+            other.
         layout: "compact" or "linked".
 
     Raises:
@@ -66,7 +68,7 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
     shapes = _shapes(transducer)
     columns = _columns(transducer, shapes)
     if layout == LINKED:
-        columns += columns > 0  # the first column is for links
+        columns += columns > 0  # column 0 is for failure links
         shapes = 2 * shapes + np.append(inherits(transducer.failure), False)
     width = int(columns.max(initial=0)) + 1
     if width > FINISH:
@@ -86,7 +88,7 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
 
 @dataclass(frozen=True, eq=False)
 class _Transitions:
-    """Explicit transitions on labels with a column, sorted by source."""
+    """The transitions that rows contain: explicit transitions on labels with a column, sorted by source."""
 
     source: Ints
     column: Ints
@@ -105,7 +107,9 @@ class _Transitions:
         return cls(source[kept], column[kept], target[kept], emitted[kept])
 
     def with_links(self, transducer: Transducer) -> _Transitions:
-        """Return these transitions and the failure links, sorted by source. The root has all labels, so its link is never used."""
+        """Return these transitions and the failure links, sorted by source. The root has a transition on every label, so the root's link is
+        never used.
+        """
         failure = transducer.failure
         linked = np.flatnonzero(inherits(failure))
         length = np.diff(failure.pops_start)
@@ -119,9 +123,9 @@ class _Transitions:
 
 
 def _shapes(transducer: Transducer) -> Ints:
-    """A number for each state and the dead state, equal for rows with the same labels."""
-    # Sums of one random number per label. If different rows had the same sum, one of them would only be placed slightly later than
-    # possible.
+    """A number for each state and the dead state, for `placed`; it is equal for rows with the same labels."""
+    # The number of a row is the sum of one random number per label. Two different rows with the same sum do no harm: one of them may only
+    # get a later slot than necessary.
     powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
     before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
     sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]
@@ -130,13 +134,13 @@ def _shapes(transducer: Transducer) -> Ints:
 
 
 def _columns(transducer: Transducer, shapes: Ints) -> Ints:
-    """Assign a column to each label of a transition from a state that some transition enters.
+    """Assign a column to each label that rows contain, ignoring the rows of states that no transition enters.
 
-    Rows with fewer gaps fit better into each other. Labels are sorted by script, then by frequency; then 2-opt improves the order.
+    Rows with fewer gaps can be overlaid more densely. Labels are sorted by script, then by frequency; then 2-opt improves the order.
     """
     trie = transducer.trie
     sources = np.repeat(np.arange(len(trie)), np.diff(transducer.row_start))
-    # If no transition enters a root, its transitions are used only by defaults and for the first symbols of words.
+    # If no transition enters a root, only defaults and the first symbols of words use the root's transitions.
     counts = np.bincount(transducer.label[transducer.is_entered[sources]], minlength=len(trie.letters))
     scripts = np.maximum(trie.letters, 0) >> PAGE_BITS
     order = np.lexsort((-counts, scripts, -np.bincount(scripts, counts)[scripts]))
@@ -148,14 +152,14 @@ def _columns(transducer: Transducer, shapes: Ints) -> Ints:
 
 
 def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
-    """For each pair of labels, the number of rows with exactly one of them, counted in the shapes that take the most slots."""
+    """For each pair of labels, the number of rows with exactly one of the two labels, counted in the shapes of rows that take the most slots."""
     _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
     lengths = np.diff(transducer.row_start)
     most = np.argsort(-counts * lengths[first], kind="stable")[:MAX_SHAPES]
     first, lengths = first[most], lengths[first[most]]
-    column = np.full(len(transducer.trie.letters), len(labels))  # the last column is for all other labels
+    column = np.full(len(transducer.trie.letters), len(labels))  # the last column represents all other labels
     column[labels] = np.arange(len(labels))
-    has = np.zeros((len(most), len(labels) + 1), np.float32)  # exact below 2^24 rows
+    has = np.zeros((len(most), len(labels) + 1), np.float32)  # float32 counts are exact below 2^24 rows
     has[np.repeat(np.arange(len(most)), lengths), column[transducer.label[spread(transducer.row_start[first], lengths)]]] = 1
     has = has[:, :-1]
     both = (has.T * counts[most].astype(np.float32)) @ has
@@ -165,8 +169,10 @@ def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[
 
 
 def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
-    """Reorder labels so that adjacent labels differ little: 2-opt reverses stretches that reduce the total difference."""
-    order = np.arange(len(labels) + 1)  # the last element is the end of the order, which has no cost
+    """Reorder labels so that adjacent labels occur in nearly the same rows: 2-opt reverses the segments whose reversal reduces the total
+    difference.
+    """
+    order = np.arange(len(labels) + 1)  # the last element represents the end of the order, which costs nothing
     costs = np.pad(differences, ((0, 1), (0, 1)))
     for _ in range(ROUNDS):
         for first in range(1, len(labels)):
@@ -184,7 +190,7 @@ def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray
     failure, trie = transducer.failure, transducer.trie
     length = np.diff(failure.pops_start)
     whole = failure.whole.copy()
-    whole[ROOT] = True  # between words, there is no text left to segment
+    whole[ROOT] = True  # between words, no part of a word remains to be segmented
     starts = np.concatenate([failure.pops_start[:-1], failure.pops_start[transitions.source]])
     lengths = np.concatenate([np.where(whole, length, 0), transitions.emitted])
     pool, output = _share(failure.pops, starts, lengths)
@@ -199,12 +205,12 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
     """Put each distinct list of two or more ids into the pool once.
 
     Returns:
-        The pool, and a number for each list: its position in the pool, or its only id, or 0 if it is empty.
+        The pool, and a number for each list: the position in the pool; for a list of one id, this id; for an empty list, 0.
     """
     output = np.zeros(len(starts), np.int64)
     output[lengths == 1] = pops[starts[lengths == 1]]
     longer = np.flatnonzero(lengths > 1)
-    # Number the prefixes of each length by the number of the shorter prefix and the next id, like the levels of a trie.
+    # For each length, number the distinct pairs of a shorter prefix's number and the next id, like the nodes on a level of a trie.
     number = pops[starts[longer]]
     pool: list[NDArray[np.uint32]] = [np.empty(0, np.uint32)]
     used, place = 0, 1

@@ -1,1 +1,1 @@
-"""The compilers of the machines, one folder per machine."""
+"""The compilers from models and dictionaries to tables, one folder for each machine."""

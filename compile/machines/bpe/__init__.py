@@ -1,1 +1,1 @@
-"""The compiler of byte-pair encoding (BPE): it turns a merge list into a table."""
+"""The compiler of byte-pair encoding (BPE), which turns a merge list into a table."""

@@ -1,14 +1,14 @@
 """Merge lists of byte-pair encoding (BPE), and their canonical form.
 
-BPE begins with the single bytes of a pre-token. BPE merges the adjacent pair of lowest rank, the leftmost in a tie, until no adjacent pair
-is in the list. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` use the same notation:
+BPE begins with the single bytes of a pre-token. Then it repeatedly merges the adjacent pair of lowest rank (in a tie, the leftmost), until
+no adjacent pair is in the list. `fst.compile.machines.bpe.item_sets` and `fst.machines.bpe.automaton` use the same notation:
 
 - t, u, w: tokens; |t|: the number of bytes of t. Tokens of one byte are *atoms*.
 - pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
 - ρ(t): the rank of this merge; -1 for an atom.
-- A token is *canonical* if BPE makes it from its own bytes. From any text, BPE makes only canonical tokens: no merge crosses the ends of
-  the bytes that become a token, so BPE merges these bytes as if they were the only text. For the same reason, only the pair (pre t, suc t)
-  makes t.
+- A token is *canonical* if BPE makes it from its own bytes. In every text, BPE makes only canonical tokens, because no merge crosses the
+  ends of the bytes that become a token, so BPE merges these bytes as if they were the only text. For the same reason, only the pair (pre t,
+  suc t) makes t.
 - A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is not an atom. With a proper list, the ranks
   of the merges that BPE executes never decrease.
 """
@@ -39,7 +39,7 @@ class Merges:
         tokens: the bytes of each token → its id.
         pairs: the left and the right part of each merge, the lowest rank first. If a pair is listed twice, its last rank counts, as in
             Hugging Face's ``tokenizers``.
-        affixes: the prefix and the suffix in the names of tokens.
+        affixes: the prefix and the suffix that occur in the names of tokens.
     """
 
     tokens: Mapping[bytes, int]
@@ -51,7 +51,7 @@ class Merges:
         """Return the merge list of a vocabulary that has only ranks, as in tiktoken's files. The rank of a pair is the rank of its
         concatenation.
 
-        The list has only the last merge of each canonical token, because BPE executes no other merges.
+        The list contains only the last merge of each canonical token, because BPE executes no other merges.
 
         Args:
             ranks: the bytes of each token → its rank.
@@ -80,7 +80,7 @@ class Spelled:
         starts: int64[tokens], the start of each token in `symbols`.
         lengths: int64[tokens], |t|.
         ids: int64[tokens], the id of each token.
-        atoms: int32[CODES], for each code of a byte, the token that is this byte alone; or -1.
+        atoms: int32[CODES], for each code of a byte, the token that consists of this byte; -1 if there is none.
         whole: bool[tokens], whether the affixes of the token allow it to be a complete pre-token.
     """
 
@@ -94,7 +94,7 @@ class Spelled:
 
     @classmethod
     def of(cls, tokens: Mapping[bytes, int], affixes: Affixes = NO_AFFIXES) -> Spelled:
-        """Return the arrays of a vocabulary.
+        """Convert a vocabulary to arrays.
 
         Args:
             tokens: the name of each token → its id.
@@ -160,7 +160,7 @@ def canonical(merges: Merges) -> Canonical:
 
 
 def pairs_of_ranks(ranks: Mapping[bytes, int]) -> Iterator[tuple[bytes, bytes]]:
-    """All pairs of tokens that concatenate to a token, sorted as in ``transformers``: by the ranks of the concatenation, the left and the
+    """All pairs of tokens whose concatenation is a token, sorted as in `transformers`: by the ranks of the concatenation, the left and the
     right token.
     """
     for token in sorted(ranks, key=ranks.__getitem__):
@@ -178,7 +178,9 @@ def _refuse_shared_ids(tokens: Iterable[bytes], ids: Ints) -> None:
 
 
 def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """The merges as arrays: the keys ``left << 32 | right``, and the tokens that they make. A token is its position in the vocabulary."""
+    """The merges as arrays: the keys ``left << 32 | right``, and the tokens that they make. Tokens are represented by their positions in
+    the vocabulary.
+    """
     number_of = {token: number for number, token in enumerate(merges.tokens)}
     found = []
     for rank, (left, right) in enumerate(merges.pairs):
@@ -203,7 +205,7 @@ def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[by
 def _last_merges(
     tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], pairs: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Run BPE on every token and return the arrays `left`, `right` and `rank` of `Canonical`, see `last_merges`."""
+    """Run BPE on every token, and return the arrays `left`, `right` and `rank` of `Canonical`; see `last_merges`."""
     order = np.argsort(tokens.lengths, kind="stable")
     left, right, rank = np.full((3, len(order)), NULL, np.int32)
     longest = int(tokens.lengths.max())

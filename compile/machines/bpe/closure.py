@@ -1,7 +1,7 @@
-"""Kernels of the BPE compiler: they find the last merge of every token, and the items and states of `fst.compile.machines.bpe.item_sets`.
+"""Kernels of the BPE compiler, which find the last merge of every token, and the items and states of `fst.compile.machines.bpe.item_sets`.
 
-Kernels allocate nothing: the caller provides the arrays. A kernel whose arrays are too small returns -1, and is called again with larger
-arrays.
+Kernels allocate no memory, so the caller provides the arrays. If an array is too small, the kernel returns -1, and the caller calls it
+again with larger arrays.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ LOW = np.uint64(0xFFFFFFFF)
 
 @part
 def mixed(key):
-    """A 64-bit hash; each of its low bits depends on all bits of the key."""
+    """A 64-bit hash whose low bits depend on all bits of the key."""
     key = (key ^ key >> HALF) * FACTOR
     return key ^ key >> HALF
 
 
 @kernel
 def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, parts, pair_ranks, left, right, rank):
-    """Run BPE on the bytes of each token until two parts are left.
+    """Find the last merge of each token: run BPE on the token's bytes until two parts are left.
 
     Args:
         symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.machines.bpe.canonical.Spelled`.
         order: int64[n], the tokens of two or more bytes. Short tokens come first, so that the pairs inside a token are inserted before the
             token is visited.
-        own: int32[tokens], the rank of any pair that concatenates to the token; -1: only the listed pairs have ranks.
+        own: int32[tokens], the rank of each pair whose concatenation is the token; -1: only pairs in the merge list have ranks.
         result: int32[ranks], the token that the merge of each rank makes.
-        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.capacity_for`. For a token with an `own` rank, the last pair is
-            inserted.
+        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.capacity_for`. For each token with a rank in `own`, the kernel inserts
+            the pair of its last merge.
         parts, pair_ranks: int32[longest token], scratch.
         left, right, rank: output for canonical tokens, int32[tokens], initially -1.
     """
@@ -74,7 +74,9 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
 
 @part
 def freeze(first, top, stack, starts, edges, slots, count):
-    """Return the number of the item with the edges ``stack[first:top]``: that of an equal earlier item, or `count` for a new item."""
+    """The number of the item with the edges ``stack[first:top]``. If no earlier item has the same edges, a new item with the number `count`
+    is added.
+    """
     if first == top:
         return 0
     mask = np.uint64(len(slots) - 1)
@@ -105,7 +107,7 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
     the same number.
 
     As in the construction of a minimal automaton from sorted strings (Daciuk et al. 2000), the nodes on the path of the last string are
-    open: they may get more edges. The edges of open nodes are on a stack, those of deeper nodes on top.
+    open: they may get more edges. The edges of open nodes are on a stack, with the edges of deeper nodes on top.
 
     Args:
         keys: uint64[n], sorted: ``u << 32 | index of t in by_suffix`` for each t ∈ T(u).
@@ -161,7 +163,9 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
 
 @part
 def number_of(key, size, last, held_from, held, slots, count):
-    """Return the number of the state for a key (a last token and items): an equal earlier state, or `count` for a new state."""
+    """The number of the state with a key (a last token and items). If no earlier state has the same key, a new state with the number
+    `count` is added.
+    """
     mask = np.uint64(len(slots) - 1)
     hashed = np.uint64(size)
     for place in range(size):
@@ -197,9 +201,9 @@ def close_states(
         last, depths, starts, labels, targets: output, the arrays of `fst.compile.machines.bpe.item_sets.States`.
         held_from, held: output, int32, the items of each state: ``held[held_from[s]:held_from[s + 1]]``.
         slots: int32[power of two], initially 0: a hash table of states.
-        kids, counts, done: scratch. For each byte: the items after it, their number, and 1 + the token that it completes. `counts` and
-            `done` are initially 0.
-        touched: scratch: the bytes that have transitions.
+        kids, counts, done: scratch. For each byte: the items after the byte, the number of these items, and 1 + the token that the byte
+            completes. `counts` and `done` are initially 0.
+        touched: scratch for the bytes on which the current state has transitions.
         key: int32[maximum number of items + 2], scratch.
 
     Returns:
@@ -261,13 +265,14 @@ def close_states(
 
 @kernel
 def count_visits(symbols, starts_of, lengths, weights, starts, labels, targets, visits):
-    """Walk along the bytes of every token, and add the token's weight to each state on the path.
+    """Compute the expected visits of each state: follow the transitions on the bytes of every token, and add the token's weight to each
+    state on the path.
 
     Args:
         symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.machines.bpe.canonical.Spelled`.
         weights: float64[tokens].
-        starts, labels, targets: the arrays of `fst.compile.machines.bpe.item_sets.States`. The walk stops at a byte for which neither the
-            state nor the root has a transition.
+        starts, labels, targets: the arrays of `fst.compile.machines.bpe.item_sets.States`. The path ends before a byte for which neither
+            the state nor the root has a transition.
         visits: output, float64[states], initially 0.
     """
     for token in range(len(weights)):

@@ -298,7 +298,7 @@ class _Run:
 
         Args:
             state: the last state.
-            alphabet: the characters; the scores of characters that are not pieces descend in this order.
+            alphabet: the characters; the scores of characters that are not pieces depend on this order.
             specials: the special tokens; with "exact", they are left out of the pieces.
             capacity: the number of tokens without special tokens.
 
