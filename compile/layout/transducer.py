@@ -152,7 +152,7 @@ def _columns(transducer: Transducer, shapes: Ints) -> Ints:
 
 
 def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
-    """For each pair of labels, the number of rows with exactly one of the two labels, counted in the shapes of rows that take the most slots."""
+    """For each pair of labels, the number of rows with exactly one of the two labels, counted in the shapes with the most slots."""
     _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
     lengths = np.diff(transducer.row_start)
     most = np.argsort(-counts * lengths[first], kind="stable")[:MAX_SHAPES]

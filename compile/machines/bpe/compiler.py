@@ -43,7 +43,7 @@ from fst.text.whitespace import ALWAYS, BREAKS, NEVER, SPACE, Whitespace
 
 
 def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
-    """Return the model of a ``tokenizer.json``. The text pipeline determines whether symbols are bytes or characters.
+    """Read the model of a ``tokenizer.json``. The text pipeline determines whether symbols are bytes or characters.
 
     Raises:
         UnsupportedError, ValueError: as for `BpeModel.of_json`.
@@ -101,7 +101,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
 
 
 def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
-    """Return the table with different added tokens. The merges do not change; the splitter changes only if it depends on added tokens.
+    """A copy of the table with different added tokens. The merges do not change; the splitter changes only if it depends on added tokens.
 
     Raises:
         UnsupportedError: as from `assemble`.
@@ -130,7 +130,7 @@ def _listed(model: BpeModel) -> Merges:
 
 
 def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
-    """The automaton of the merges; a partial character has the number of its last byte."""
+    """The automaton of the merges. A partial character is represented by the number of its last byte."""
     states = close(tokens)
     if model.letters.are_bytes:
         return states
@@ -138,7 +138,7 @@ def _states(model: BpeModel, listed: Merges, tokens: Canonical) -> States:
 
 
 def _merges(model: BpeModel) -> NDArray[np.int32]:
-    """All merges as ids, the lowest rank first. Dropout can execute merges that BPE never executes without it."""
+    """All merges as ids, the lowest rank first. With dropout, even merges are executed that BPE never executes without dropout."""
     ids, prefix = model.vocabulary, len(model.affixes.prefix)
     pairs = pairs_of_ranks(ids) if model.merges is None else model.merges
     merges = [(ids[left], ids[right], ids[left + right[prefix:]]) for left, right in pairs]
@@ -146,9 +146,10 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
 
 
 def _around_space(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
-    """Divide the splits at the step that adds a leading space.
+    """Divide the splits into those before and after the step that adds a leading space.
 
-    Returns the splits before the step, whether the step exists, and the splits after it. Without the step, all splits are after it.
+    Returns the splits before the step, whether the step exists, and the splits after the step. If the step does not exist, all splits are
+    in the last part.
     """
     parts = [*text.pre_tokenizers]
     count = parts.index(BYTES) if BYTES in parts else len(parts)
@@ -161,7 +162,7 @@ Text = tuple[AddedTokens, Normalizer | None, Splitter]
 
 
 def _text(source: Source[BpeModel]) -> Text:
-    """The text pipeline of a source: its added tokens, its normalizer and its splitter.
+    """Compile the text pipeline of a source: added tokens, normalizer and splitter.
 
     Raises:
         UnsupportedError: a table cannot express the pipeline.
@@ -170,7 +171,7 @@ def _text(source: Source[BpeModel]) -> Text:
 
 
 def _text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
-    """The text pipeline before BPE over bytes.
+    """Compile the text pipeline of a byte-level BPE.
 
     Raises:
         UnsupportedError: a table cannot express the pipeline.
@@ -182,7 +183,8 @@ def _text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
 
 
 def _text_of_characters(source: Source[BpeModel]) -> Text:
-    """The text pipeline before BPE over characters. If the source has no splits, cuts are derived from the tokens.
+    """Compile the text pipeline of a BPE over characters. If the source does not split texts, the positions of cuts are derived from the
+    tokens.
 
     Raises:
         UnsupportedError: a table cannot express the pipeline.
@@ -194,12 +196,14 @@ def _text_of_characters(source: Source[BpeModel]) -> Text:
 
 
 def _line(source: Source[BpeModel]) -> metaspace.Pipeline:
-    """The text pipeline before BPE over characters. If no token contains the symbol for spaces, the symbol remains in texts."""
+    """The text pipeline of a BPE over characters. If no token contains the symbol for spaces, texts keep this symbol."""
     return metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers, keeps_symbol=not source.model.letters.symbol)
 
 
 def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
-    """Whether cuts are derived from the tokens: the source has no cuts or splits, and its model allows cuts."""
+    """Whether the positions of cuts are derived from the tokens, that is, the source does not cut or split texts, and the model allows
+    cuts.
+    """
     if source.model.letters.are_bytes or not source.model.may_be_cut:
         return False
     line = _line(source)
@@ -207,10 +211,10 @@ def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
 
 
 def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
-    """The text pipeline without the normalizers that replace whitespace by whitespace, if they have no effect.
+    """The text pipeline without the normalizers that replace whitespace by other whitespace, if these normalizers do not change ids.
 
     Raises:
-        UnsupportedError: a normalizer from whitespace to whitespace has an effect, or a table cannot express the pipeline.
+        UnsupportedError: a normalizer that replaces whitespace by other whitespace changes ids, or a table cannot express the pipeline.
     """
     kept = [part for part in text.normalizers if not makes_white_space(part)]
     added, by, split = _text_by(text, given, kept)
@@ -226,7 +230,7 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 
 
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
-    """The text pipeline with `normalizers` in place of its own."""
+    """The text pipeline, with `normalizers` instead of the source's normalizers."""
     before, adds_space, splits = _around_space(text)
     added, by = told_apart(given, normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER)))
     if by is None:
@@ -258,14 +262,14 @@ def _need_clear_spaces(added: AddedTokens, names: Collection[str]) -> None:
 
 
 def _spaces(text: str) -> tuple[int, int]:
-    """The numbers of whitespace characters at the start and at the end of a text."""
+    """The number of whitespace characters at the start of a text, and at its end."""
     return len(text) - len(text.lstrip(WHITE_SPACE)), len(text) - len(text.rstrip(WHITE_SPACE))
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The arrays ``words`` and ``displacements``: the pre-tokens that are one token.
+    """The arrays ``words`` and ``displacements``, a hash table of the pre-tokens that become a single token.
 
-    Without `ignore_merges`, the arrays contain only canonical tokens; with it, all tokens.
+    Without `ignore_merges`, the table contains only canonical tokens; with `ignore_merges`, it contains all tokens.
     """
     spelled, left = tokens.tokens, tokens.left
     is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
@@ -274,7 +278,7 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
 
 
 def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[np.uint64], named: int) -> BpeModelMetadata:
-    """The metadata of a model; `named` is the number of names in its vocabulary that are not tokens of the model."""
+    """The metadata of a model. `named` is the number of names in the vocabulary that are not tokens of the model."""
     model = source.model
     return BpeModelMetadata(
         model_tokens=len(model.vocabulary),
@@ -309,9 +313,9 @@ def _long_pretokens(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64
 
 
 def _need_clear(model: BpeModel) -> None:
-    """Refuse ambiguous names: the name of a token must determine its bytes and its position in a pre-token.
+    """Refuse ambiguous names of tokens. A name must determine the token's bytes and the token's position in a pre-token.
 
-    It is enough to check the single symbols and the results of merges; the rest follows by induction over the merges.
+    Only single symbols and the results of merges are checked, since other tokens follow by induction over the merges.
     """
     affixes = model.affixes
     if not affixes:
@@ -329,14 +333,14 @@ PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE:
 
 
 def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
-    """Return the model without the merges across a cut; the pre-tokenizers after ``ByteLevel`` make these cuts.
+    """The model without merges across the positions where pre-tokenizers after ``ByteLevel`` split texts.
 
     Args:
         model: the model.
         parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
-        UnsupportedError: there are cuts, and the model also has `ignore_merges`, affixes or missing bytes.
+        UnsupportedError: there are such splits, and the model also has `ignore_merges`, affixes or missing bytes.
     """
     kinds = kinds_of_bytes(parts)
     if not len(kinds):
@@ -350,13 +354,13 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
 
 
 def splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
-    """Return splits of the text that have the same effect as splits of its bytes, which ``ByteLevel`` writes as letters.
+    """Convert splits of the letters by which ``ByteLevel`` represents bytes to splits of the text, with the same result.
 
     Args:
         parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
 
     Raises:
-        UnsupportedError: a Split may match differently in the text than in the letters.
+        UnsupportedError: a Split may have different matches in the text than in the letters.
     """
     has_cuts = False
     for part in parts:

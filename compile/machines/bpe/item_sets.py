@@ -1,10 +1,11 @@
-"""The automaton of a proper merge list. The states of the automaton are closed item sets, laid out as rows of entries.
+"""Build the automaton of a proper merge list. A state is a closed item set, and states are laid out as rows of entries.
 
 Notation, in addition to `fst.compile.machines.bpe.canonical` and `fst.machines.bpe.automaton`:
 
 - spine(u): u, suc u, suc suc u, …: the tokens at the right end of u.
 - C(u): the tokens t with pre t = u.
-- T(u): the tokens t that later bytes can complete if last(x) = u: after x and the bytes of suc t, BPE makes t at the end.
+- T(u): the tokens t that later bytes can complete after a string x with last(x) = u, that is, for x followed by the bytes of suc t, BPE
+  makes t at the end.
 
 **Lemma.** t is in T(u) if and only if pre t is on spine(u), and pre t = u or ρ(t) < ρ(c), where c is the token on spine(u) with suc c = pre
 t.
@@ -16,18 +17,20 @@ would be t, with pre t = suc t, and its merge would come first because it is on 
 merged like pre t alone. A merge of lower rank that crosses the cut would also cross it when BPE runs on t alone, where no merge does. At
 rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses pre t first. ∎
 
-The lemma is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813), unfolded into states.
+The lemma is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813). Here, the test is evaluated at
+compile time for all states.
 
-So ``T(u) = C(u) ∪ P(u)`` with ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that BPE makes at the end of the same
-string are nested. The last token is the longest of them, or the last byte if there is none.
+So ``T(u) = C(u) ∪ P(u)`` with ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that BPE makes at the end of the same string are
+nested. The last token of the string is the longest of these tokens or, if there are none, the last byte.
 
-An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Equal nodes, with equal tokens
-and equal nodes below them, are one item. A *state* consists of F, the last token, and the current items, the oldest first. On a byte, each
-item moves along its edge or is dropped. The next F is the token that the oldest item completes, which is the longest, or the byte itself.
-The root of the trie of T(F) becomes the youngest item.
+An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Nodes that have equal tokens and
+equal nodes below them are the same item. A *state* consists of F, the last token, and the current items, the oldest first. On a byte, each
+item is replaced by the item at the end of its edge for this byte, or dropped if it has no such edge. The next F is the longest token that
+is completed, which is that of the oldest item, or the byte itself if no token is completed. The root of the trie of T(F) becomes the
+youngest item.
 
-If a byte continues no item, the next state depends on the byte alone: it is the target of the root's transition. States list only their
-other transitions.
+If no item has an edge for a byte, the next state depends only on the byte, and is the target of the root's transition. Therefore, the rows
+of states contain only the other transitions.
 """
 
 from __future__ import annotations
@@ -46,14 +49,14 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe.automaton import ENTRY, FINISH, LABELS, MAX_LENGTH
 
 MAX_SLOTS = ENTRY.max_target + 1
-MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)|; o200k has 6 million, and sorting takes 8 bytes per element
+MAX_COMPLETIONS = 1 << 26  # maximum sum of |T(u)|; for o200k, the sum is 6 million, and sorting takes 8 bytes per element
 FIRST_CAPACITY = 8  # initial capacity of arrays, in items or states per token
 intern_items, close_states = (Deferred("fst.compile.machines.bpe.closure", name) for name in ("intern_items", "close_states"))
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The tries of all sets T(u). An item is a node; equal nodes are one item.
+    """The tries of all sets T(u). An item is a node of a trie; equal nodes are the same item.
 
     Attributes:
         roots: int32[tokens], the root of the trie of T(u), or 0 if T(u) is empty.
@@ -97,11 +100,11 @@ def close(tokens: Canonical) -> States:
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
-    widest = 256 * (items.depth + 2)  # the items of a state have read different numbers of bytes
+    widest = 256 * (items.depth + 2)  # the items of a state have read different numbers of bytes, so they are few
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
     key = np.empty(items.depth + 3, np.int32)
     capacity = FIRST_CAPACITY * len(tokens.rank)
-    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # memory is committed when it is written
+    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # uses memory only where written
     while True:
         last, depths, starts, held_from = (np.empty(capacity + 1, np.int32) for _ in range(4))
         held = np.empty(8 * capacity + 2 * widest, np.int32)
@@ -144,7 +147,7 @@ def items_of(tokens: Canonical) -> Items:
 
 
 def _by_suffix(tokens: Canonical) -> Ints:
-    """The canonical tokens that are not atoms, sorted by the bytes of suc t."""
+    """The canonical tokens t that are not atoms, sorted by the bytes of suc t."""
     spelled, made = tokens.tokens, tokens.made
     right = tokens.right[made]
     data = spelled.symbols.tobytes()
@@ -162,7 +165,7 @@ def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
     keys = left[siblings].astype(np.int64) << 32 | rank[siblings]
     found, size = [np.empty(0, np.uint64)], 0
     u = np.flatnonzero((left != NULL) | (tokens.tokens.lengths == 1))
-    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the exclusive limit of the rank of t
+    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the limit below which the rank of t must be
     while len(u):
         first = np.searchsorted(keys, edge << 32)
         counts = np.searchsorted(keys, edge << 32 | below) - first
@@ -182,12 +185,12 @@ count_visits = Deferred("fst.compile.machines.bpe.closure", "count_visits")
 
 @dataclass(frozen=True, eq=False)
 class MergeRows:
-    """The automaton of one merge list, in the arrays of `fst.machines.bpe.automaton`.
+    """The automaton of a merge list, as the arrays that `fst.machines.bpe.automaton` describes.
 
     Attributes:
         entries: uint32[slots].
         lengths: uint16[highest id + 1].
-        depths: uint16[states], the depth of each state, sorted by slot.
+        depths: uint16[states], the depth of each state; states are sorted by slot.
         slots: int64[states], the slot of each state.
     """
 
@@ -218,9 +221,9 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
 
 
 def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
-    """The transitions, with a root that has every label.
+    """The transitions of all states, completed so that the root has a transition on every label.
 
-    Bytes without tokens never occur in texts; they lead to the target of byte 0.
+    Bytes that are not tokens never occur in texts, so their transitions lead to the target of byte 0.
     """
     held = int(states.starts[1])
     labels = states.labels.astype(np.int64)

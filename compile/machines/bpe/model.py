@@ -1,4 +1,4 @@
-"""The BPE models that can be compiled: over bytes, and over characters."""
+"""BPE models as the compiler needs them: over bytes, or over characters."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ Merge = tuple[bytes, bytes]
 
 UTF8_LENGTH = 4  # maximum number of bytes of a character
 
-COMMENT = "#version"  # the reference ignores the lines of ``merges.txt`` that begin with it
+COMMENT = "#version"  # `tokenizers` ignores the lines of ``merges.txt`` that begin with this string
 FIELDS = "type vocab merges dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback ignore_merges"
 
 
 @dataclass(frozen=True)
 class BpeModel:
-    """A BPE model over bytes or characters. Fields have the same names as in Hugging Face's ``tokenizers``, if they exist there.
+    """A BPE model over bytes or characters. Fields that also exist in `tokenizers` have the same names.
 
     In byte-level BPE, symbols are bytes; otherwise, symbols are characters. A character that is not a token becomes the fallback tokens of
     its bytes if all of them exist, else the `unk_token`.
 
     Attributes:
-        vocabulary: the bytes of each token → id. Bytes whose only token is a fallback are last.
-        merges: pairs of tokens, the lowest rank first. None, as in tiktoken: a pair may merge if its bytes are a token, and the id of this
-            token is the rank.
-        ignore_merges: whether a pre-token that equals a token becomes this token, regardless of merges; always true in tiktoken.
+        vocabulary: the bytes of each token → id. At the end are the bytes whose only token is a fallback such as ``<0x0A>``.
+        merges: pairs of tokens, the lowest rank first. None: as in `tiktoken`, a pair is merged if its concatenation is a token, and the id
+            of this token is the rank.
+        ignore_merges: whether a pre-token that equals a token becomes this token, regardless of merges; always true for `tiktoken`.
         names: the name of each token, as users see it → id. `names` includes tokens that do not occur in texts, for example special tokens.
         unk_token: the unknown token of the source. `unk_token` replaces symbols without a token, which are rare in byte-level BPE.
         fuse_unk: whether one `unk_token` replaces a whole run of symbols without a token.
@@ -98,7 +98,7 @@ class BpeModel:
 
     @classmethod
     def of_ranks(cls, ranks: Mapping[bytes, int], others: Mapping[str, int]) -> BpeModel:
-        """Return the model of tiktoken's ranks, which are also ids.
+        """Create a model from the ranks of `tiktoken`, which are also ids.
 
         Args:
             ranks: the bytes of each token → id.
@@ -115,7 +115,7 @@ class BpeModel:
 
     @property
     def made(self) -> Iterator[str]:
-        """The tokens that merges make; only for a model over characters without affixes."""
+        """The tokens that are results of merges; only for a model over characters without affixes."""
         return ((left + right).decode() for left, right in self.merges or ())
 
     @property
@@ -126,16 +126,17 @@ class BpeModel:
 
     @property
     def may_be_cut(self) -> bool:
-        """Whether a pre-token may be cut between characters that are adjacent in no token.
+        """Whether a pre-token may be cut between two characters that are not adjacent in any token.
 
-        Cuts could change ids if the position in a pre-token matters; if an unknown character is deleted, so that its neighbours become
-        adjacent; or if unknown characters can fuse or change places. There is no cut between two unknown characters, except at spaces.
+        Cuts could change ids if ids depend on the position in a pre-token; if an unknown character is deleted, so that the characters next
+        to it become adjacent; or if unknown characters can be fused or change their order. Except at spaces, there is no cut between two
+        unknown characters.
         """
         is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
         return is_told and not self.ignore_merges and not self.affixes
 
     def spells(self, name: str, number: int) -> bool:
-        """Whether a name spells a token of `vocabulary` with this id."""
+        """Whether a name is the spelling of a token in `vocabulary` with this id."""
         byte = byte_of(name) if self.fallbacks else None
         token = self.letters.bytes_of(name) if byte is None else bytes([byte])
         return token is not None and self.vocabulary.get(token) == number
@@ -161,7 +162,7 @@ class BpeModel:
 
     @cached_property
     def missing(self) -> Sequence[int]:
-        """The bytes of UTF-8 text that lack a token for some position in a pre-token."""
+        """The bytes that can occur in UTF-8 text but have no token for some position in a pre-token."""
         names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in UTF8_BYTES)
         return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
 
@@ -238,7 +239,7 @@ def _need_ids(names: Mapping[str, Any]) -> None:
 
 
 def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
-    """Return merges as pairs. A file lists them either as strings or as lists."""
+    """Convert merges, which are strings or lists in a file, to pairs."""
     if all(isinstance(merge, str) for merge in merges):
         return pairs(merges)
     for rank, merge in enumerate(merges, 1):
@@ -248,7 +249,9 @@ def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
 
 
 def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: str) -> Sequence[tuple[str, str]]:
-    """Return the merges, and check that their parts and results are tokens. The result drops the prefix of the second part."""
+    """Check that the parts and the results of merges are tokens, and return the merges. In a result, the prefix of the second part is
+    dropped.
+    """
     for rank, (first, second) in enumerate(merges, 1):
         rest = second.encode()[len(prefix.encode()) :].decode(errors="replace") if prefix else second
         for token in (first, second, first + rest):
@@ -264,7 +267,7 @@ def _fallbacks(names: Iterable[str]) -> dict[str, bytes]:
 
 
 def _need_apart(merges: Sequence[tuple[str, str]], fallbacks: Mapping[str, bytes]) -> None:
-    """Refuse merges with fallback tokens as parts or results: a token is either a byte or text."""
+    """Refuse merges with fallback tokens as parts or results, because each token must be either a byte or text."""
     for rank, (first, second) in enumerate(merges, 1):
         if fallbacks and not fallbacks.keys().isdisjoint((first, second, first + second)):
             raise UnsupportedError(f"merge {rank}, {quoted(first)} and {quoted(second)}, with byte_fallback: one of its tokens is a byte")
@@ -273,7 +276,7 @@ def _need_apart(merges: Sequence[tuple[str, str]], fallbacks: Mapping[str, bytes
 def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letters) -> list[Merge]:
     """Convert merges to bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
 
-    Merges that never apply are omitted: their tokens match no text, or cannot be adjacent.
+    Merges that are never applied, because their tokens match no text or cannot be adjacent, are omitted.
     """
     ranks: dict[Merge, int] = {}
     for rank, (first, second) in enumerate(merges):
@@ -287,7 +290,7 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     """Parse merges from lines: two tokens, separated by one space.
 
     Raises:
-        ValueError: a line is not a merge. The line number in the message does not count comments, as in the reference.
+        ValueError: a line is not a merge. As in `tokenizers`, the line number in the message does not count comments.
 
     Examples:
         >>> pairs(["#version: 0.2", "Ġ t", "h e"])

@@ -1,4 +1,4 @@
-"""Make merge lists: from scores, as in SentencePiece, and from merges over characters."""
+"""Make merge lists over bytes from scores, as in SentencePiece, and from merges over characters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe.affixes import Affixes, Part
 from fst.machines.bpe.automaton import UTF8_BYTES
 
-Key = tuple[float, float]  # a sort key for a score; the piece that is made first has the lowest key
+Key = tuple[float, float]  # a sort key for scores; of two pieces, SentencePiece makes the piece with the lower key first
 Pair = tuple[str, str]
 
 
@@ -27,7 +27,7 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
         characters: the characters that are pieces.
 
     Raises:
-        UnsupportedError: pieces have equal scores, and no order of these pieces has the effect of equal scores.
+        UnsupportedError: pieces have equal scores, and with every order of these pieces, some texts would get other pieces.
     """
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()
@@ -42,12 +42,12 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
 
 
 def _key(score: float) -> Key:
-    """The sort key of a score. SentencePiece compares the bits of scores, so 0 is greater than -0."""
+    """The sort key of a score. Since SentencePiece compares the bits of scores, 0 is greater than -0."""
     return -score, -copysign(1, score)
 
 
 def _splits(piece: str, made: Collection[str], characters: Collection[str]) -> Iterator[Pair]:
-    """The pairs of parts whose merge makes a piece."""
+    """The pairs of pieces whose concatenation is a given piece."""
     for place in range(1, len(piece)):
         pair = piece[:place], piece[place:]
         if all(part in characters or part in made for part in pair):
@@ -58,8 +58,8 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
     """Order pieces with equal scores so that different ranks have the same effect as the equal scores.
 
     If the second part of piece a is the first part of piece b, the two can overlap in a text. Piece a is ordered before such a piece b,
-    because a is on the left, and among equal scores the leftmost pair is merged first. A piece that contains one of these pieces as a part
-    must have a lower score.
+    because a is on the left, and of pairs with equal scores, the leftmost pair is merged first. A piece of which one of these pieces is a
+    part must have a lower score.
     """
     if len(tied) == 1:
         return tied
@@ -88,7 +88,7 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
 
 
 def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Iterator[Pair]:
-    """Yield each piece with its users: longer pieces whose last merge has this piece as a part."""
+    """Yield each piece, and the longer pieces whose last merge has this piece as a part."""
     for user, pairs in splits.items():
         if any(part in pieces for pair in pairs for part in pair):
             for part in last_merge(user, keys) or ():
@@ -97,7 +97,7 @@ def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str
 
 
 def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
-    """The last merge of BPE on a piece alone; None if its characters do not merge into the piece.
+    """The last merge when BPE encodes a piece's string; None if BPE does not make the piece.
 
     Examples:
         >>> last_merge("hug", {"ug": (1.0, 0.0), "hu": (2.0, 0.0), "hug": (3.0, 0.0)})
@@ -114,11 +114,11 @@ def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
 
 
 def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str] | None:
-    """Order pieces if each of them repeats the same character, and no other piece has two of this character in a row; otherwise None.
+    """Order pieces that all repeat the same character, if no other piece contains this character twice in a row; otherwise None.
 
-    In a run of this character, SentencePiece extends the leftmost piece first, so the longest piece comes first in the order. If an order
-    by the powers of two in the sizes has the same result, it is preferred: a piece then comes after its parts, so the merges have an
-    automaton.
+    In a run of this character, SentencePiece extends the leftmost piece first, so the longest piece comes first in the order. An order by
+    the powers of two in the sizes is preferred if it gives the same result, because each piece then follows its parts, so the merge list is
+    proper and has an automaton.
     """
     char = tied[0][0]
     if any({*piece} != {char} for piece in tied) or any(char * 2 in piece and {*piece} != {char} for piece in splits):
@@ -133,7 +133,7 @@ def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str
 
 
 def _cut(count: int, order: Iterable[int]) -> list[int]:
-    """The sizes of the pieces that a run of `count` equal characters becomes, if the pieces are merged in this order of their sizes."""
+    """The sizes of the pieces into which a run of `count` equal characters is merged, if `order` is the order of merges."""
     ranks = {size: rank for rank, size in enumerate(order)}
     parts = [1] * count
     while True:
@@ -150,8 +150,9 @@ Merge = tuple[bytes, bytes]
 def over_bytes(merges: Merges) -> Merges:
     """Convert a merge list over characters to a merge list over bytes.
 
-    New merges, of lower ranks than all others, build each character from its bytes, from left to right: é from C3 and A9; ▁ from E2 and 96,
-    and from the result and 81. These merges also make *partial characters*, here E2 96. Both bytes and partial characters become new
+    New merges, of lower ranks than all others, build each character from its bytes, from left to right. For example, é is merged from C3
+    and A9, and ▁ from E2 and 96, then from the result and 81. These merges also make *partial characters*, here E2 96. Both bytes and
+    partial characters become new
     tokens, with greater ids than the old tokens. The new merges apply only inside characters, so each character is complete before other
     merges apply.
     """
@@ -177,7 +178,8 @@ def _building(affixes: Affixes, name: bytes) -> Iterator[Merge]:
 
 
 def stand_ins(tokens: Iterable[bytes], known: int) -> NDArray[np.int32]:
-    """The number of each token; for a partial character, the number of its last byte.
+    """The number by which each token is represented in the automaton: for a partial character, the number of its last byte; for other
+    tokens, their own number.
 
     A backward walk arrives at a partial character only if the character is unknown. The walk then visits the previous bytes one by one.
 

@@ -1,1 +1,1 @@
-"""The compiler of keywords into a table."""
+"""The compiler of keywords into tables for search."""

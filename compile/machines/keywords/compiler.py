@@ -34,8 +34,8 @@ from fst.machines.keywords.table import (
 from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
 
-MAX_SLOTS = MAX_FILE_BYTES // 12  # maximum number of slots of the automaton; each has an entry and a depth
-CHUNK = 1 << 20  # number of entries to pack at a time
+MAX_SLOTS = MAX_FILE_BYTES // 12  # maximum number of slots of the automaton; each slot has an entry and a depth
+CHUNK = 1 << 20  # number of entries that are packed at a time, to limit memory
 EXCESS = "the keywords have more than {:,} matches inside other keywords; expected fewer; leave out keywords that many others contain"
 
 
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     Attributes:
         slots: int32[nodes], the slot of each node; for leaves, the slot of an empty row.
         is_leaf: bool[nodes], whether each node is a leaf.
-        edges: int32[edges], the slot of each edge; edges are in the order of their target nodes.
+        edges: int32[edges], the slot of each edge; edges are sorted by target node.
         size: the number of slots, without the empty row.
     """
 
@@ -56,13 +56,14 @@ class Rows(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """The links and the outputs of a trie.
+    """The failure links of a trie's nodes, and the matches that are reported at them.
 
     Attributes:
         links: int32[nodes], the link of each node.
-        goes_on: int32[nodes], the node where the search continues: the node itself, unless a match ends there or the node is a leaf.
+        goes_on: int32[nodes], the node from which the search continues after each node: the node itself, unless a match ends there or the
+            node is a leaf.
         lasts: int32[nodes], the output of each node: a row of `matches`, or 0.
-        is_hit: bool[nodes], whether the transition to each node has the output of this node.
+        is_hit: bool[nodes], whether the transition to each node reports the matches of this node.
         matches: uint32[n, columns], the matches of the outputs.
     """
 
@@ -99,20 +100,21 @@ def keywords(
 
     Args:
         source: the keywords: str or UTF-8 bytes, a pyarrow column (or an object that Arrow can import), or the path of a file. The number
-            of a keyword in matches is its position. If keywords are equal, the first keyword is found.
+            of a keyword in matches is its position. Of equal keywords, only the first is found.
         match_kind: "leftmost-longest": the longest of the matches that begin first. "leftmost-first": the match that begins first; in a
             tie, the keyword that is listed first. "standard": the match that ends first; in a tie, the longest. With these three kinds, the
-            search continues after the match. "overlapping": all matches, also of equal keywords, sorted by end, the longest first.
-        ignore_case: whether a character also matches its other cases, by simple case folding of Unicode: one character maps to one
-            character, so ß does not match ss.
+            search continues after the end of each match. "overlapping": all matches, also of equal keywords, sorted by end, the longest
+            first.
+        ignore_case: whether case is ignored, by Unicode's simple case folding, which maps one character to one character, so ß does not
+            match ss.
         whole_words: whether a keyword that begins with a word character must be at the start of a word, and a keyword that ends with a word
             character at the end of a word. Word characters are letters, marks, digits and connectors like ``_``, but not ideographs and
             kana.
         normalizer: a normalizer that is applied first to texts and keywords: a component of a ``tokenizer.json``, or a normalizer of
             ``tokenizers``. A match covers whole characters of the text, even if only a part of a normalized character matches.
         allow_empty: whether a keyword may be empty. An empty keyword matches at each character and at the end of a text, unless another
-            match begins, covers or ends there; with overlapping matches, it matches everywhere. In a standard search, it replaces all other
-            keywords; in a leftmost-first search, those that are listed after it.
+            match begins, covers or ends there; in an overlapping search, it matches at all positions. In a standard search, only the empty
+            keyword is ever found; in a leftmost-first search, keywords that are listed after it are never found.
         format: the format of a file: "lines" (one keyword per line), "jieba" (``word frequency part-of-speech``), "csv", "tsv", "parquet"
             or "arrow". None: by the extension of the file; "lines" for unknown extensions. All formats except the last two may be
             compressed with gzip.
@@ -163,7 +165,7 @@ def keywords(
 
 
 def numbered(read: Sequence[bytes]) -> dict[bytes, int]:
-    """The number of each non-empty keyword; for equal keywords, the number of the first."""
+    """Non-empty keyword → its number; for equal keywords, the number of the first."""
     numbers: dict[bytes, int] = {}
     for number, keyword in enumerate(read):
         if keyword:
@@ -177,15 +179,15 @@ def lengths_of(strings: Sequence[bytes]) -> Ints:
 
 
 def _characters(strings: Sequence[bytes]) -> Ints:
-    """The number of characters of each string, including borders."""
+    """The number of characters of each string, including inserted word borders."""
     begins = np.frombuffer(b"".join(strings), np.uint8) & 0xC0 != 0x80
     return np.diff(np.append(0, np.cumsum(begins))[np.cumsum(lengths_of(strings))], prepend=0)
 
 
 def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
-    """The keywords that can be found.
+    """The keywords that a search can find.
 
-    In a standard search, an empty keyword hides all other keywords; in a leftmost-first search, it hides all later keywords.
+    If the empty keyword is listed, a standard search never finds another keyword, and a leftmost-first search never finds a later keyword.
     """
     if match_kind not in (FIRST, STANDARD) or b"" not in read:
         return read
@@ -193,7 +195,7 @@ def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
 
 
 def _reachable(trie: Nodes) -> Sequence[int]:
-    """The keywords that do not begin with an earlier keyword."""
+    """The keywords that do not begin with an earlier keyword, for a leftmost-first search."""
     never = np.iinfo(np.int32).max
     own = np.where(trie.tokens == NULL, never, trie.tokens)
     first = own.copy()  # the first keyword on the path to each node
@@ -205,7 +207,8 @@ def _reachable(trie: Nodes) -> Sequence[int]:
 
 
 def lay_out(trie: Nodes, read: Sequence[bytes], match_kind: str) -> Automaton:
-    """Lay out the automaton of a trie. Leaves are not states: a transition to a leaf leads to the state where the search continues.
+    """Lay out the automaton of a trie. Leaves are not states, so a transition to a leaf leads directly to the state from which the search
+    continues.
 
     Args:
         trie: the trie of the keywords; its tokens are the numbers of keywords.
@@ -239,7 +242,7 @@ def _rows(trie: Nodes) -> Rows:
     slots[inner] = placed(ENTRY, np.append(starts[inner], starts[-1]), trie.labels[1:].astype(np.int64), order)
     size = int(slots[inner].max()) + BYTE_ROW
     _need_slots(size)
-    slots[is_leaf] = size  # a row without edges after all other rows
+    slots[is_leaf] = size  # the row of all leaves, without edges, after all other rows
     return Rows(slots, is_leaf, slots[trie.parents[1:]] + 1 + trie.labels[1:], size)
 
 
@@ -276,7 +279,7 @@ def _standard(trie: Nodes, read: Sequence[bytes]) -> Outputs:
 
 
 def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) -> NDArray[np.uint32]:
-    """The rows of `matches`, after row 0, which is not used."""
+    """The rows of `matches`, from row 1; row 0 is not used."""
     matches = np.zeros((1 + len(keywords), len(COLUMNS)), np.uint32)
     for column, numbers in zip(COLUMNS, (keywords, ends - lengths_of(read)[keywords], ends, before), strict=True):
         matches[1:, column] = numbers
@@ -284,7 +287,9 @@ def _matches(keywords: Ints, ends: Ints, before: Ints, read: Sequence[bytes]) ->
 
 
 def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes]) -> Outputs:
-    """Link the nodes for an overlapping search: it reports each keyword at its end, the longest first, then equal keywords in order."""
+    """Link the nodes for an overlapping search, which reports each keyword at its end, longer keywords first, then equal keywords in
+    order.
+    """
     links, ends = suffixes(trie)
     goes_on, leaves = np.arange(len(links), dtype=np.int32), np.flatnonzero(is_leaf)
     while len(leaves):
@@ -306,9 +311,10 @@ def _overlapping(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes])
 
 
 def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
-    """Chain equal keywords.
+    """Link equal keywords as lists, so that an overlapping search reports all of them.
 
-    Returns the last keyword of each chain, at the index of its first keyword; and for each keyword, the previous one, or `NULL`.
+    Returns the last keyword of each list, at the index of the list's first keyword; and for each keyword, the previous equal keyword or
+    `NULL`.
     """
     last, before = np.arange(len(read)), np.full(len(read), NULL)
     first: dict[bytes, int] = {}

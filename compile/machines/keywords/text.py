@@ -1,4 +1,4 @@
-"""Spell keywords for search: apply the steps of `fst.machines.keywords.text` to all keywords at once."""
+"""Spell keywords as a search reads them: apply the steps of `fst.machines.keywords.text` to all keywords at once."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from fst.text.whitespace import NO_WHITESPACE
 
 Codes = NDArray[np.uint32]
 
-WORDS = "L", "M", "N", "Pc"  # general categories
+WORDS = "L", "M", "N", "Pc"  # Unicode general categories of word characters
 IDEOGRAPHS, KANA = ("Han", "Ideographic"), ("Hiragana", "Katakana")
-MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # marks of voicing and length, used in both scripts
+MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # voicing and length, in both scripts
 
 
 def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> KeywordText:
-    """The spelling steps for the options of `fst.compile.keywords`.
+    """The steps that spell texts and keywords, for the options of `fst.compile.keywords`.
 
     Raises:
         UnsupportedError: `fst.text.normalizer.Normalizer` cannot express the normalizer.
@@ -109,7 +109,7 @@ def _bordered(codes: Codes, lengths: Ints) -> tuple[Codes, Ints]:
     Returns:
         The characters without the bit, with the code `WORD` at each border; and the new length of each keyword.
     """
-    # With a non-word character before and after each keyword, each border is between two adjacent characters.
+    # A non-word character is added before and after each keyword, so that each border is between two adjacent characters.
     ends = np.cumsum(lengths)
     is_word = np.insert(codes >= WORD, np.append(0, ends), False)
     bare = np.insert(codes & np.uint32(WORD - 1), np.append(0, ends), np.uint32(0))
