@@ -82,7 +82,7 @@ class Stream:
         self._decoded = 0  # bytes decoded so far
         self._unread: list[str] = []  # decoded text that no kernel has read
         self._is_pending = False  # whether `_unread` is pending text, of which a kernel can read nothing yet
-        self._characters = self._count = 0  # number of characters that kernels have read, and number of their ids
+        self._characters = self._count = 0  # number of characters that kernels have read, and number of ids for these characters
         self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # finished parts that `read` has not returned
 

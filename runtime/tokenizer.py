@@ -47,7 +47,7 @@ class Tokenizer(PublicClass, Encoder):
         self._metadata = self._table.metadata
         self._settings: Settings = self._metadata.settings
         self._special_ids = special_ids(self._metadata.templates.single)
-        _ = self._ids_runner  # compute it now, so that forked processes share its memory
+        _ = self._ids_runner  # make the runner now, so that forked processes share its memory
 
     def __repr__(self) -> str:
         return f"<fst.Tokenizer {self._table.kind}, {self.vocab_size} tokens>"

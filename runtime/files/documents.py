@@ -49,7 +49,7 @@ class Documents:
     wrong: Sequence[tuple[int, Fault]] = field(default=())
     replaced: int = 0
 
-    is_whole: ClassVar[bool] = True  # whether `texts` contains complete documents, which can be left out
+    is_whole: ClassVar[bool] = True  # whether `texts` contains complete documents, so that a document can be left out
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -138,7 +138,7 @@ class Piece(Documents):
         return Encoded(self, ids, np.full(len(self), len(ids), np.int64))
 
     def mended(self) -> Documents:
-        """Return the piece unchanged: the stream repairs it later, because its last character may continue in the next piece."""
+        """Return the piece unchanged. The stream repairs the piece later, because the last character may continue in the next piece."""
         return self
 
     def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, None]:  # noqa: ARG002 - a stream runs in one thread

@@ -24,7 +24,7 @@ DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba reads this option from the
 GENERATED = not DISABLED and has_private_parts()
 
 BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
-KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words contains 12 symbols and, in the last quarter, its value
+KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words is 12 symbols and the word's value
 OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # bytes of UTF-8, and units of UTF-16
 HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
@@ -34,7 +34,7 @@ KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a characte
 
 
 def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int) -> Any:
-    """Make an intrinsic: its arguments are `arrays` pairs of an array and an index into it, or one number if `arrays` is 0.
+    """Make an intrinsic, whose arguments are `arrays` pairs of an array and an index into this array, or one number if `arrays` is 0.
 
     `generate` makes the code; its arguments are the code builder, and a pointer to the element of each pair or the number.
     """
@@ -227,7 +227,7 @@ def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
     has_symbol = builder.icmp_signed(">=", builder.or_(texts[-1], symbols[-1]), _all(0))
     decided = builder.select(has_symbol, decided, _all(0))
     is_upper = builder.icmp_unsigned("!=", builder.and_(left, _all(0x0F)), _all(0))
-    bit = builder.select(is_upper, _all(1 << 2), _all(1))  # this bit: a pre-token begins or may begin; the next bit: it is undecided
+    bit = builder.select(is_upper, _all(1 << 2), _all(1))  # if set, a pre-token begins or may begin; the next bit: undecided
     undecided = builder.icmp_unsigned("!=", builder.and_(decided, builder.shl(bit, _all(1))), _all(0))
     for place, mask in enumerate((undecided, builder.not_(has_symbol))):
         builder.store(builder.bitcast(mask, WORD), builder.gep(masks, [WORD(place)]))
@@ -272,7 +272,7 @@ def _shuffled_bytes(builder: Any, tables: Any, begin: int, end: int, indices: An
     select a row.
     """
     shuffle = _function(builder, "llvm.x86.avx2.pshuf.b", BYTES, [BYTES] * 2)
-    low = builder.and_(indices, ir.Constant(BYTES, [0x7F] * 32))  # with the highest bit set, the result would be 0
+    low = builder.and_(indices, ir.Constant(BYTES, [0x7F] * 32))  # an index with the highest bit set would give 0
     rows = []
     for at in range(begin, end, 16):
         row = builder.load(builder.bitcast(builder.gep(tables, [WORD(at)]), HALF_BYTES.as_pointer()), align=1)

@@ -1,4 +1,4 @@
-"""Write ids, for the kernels of all machines."""
+"""Functions that write ids, for the kernels of all machines."""
 
 from __future__ import annotations
 

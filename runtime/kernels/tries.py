@@ -34,8 +34,8 @@ def match_at(items, pair, at, end, more, trie, memo):
         at, end: the position, and the end of the text.
         more: whether the text continues after `end`.
         trie: `fst.automata.matcher.Matcher`.
-        memo: uint64[3], the state of the latest walk. `START`: the position where it begins; `READ`: the position up to which it has read;
-            `NODE`: its node.
+        memo: uint64[3], the state of the latest walk. `START`: the position where the walk begins; `READ`: the position up to which the
+            walk has read; `NODE`: the last node of the walk.
 
     Returns:
         The node, or 0 if no string begins at the position; and whether text after `end` could complete a string, or a longer string, that

@@ -17,7 +17,8 @@ from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, s
 
 SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results for surrogates
 UTF_16, ITEMS = HIGH_SURROGATE, U1  # values of `pair` in `label_at`; `item & SURROGATE` is never 1
-CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first bytes
+# The lowest continuation byte, and the lowest first bytes of characters of 2, 3 and 4 bytes.
+CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
 OF_STR, OF_BYTES = 0, 1
 LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)

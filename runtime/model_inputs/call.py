@@ -220,7 +220,7 @@ def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
 
 
 def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[Encoding]:
-    """Return the windows of a sample after the first."""
+    """Return all windows of a sample except the first."""
     return windows()[sample][1:]
 
 

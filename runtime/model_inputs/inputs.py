@@ -20,8 +20,8 @@ class Inputs(NamedTuple):
     """The texts of a call, in a flat list, and the texts of each sample.
 
     Attributes:
-        texts: all first texts, then all second texts; for texts that are lists of words, the words.
-        samples: ``samples`` of `fst.runtime.model_inputs.kernel.plan_rows`.
+        texts: all first texts, then all second texts; if texts are lists of words, the words of these lists.
+        samples: the argument ``samples`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         paired: whether there are second texts.
         alone: whether the argument of the call is a sample, and not a list of samples.
     """

@@ -22,7 +22,7 @@ class Layout(NamedTuple):
     """The plan of a call's rows.
 
     Attributes:
-        plan: ``plan`` of `fst.runtime.model_inputs.kernel.plan_rows`.
+        plan: the output ``plan`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         width: the minimum length of rows, to which shorter rows are padded.
         size: the length of every row, padding included; None if rows differ in length.
         options: the options of the call.

@@ -39,7 +39,7 @@ class Options:
 
     Attributes:
         special: whether to add special tokens around texts.
-        cut: ``cut`` of `fst.runtime.model_inputs.kernel.plan_rows`.
+        cut: the argument ``cut`` of `fst.runtime.model_inputs.kernel.plan_rows`.
         tight: whether texts are truncated and `max_length` is less than the number of special tokens around one text, or around a pair.
         max_ids: the number of ids that a row without a second text needs; None: all ids.
         windows: whether each window is a row of the result.

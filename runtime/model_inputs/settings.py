@@ -22,7 +22,7 @@ class Truncation(NamedTuple):
 
     @classmethod
     def read(cls, stated: Mapping[str, Any] | None) -> Truncation | None:
-        """Convert an entry of a tokenizer.json; None: no entry."""
+        """Make the settings from an entry of a tokenizer.json; return None if there is no entry."""
         if stated is None:
             return None
         strategy = next(name for name, written in STRATEGIES.items() if written == stated["strategy"])
@@ -41,7 +41,7 @@ class Truncation(NamedTuple):
         return self
 
     def document(self) -> Json:
-        """The entry in a tokenizer.json."""
+        """The settings in the form of an entry of a tokenizer.json."""
         return {
             "direction": self.direction.capitalize(),
             "max_length": self.max_length,
@@ -62,7 +62,7 @@ class Padding(NamedTuple):
 
     @classmethod
     def read(cls, stated: Mapping[str, Any] | None) -> Padding | None:
-        """Convert an entry of a tokenizer.json; None: no entry."""
+        """Make the settings from an entry of a tokenizer.json; return None if there is no entry."""
         if stated is None:
             return None
         strategy, multiple = stated["strategy"], stated.get("pad_to_multiple_of")
@@ -86,7 +86,7 @@ class Padding(NamedTuple):
         return self
 
     def document(self) -> Json:
-        """The entry in a tokenizer.json."""
+        """The settings in the form of an entry of a tokenizer.json."""
         return {
             "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
             "direction": self.direction.capitalize(),

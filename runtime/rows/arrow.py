@@ -292,7 +292,7 @@ def _texts(chunk: Any) -> Any:
 
 @contextmanager
 def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
-    """Convert the row numbers in errors by a function."""
+    """Replace the row number in an error by the result of the function `number`."""
     try:
         yield
     except TextError as error:
@@ -305,7 +305,7 @@ def _rows(chunk: Any) -> Column:
     """Make a source from an array without nulls.
 
     Raises:
-        TextError: the array is damaged: its offsets do not ascend, or lie outside of its data.
+        TextError: the array is damaged, because its offsets do not ascend or lie outside of its data.
     """
     _, offsets, data = chunk.buffers()
     size = OFFSETS[chunk.type]

@@ -415,12 +415,12 @@ class Encoding:
 
     @property
     def _pat_str(self) -> str:
-        """The pattern, as an argument of tiktoken's constructor."""
+        """The pattern, in the form of the argument ``pat_str`` of tiktoken's constructor."""
         return _tiktoken_pattern(self._table)
 
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
-        """The mapping from token to rank, as an argument of tiktoken's constructor."""
+        """The mapping from token to rank, in the form of the argument ``mergeable_ranks`` of tiktoken's constructor."""
         _tiktoken_pattern(self._table)  # raises an error for tables with merges, whose ids are not ranks
         return dict(sorted(self._ranks.items(), key=itemgetter(1)))
 

@@ -66,7 +66,7 @@ class JiebaSegmenter(Segmenter):
 
     @Lazy
     def _others(self) -> dict[str, JiebaSegmenter]:
-        """The segmenters for other modes, by mode; each is made at the first call with its mode."""
+        """A mapping from mode to segmenter, for other modes; each segmenter is made at the first call with its mode."""
         return {}
 
 

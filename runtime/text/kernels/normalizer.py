@@ -33,7 +33,7 @@ FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # the row of a token if no token is found
 EDGE = np.uint64(ord(EDGE_CHARACTER))
 GOES_ON = ~U0  # the value of `row` for a text that continues from the last call
-NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text that are searched for a border first
+NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text in which a border is searched first
 
 
 @inlined

@@ -106,7 +106,7 @@ def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
 
 @part
 def special_at(text, at, end, more, trie, memo):
-    """Find the longest special token that begins at a position and ends by `end`.
+    """Find the longest special token that begins at a position and ends at `end` or earlier.
 
     Returns:
         The end of the token, or `at` if no token is found; the class of the token; and whether text after `end` could complete a longer

@@ -5,9 +5,9 @@ same text again. So a search that reads far past its match stores its states in 
 position finds no longer match, either.
 
 A search reads the memo only after `FEW` bytes, so that short searches are not slower. The memo is a hash table without chains: a new entry
-overwrites an old entry in the same slot. An overwritten entry costs only time, because each entry contains its position and its state. Near
-the end of a match, states are stored about every 16 bytes, and far from it every 16,384 bytes, so that few entries of a long search are
-overwritten. A later search has to read on to the next stored position.
+overwrites an old entry in the same slot. An overwritten entry costs only time. A search never uses a wrong entry, because each entry
+contains its position and its state. Near the end of a match, states are stored about every 16 bytes, and far from it every 16,384 bytes, so
+that few entries of a long search are overwritten. A later search has to read on to the next stored position.
 
 Kernels clear the memo at the start of each call, because its positions refer to the texts of one call.
 """
@@ -22,7 +22,8 @@ from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
 
 SEARCHES = np.uint64(START)
-FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)  # bytes before a search reads the memo; bytes past a match before the search writes it
+# A search reads the memo after `FEW` bytes, and writes the memo if it reads more than `FAIRLY_FEW` bytes past its match.
+FEW, FAIRLY_FEW = np.uint64(32), np.uint64(64)
 NEAR, FAR = np.uint64(4), np.uint64(14)  # states are stored at multiples of 1 << NEAR bytes near a match, else of 1 << FAR
 SLOT_SHIFT = np.uint64(64 - FAILED_BITS)
 

@@ -121,7 +121,7 @@ def put_words(text, begin, end, table, output, place, best, row, characters):
 
 @inlined
 def put_letters(output, place, word, start, end, row, characters):
-    """Write the letters from `start` to `end` as one token, unless there are none; `word` is the word number of the last letter."""
+    """Write the letters from `start` to `end` as one token if there are any; `word` is the word number of the last letter."""
     if start < end:
         place = put(output, place, word if end == start + U1 else NO_WORD, start, end, row, characters)
     return place
@@ -212,8 +212,8 @@ def put_outside(text, begin, stop, is_open, table, output, place, characters):
         characters: the number of characters before `begin`.
 
     Returns:
-        The begin of the next block, the end of the text, or the position of a carriage return at the end, which a line feed may follow; the
-        index after the last token; and the number of characters before this position.
+        The begin of the next block, the end of the text, or the position of a carriage return at the end of the text, because a line feed
+        may follow; the index after the last token; and the number of characters before this position.
     """
     is_all = table.mode[0] == ALL
     at, begun = begin, characters

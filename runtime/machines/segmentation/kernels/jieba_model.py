@@ -7,7 +7,7 @@ of the best path. Both results overwrite the run's choices in the output array, 
 
     choices of a run:   a bit for each state: the choice of the state before it      →      1 where a word ends, otherwise 0
 
-The four sums at a character depend only on the four sums at the character before. So each character takes four comparisons, which run in
+The four sums at a character depend only on the four sums at the previous character. So each character takes four comparisons, which run in
 parallel.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.segmentation.kernels.jieba`.
@@ -38,7 +38,7 @@ def is_han(unit):
 
 @inlined
 def better(one, other, emission):
-    """Add an emission to two sums; return the greater result, and 1 if it is the second, otherwise 0. In a tie, the second wins."""
+    """Add an emission to two sums; return the greater sum, and 1 if this is the second sum, otherwise 0. In a tie, the second wins."""
     one, other = one + emission, other + emission
     is_other = other >= one
     return (other if is_other else one), np.uint64(is_other)

@@ -5,7 +5,7 @@ A row is read forward or backward. A *position* counts units in reading order: b
 row, the tokens of a backward row are reversed, and sizes are converted to spans in characters.
 
 The kernel stores nothing between calls: if a text continues, the kernel stops before the first token that later text may change, and the
-caller passes the units after this position again. A backward kernel reads a text that continues only up to the text's last cut.
+caller passes the units after this position again. If a text continues, a backward kernel reads the text only up to its last cut.
 
 Kernels check nothing, and require a table that has passed `Table.prove`, text in UTF-16, and an output array with a capacity of one id for
 each unit.

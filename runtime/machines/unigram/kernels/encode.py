@@ -3,8 +3,8 @@
 The loops over a round are those of `fst.runtime.machines.bpe.kernels.encode`, but a search for the best path replaces the automaton. The
 table of words finds pre-tokens that are one token. For other pre-tokens, `find_nodes` or `fst.machines.unigram.viterbi_kernels` finds the
 best node that ends at each byte, and the path is read from its end. A search takes linear time, and stores sums only for as many positions
-as the longest token has bytes. The sizes of nodes are stored in the output array, where ids overwrite them. For each byte of text, the size
-takes one byte, or two bytes if a token may have more than 255 bytes.
+as the longest token has bytes. The sizes of nodes are stored in the output array, where ids overwrite them. The sizes take one byte for
+each byte of text, or two bytes if a token may have more than 255 bytes.
 
 If sums continue from one pre-token to the next (`fst.machines.unigram.viterbi`), `emit` computes the sum before each pre-token.
 
@@ -53,7 +53,7 @@ def search(text, begin, end, table, work, ids, at):
 
 @part
 def capacity_of(begin, end, table, sums, ids, at):
-    """Compute how many elements of `ids`, from `at` on, `line_up` needs, so that it reads each size and node before it overwrites them."""
+    """Compute how many elements `ids` must have from `at` on, so that `line_up` reads each size and node before it overwrites them."""
     sizes, shift = ids.view(np.uint8), shift_of(sums)
     most, nodes = end - begin if len(table.fallbacks) else U0, U0  # an unknown node may become one id per byte
     while end > begin:
@@ -89,7 +89,7 @@ def is_anew(text, place, table):
 
 @inlined
 def is_near(total, length, table):
-    """Whether sums that continue from `total` are certain to stay within the limit over `length` bytes."""
+    """Whether sums that continue from `total` are certain to stay within the limit over the next `length` bytes."""
     return abs(total) + table.most[0] * length < table.limit[0]
 
 

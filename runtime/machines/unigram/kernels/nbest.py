@@ -1,4 +1,5 @@
-"""The kernel for the n best Unigram segmentations, or for one of them at random. `fst.machines.unigram.sampling` specifies the result.
+"""The kernel that finds the n best Unigram segmentations of a text, or draws one of them at random. `fst.machines.unigram.sampling`
+specifies the result.
 
 Each row is read twice. First, `scan` lists the best paths through each pre-token, and extends the best segmentations of the row by these
 paths. For each segmentation, `scan` stores only the score and the *steps*, which are the pre-tokens whose path is not the best path, and

@@ -160,7 +160,7 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
     Args:
         block: the first item of the list.
-        left, place: the position in the pre-token, and its index in `weights`.
+        left, place: the position in the pre-token, and the index of the position's weight in `weights`.
         nodes, numbers, weights: as in `weigh`.
         stream: as in `draw`.
     """
@@ -179,7 +179,7 @@ def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
     """Draw a path through a pre-token that `find_nodes` has read: write the node that ends at each position on the path.
 
     Args:
-        text, table, stream, at: as in `draw`; `drawn` is the argument `nodes` of `draw`.
+        text, table, stream, at: as in `draw`; `drawn` corresponds to the argument `nodes` of `draw`.
         begin, size: the begin and the size of the pre-token, at most ``table.most_bytes[0]`` bytes.
         base: the start of the pre-token's slice of ``work.tokens`` and ``work.best_sums``.
     """
