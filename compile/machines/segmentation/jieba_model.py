@@ -1,4 +1,4 @@
-"""Find an installed jieba: its dictionary, and its model for unknown words."""
+"""Read the dictionary, and the model for unknown words, of an installed `jieba`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from fst.errors import UnsupportedError
 from fst.machines.segmentation.jieba_model import BEFORE, HAN
 
-LETTERS = "BMES"  # letters of the states, in the order of `fst.machines.segmentation.jieba_model.STATES`
+LETTERS = "BMES"  # the letters by which `jieba` names the states, in the order of `fst.machines.segmentation.jieba_model.STATES`
 EXTRA = "pip install jieba==0.42.1, which the extra jieba has"
 
 
 def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the model: `emits` and `chances`, see `fst.machines.segmentation.jieba.JiebaTable`.
+    """Read the hidden Markov model as the arrays `emits` and `chances`; see `fst.machines.segmentation.jieba.JiebaTable`.
 
     Raises:
         UnsupportedError: jieba is not installed.
@@ -46,7 +46,7 @@ def dictionary() -> Path:
 def _installed() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # jieba warns about its own patterns
+            warnings.simplefilter("ignore")  # importing `jieba` emits warnings about the patterns in its source
             return import_module("jieba.finalseg")
     except ImportError:
         reason = "hmm=True needs the model of jieba, which is not installed"

@@ -1,4 +1,4 @@
-"""Compile dictionaries of jieba and MeCab for segmentation by the best path."""
+"""Compile dictionaries of `jieba` and MeCab for segmentation by the best path."""
 
 from __future__ import annotations
 
@@ -35,24 +35,25 @@ from fst.machines.segmentation.mecab import header as mecab_header
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS
 
-MAX_FREQUENCY = 10**18  # frequencies in files also have at most 18 digits
-DEFAULT_GROUPING = 24  # MeCab's default
+MAX_FREQUENCY = 10**18  # maximum frequency; in files, frequencies have at most 18 digits, too
+DEFAULT_GROUPING = 24  # MeCab's default for `max_grouping_size`
 Entry = tuple[str, int]
 
-JIEBA_SIGNS = "+#&._%-"  # signs that jieba allows in blocks, next to ASCII letters, digits, and U+4E00 to U+9FD5
+JIEBA_SIGNS = "+#&._%-"  # signs that `jieba` segments together with ASCII letters, digits, and U+4E00 to U+9FD5
 FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 
 def jieba(
     dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None, hmm: bool = False
 ) -> JiebaTable:
-    """Compile a dictionary for jieba's segmentation. Tokens are those of ``jieba.cut(text, HMM=False)``; with `hmm`, of
+    """Compile a dictionary for jieba's segmentation. The tokens are the same as from ``jieba.cut(text, HMM=False)`` or, with `hmm`, from
     ``jieba.cut(text)``.
 
     Args:
         dictionary: the path of a file in jieba's format, for example jieba's ``dict.txt``, with ``word frequency part-of-speech`` per line;
             or pairs of a word and its frequency. The number of a word is its position.
-        user: more words, as after ``jieba.add_word(word, frequency)``; their numbers follow. If words are equal, the last word counts.
+        user: further words, with the same effect as ``jieba.add_word(word, frequency)``; their numbers follow those of the dictionary. Of
+            equal words, the last is used.
         hmm: whether to find words that the dictionary lacks, with jieba's hidden Markov model, as jieba does by default. The compiler reads
             the model from an installed jieba. The table contains the model, so segmentation does not need jieba.
 
@@ -92,7 +93,7 @@ def jieba(
     trie = unit_trie(listed, np.append(1 + values, np.zeros(len(listed) - len(numbers), np.int64)))
     if len(trie.entries) > MAX_SLOT + 1:
         raise UnsupportedError(f"the trie of these words takes {len(trie.entries):,} slots; a table has room for {MAX_SLOT + 1:,}")
-    log_total = log(sum(frequencies))  # the same order of operations as in jieba
+    log_total = log(sum(frequencies))  # the same order of floating-point operations as in `jieba`
     scores = np.array([log(frequency) - log_total for frequency in [1, *different.tolist()]])
     numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
     numbers_at[trie.slots[: len(places)]] = places
@@ -120,23 +121,23 @@ def mecab(
     max_grouping_size: int = DEFAULT_GROUPING,
     skip_spaces: bool = True,
 ) -> MecabTable:
-    """Compile a dictionary of MeCab. The words, their features and the total cost equal those of MeCab's best path.
+    """Compile a dictionary of MeCab. The segmentation has the same words, features and total cost as MeCab's best path.
 
     Args:
         folder: the source folder of the dictionary, for example IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and
             optionally ``dicrc``. The number of a word is its position in all CSV files, in the order of their names, then in ``unk.def``.
         user: CSV files with more words, in UTF-8 or the encoding of the dictionary. The numbers of these words follow the numbers of the
             dictionary.
-        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or UTF-8 without them.
-        max_grouping_size: the maximum length of an unknown word that groups characters of a category, without its first character; as
-            MeCab's option ``--max-grouping-size``. (MeCab ignores the setting in ``dicrc``.)
+        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc`` or, if both are missing, UTF-8.
+        max_grouping_size: the maximum length of an unknown word that groups characters of a category, not counting the first character,
+            like MeCab's option ``--max-grouping-size``. (MeCab ignores this setting in ``dicrc``.)
         skip_spaces: whether to skip spaces before words, as MeCab does. If False, spaces are ordinary characters, as in Vibrato by default,
-            and spaces before a surface in CSV files are part of it.
+            and spaces before a surface in CSV files are part of the surface.
 
     Raises:
         VocabularyError: a file is missing or malformed; the message names file, line and word.
-        UnsupportedError: an entry has the ids -1, which MeCab replaces by looking up the features; a limit is exceeded; or the encoding is
-            unknown.
+        UnsupportedError: the left or right id of an entry is -1, which MeCab replaces by looking up the features; a limit is exceeded; or
+            the encoding is unknown.
         ValueError: `max_grouping_size` is out of range.
         OSError: a file cannot be read.
 
@@ -172,7 +173,7 @@ def mecab(
 def _mecab_tables(
     settings: MecabSettings, entries: Entries, unknowns: Entries, categories: Categories, matrix: NDArray[np.int16], path: Path
 ) -> MecabTable:
-    """Lay out the lists of words: one list for each surface, then one for each category."""
+    """Lay out the lists of words: one list for each surface, then one list of unknown words for each category."""
     numbers = {surface: number for number, surface in enumerate(dict.fromkeys(entries.surfaces))}
     longest = max(len(surface.encode("utf-16-le")) // 2 for surface in numbers)
     if longest > MAX_MECAB_LENGTH:
@@ -211,11 +212,11 @@ def _mecab_tables(
 
 
 def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
-    """Sort words by list. If words of a list have the same left and right ids, only the word of least cost can be on a best path; the other
-    words are dropped.
+    """Sort words by list. Of words in a list with the same left and right ids, only the word of least cost can be on a best path, so the
+    other words are dropped.
 
     Returns:
-        The words, the number of each word, and the start of each list, or `NULL` for an empty list.
+        The words that are kept, the number of each word, and the start of each list (`NULL` for an empty list).
     """
     ids = np.arange(len(lists))
     kept = np.lexsort((ids, costs, rights, lefts, lists))

@@ -19,7 +19,7 @@ from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JU
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF, MAX_VALUE, UNITS, units_of
 
-SEPARATOR = "|"  # between the tokens of a rule
+SEPARATOR = "|"  # the separator of tokens in a rule
 EXCESS = "the words contain more than {:,} tokens of each other; expected fewer; leave out words that many others contain"
 
 
@@ -39,12 +39,12 @@ def maxmatch(
 
     Args:
         dictionary: the words: a list of str, a pyarrow column (or an object that Arrow can import), or the path of a file. The id of a word
-            is its position; if words are equal, the first word counts.
+            is its position; of equal words, the first is used.
         direction: "forward", from the start of a text to its end, or "backward".
-        rules: corrections of segmentations, for example ``{"研究生|命": "研究|生命"}``. The two sides of a rule are the same string, with
-            "|" between tokens. The left side is the segmentation of this string without rules; the right side is the new segmentation. The
-            string becomes an entry of the dictionary. Words that only rules contain have ids after the ids of the dictionary, and only
-            rules produce them.
+        rules: corrections of segmentations, for example ``{"研究生|命": "研究|生命"}``.
+            Both sides of a rule are the same string, with "|" between tokens. The left side is the segmentation of this string without
+            rules; the right side is the new segmentation. The string is added to the dictionary. Words that only rules contain get ids
+            after those of the dictionary, and are only found as parts of rules.
         format, column: as in `fst.compile.keywords`.
 
     Raises:
@@ -109,12 +109,12 @@ def _table(
 
 
 def _as_read(word: str, direction: str) -> str:
-    """The word with its UTF-16 units in reading order."""
+    """The word with its UTF-16 units in the order in which the direction reads them."""
     return word.encode("utf-16-be")[::-1].decode("utf-16-le", "surrogatepass") if direction == BACKWARD else word
 
 
 def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
-    """The last token of each rule, and the lists of the tokens of all rules."""
+    """The last token of each rule, and the lists of tokens of all rules."""
     counts = np.array([len(tokens) for tokens in rules], np.int64)
     if counts.sum() > MAX_MATCHES:
         raise UnsupportedError(f"the rules give more than {MAX_MATCHES:,} tokens in all: leave out some")
@@ -149,7 +149,7 @@ def _linked(table: MaxMatchTable, trie: UnitTrie, rules: Rules) -> MaxMatchTable
 
 
 def _corrected(table: MaxMatchTable, words: Sequence[str], rules: Mapping[str, str]) -> MaxMatchTable:
-    """The table of a dictionary with rules; `table` is the table without rules."""
+    """Compile the table of a dictionary with rules; `table` is the table without rules, which checks the rules' left sides."""
     numbers, added = {word: number for number, word in reversed([*enumerate(words)])}, list[str]()
     lists = dict[str, Sequence[tuple[int, int]]]()
     for string, rule in zip(_spelled_rules(rules), rules, strict=True):
@@ -167,7 +167,7 @@ def _corrected(table: MaxMatchTable, words: Sequence[str], rules: Mapping[str, s
 
 
 def _spelled_rules(rules: Mapping[str, str]) -> list[str]:
-    """The string of each rule's left side."""
+    """The string of each rule, that is, its left side without separators."""
     for rule, right in rules.items():
         if not isinstance(rule, str) or not isinstance(right, str):
             raise VocabularyError(f"rule {quoted(rule)}: {quoted(right)}: both sides are str, with {SEPARATOR!r} between tokens")

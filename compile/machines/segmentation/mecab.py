@@ -1,7 +1,7 @@
 """Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
 
-The files are not trusted. The files are read by the rules of ``mecab-dict-index``, but input that MeCab accepts and misreads is refused,
-with file and line: for example, numbers followed by letters, or costs of more than 16 bits.
+The files are not trusted. They are read by the rules of ``mecab-dict-index``, but input that MeCab accepts and misreads, for example
+numbers followed by letters or costs of more than 16 bits, is refused with an error that names file and line.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from fst.machines.segmentation.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COS
 
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # maximum number of elements of a matrix
-MAX_EMPTY = 1 << 20  # maximum by which the number of elements of a matrix may exceed the bytes of its file
+MAX_EMPTY = 1 << 20  # the number of elements of a matrix may exceed the number of bytes of its file by at most this
 PART_OF_MATRIX = 1 << 22  # number of bytes of a matrix to read at a time
 LAST_CODE = 0xFFFE  # last code point that char.def can contain
 DEFAULT, SPACE = "DEFAULT", "SPACE"
 WHITESPACE = " \t"
 NUMBER = re.compile(r"-?[0-9]{1,9}")
 CODES = re.compile(r"0[xX]([0-9A-Fa-f]{1,6})(?:\.\.0[xX]([0-9A-Fa-f]{1,6}))?")
-PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # fast path; `_fields` parses the other entries
+PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # fast path; `_fields` parses entries with quotes
 NO_ENTRY = "", 0, 0, 0, ""
 CONNECTIONS = re.compile(rb"(?:[ \t]*(?:-?[0-9]{1,9}[ \t]+){2}-?[0-9]{1,9}[ \t\r]*(?:\n|\Z)|[ \t\r]*\n)*[ \t\r]*")
 SETTING = re.compile(rb"[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t\r]*")
@@ -51,7 +51,7 @@ class Entries(NamedTuple):
 
     @classmethod
     def none(cls) -> Entries:
-        """Return an object without entries."""
+        """An object without entries."""
         return cls([], [], [], [], [])
 
 
@@ -108,10 +108,10 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
 
     Args:
         path: the file.
-        encodings: encodings to try in this order; the first that can decode the file is used.
+        encodings: encodings to try in this order; the first encoding that can decode the file is used.
         into: the entries so far; new entries are appended.
         shape: the numbers of left ids and of right ids.
-        keep_spaces: whether spaces before a surface are part of it.
+        keep_spaces: whether spaces before a surface are part of the surface.
 
     Raises:
         VocabularyError: an entry is malformed; the message names file, line and word.
@@ -152,7 +152,8 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
     """Read ``matrix.def``.
 
     Returns:
-        int16[left ids, right ids], the cost of each connection, by the left id of the right word and the right id of the left word.
+        int16[left ids, right ids], the cost of each connection of two words. Indices are the left id of the second word and the right id of
+        the first word.
 
     Raises:
         VocabularyError: the file is missing or malformed; the message names the line.
@@ -195,7 +196,7 @@ def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categori
 
     Raises:
         VocabularyError: the file is missing or malformed; the message names the line.
-        UnsupportedError: a character has some categories in common with U+0020, but not all; or there are too many lists of categories.
+        UnsupportedError: a character shares some categories with U+0020, but not all; or there are too many lists of categories.
     """
     categories: dict[str, Kind] = {}
     ranges: list[tuple[int, int, tuple[str, ...]]] = []
@@ -218,7 +219,7 @@ def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categori
 
 
 def _category(parts: Sequence[str], number: int, where: str) -> tuple[str, Kind]:
-    """Parse the line of a category. Return its name, and its kind with the fields invoke, group and length."""
+    """Parse the line that defines a category. Return the category's name, and its kind with the fields invoke, group and length."""
     if len(parts) < 4 or parts[1] not in ("0", "1") or parts[2] not in ("0", "1") or not NUMBER.fullmatch(parts[3]):
         raise VocabularyError(f"{where}: {quoted(' '.join(parts))} is not a category, 0 or 1 for invoke, 0 or 1 for group, and a length")
     if not 0 <= int(parts[3]) <= MAX_CHARACTERS:
@@ -229,7 +230,7 @@ def _category(parts: Sequence[str], number: int, where: str) -> tuple[str, Kind]
 
 
 def _range(parts: Sequence[str], categories: Mapping[str, Kind], where: str) -> tuple[int, int, tuple[str, ...]]:
-    """Parse a line with a range of code points. Return the first and the last code point, and their categories."""
+    """Parse a line with a range of code points. Return the first and the last code point, and the categories."""
     codes, names = CODES.fullmatch(parts[0]), tuple(parts[1:])
     low, high = (int(codes[1], 16), int(codes[2] or codes[1], 16)) if codes else (1, 0)
     if low > high or high > LAST_CODE:
@@ -282,7 +283,7 @@ def _fields(line: str, keep_spaces: bool) -> tuple[list[str], str | None]:
 
 
 def _quoted(line: str, at: int) -> tuple[str, int]:
-    """Parse a quoted field, in which two quotes mean one. Return its value, and the position of the next field."""
+    """Parse a quoted field, in which two quotes represent one quote. Return the field's value, and the position of the next field."""
     value = ""
     while True:
         end = line.find('"', at)

@@ -1,4 +1,4 @@
-"""Lay out a trie of words over UTF-16 units, see `fst.machines.segmentation.unit_trie`."""
+"""Lay out a trie of words over UTF-16 units as entries; see `fst.machines.segmentation.unit_trie`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UnitTrie(NamedTuple):
 
     @property
     def nodes(self) -> Nodes:
-        """The nodes of the trie; labels are units, and tokens are values."""
+        """The nodes of the trie, with UTF-16 units as labels and the words' values as tokens."""
         trie = self.trie
         tokens = np.where(trie.token == NULL, NULL, self.values[trie.token])
         return Nodes.of(trie.parent, trie.letters[trie.label], trie.level, tokens)
@@ -57,7 +57,7 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
     Raises:
         UnsupportedError: the words take too many slots.
     """
-    encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # words that are read backward contain reversed surrogate pairs
+    encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # words that are read backward have reversed surrogate pairs
     lengths = np.fromiter(map(len, encoded), np.int64, len(words)) // 2
     symbols = np.frombuffer(b"".join(encoded), "<u2").astype(np.int64)
     places = np.arange(len(words))

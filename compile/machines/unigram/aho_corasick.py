@@ -1,4 +1,4 @@
-"""Build and lay out the automaton of `fst.machines.unigram.aho_corasick` from the trie of tokens."""
+"""Build the trie of tokens, and lay out the automaton of `fst.machines.unigram.aho_corasick`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fst.machines.unigram.viterbi import ENTRY, HEAD, LABELS, LEAF
 
 fold = Deferred("fst.compile.machines.unigram.fold", "fold")
 SYMBOLS = 256
-BUSY = 4  # minimum number of children of a node that may be a default; with 2, 3, 6 and 8, the tables of T5 and XLM-R are larger
+BUSY = 4  # minimum number of children of a node that may be a default; the tables of T5 and XLM-R are larger with 2, 3, 6 or 8
 
 
 class Automaton(NamedTuple):
@@ -93,7 +93,9 @@ def edges_of(trie: Trie) -> tuple[Ints, Ints]:
 
 
 def by_rank(trie: Trie) -> Ints:
-    """The least id of the tokens that begin with each node. Frequent tokens have low ids."""
+    """For each node, the least id of the tokens whose paths contain the node. Since frequent tokens have low ids, rows are placed in this
+    order.
+    """
     rank = np.full(len(trie), np.iinfo(np.int64).max)
     rank[trie.token != NULL] = trie.token[trie.token != NULL]
     for level in range(int(trie.level[-1]), 0, -1):
@@ -103,8 +105,8 @@ def by_rank(trie: Trie) -> Ints:
 
 
 def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArray[np.uint64], Ints]:
-    """Place the rows, and write the first entry of each row. The root is first, then the rows of frequent tokens, so that these are close
-    together.
+    """Place the rows, and write the first entry of each row. The root's row is placed first, then the rows of frequent tokens, so that
+    these rows are close together.
 
     Args:
         starts: int64[states + 1], the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
@@ -135,5 +137,5 @@ def byte_trie(trie: Trie) -> NDArray[np.uint64]:
 
 
 def put(entries: NDArray[np.uint64], sources: Ints, labels: Ints, targets: Ints, values: Ints) -> None:
-    """Write transitions; sources and targets are slots."""
+    """Write transitions into the entries; sources and targets are slots."""
     entries[sources + ENTRY.first + labels] = ENTRY.pack(labels, targets, values)

@@ -53,15 +53,15 @@ find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whol
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """A Unigram model. Fields have the same names as in Hugging Face's ``tokenizers``, if they exist there.
+    """A Unigram model. Fields that also exist in `tokenizers` have the same names.
 
     Attributes:
         names: the tokens in the order of their ids.
         scores: the score of each token.
         unk_id: the id of the unknown token, for characters that are not tokens.
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
-        scope: the scope of a sum of scores: `fst.machines.unigram.viterbi.WORD_SCOPE`, as in ``tokenizers``, or `TEXT_SCOPE`, as in
-            ``sentencepiece``.
+        scope: where sums of scores begin: at each word (`fst.machines.unigram.viterbi.WORD_SCOPE`), as in `tokenizers`, or only at the
+            start of the text (`TEXT_SCOPE`), as in `sentencepiece`.
         types: with `TEXT_SCOPE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise
             empty.
         is_word_type: whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
@@ -152,7 +152,7 @@ class _Spelled:
 
     @classmethod
     def of(cls, model: UnigramModel, line: Pipeline) -> _Spelled:
-        """Spell the tokens of a model as they occur in texts after the text pipeline."""
+        """Spell the tokens of a model in the same way as the text pipeline spells texts."""
         spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
         kept = [(spelling.encode(), number) for spelling, number in spellings if spelling]
         lengths = np.array([len(spelling) for spelling, _ in kept], np.int64)
@@ -210,7 +210,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
 
 
 def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
-    """Return the table with different added tokens. The trie and the splitter do not change.
+    """A copy of the table with different added tokens. The trie and the splitter do not change.
 
     Raises:
         UnsupportedError: as from `assemble`.
@@ -222,10 +222,10 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
 
 
 def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
-    """The splitter of texts, and the positions where sums restart.
+    """Compile the splitter, and the positions where sums of scores restart.
 
-    The splitter cuts a text at positions that no token can cross. If spaces do not separate words, or if tokens are whole words, it splits
-    as the pipeline does.
+    The splitter cuts texts at positions that no token can cross. If spaces do not separate words, or if tokens are whole words, the
+    splitter makes the same splits as the source's pipeline.
     """
     if model.is_word_type:
         return line.splitter(), WORD
@@ -235,13 +235,15 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
         return line.splitter(), PIECE
     spellings = [spelling for spelling in (line.spelled(model.names[number]) for number in model.in_text) if spelling]
     known = {spelling for spelling in spellings if len(spelling) == 1}
-    if model.scope == WORD_SCOPE:  # the unknown token merges with adjacent unknown characters
+    if model.scope == WORD_SCOPE:  # adjacent unknown characters become one unknown token
         known -= {*(line.spelled(model.unk_token or "") or "")}
     return between_paths(spellings, known, before_spaces=line.cuts), SPACE if line.cuts else STRETCH
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The word table: the tokens that are the best path through their own bytes, or all tokens if tokens are whole words."""
+    """The word table, a hash table of pre-tokens that become a single token: tokens that are the best path through their own bytes or, if
+    tokens are whole words, all tokens.
+    """
     if tables.is_word_type:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
     found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())
@@ -255,9 +257,10 @@ def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uin
 
 
 def _need_known_space(model: UnigramModel, line: Pipeline) -> None:
-    """Refuse a symbol for spaces that becomes byte fallbacks: a space in a text is one byte, but the symbol has several bytes.
+    """Refuse a model in which byte fallbacks replace the symbol for spaces, because a space in a text is one byte, but the symbol has
+    several bytes.
 
-    A model of whole words is not refused: its kernel writes the fallbacks of the symbol, see `UnigramArguments.space`.
+    A model of whole words is not refused, because its kernel writes the fallbacks of the symbol; see `UnigramArguments.space`.
     """
     symbol = line.whitespace.symbol
     number = model.tokens.get(symbol, model.unk_id)

@@ -1,4 +1,4 @@
-"""Build the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`, in a kernel of the compiler."""
+"""Kernel of the compiler that builds the rows and the lists of the automaton of `fst.machines.unigram.aho_corasick`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fst.machines.unigram.viterbi import LABELS
 
 @part
 def copy_row(source, node, used, starts, row_labels, targets, seen):
-    """Append to the row of `node` the transitions of `source` on bytes that the row lacks. Return the end of the row."""
+    """Append to the row of `node` the transitions of `source` on bytes that are not yet in the row. Return the end of the row."""
     for at in range(starts[source], starts[source + 1]):
         byte = row_labels[at]
         if seen[byte] != node:
@@ -32,7 +32,7 @@ def put_root(firsts, labels, row_labels, targets):
 
 @part
 def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, defaults, seen):
-    """Append the row of a node. `beyond` is its longest proper suffix that is not a leaf. Return the end of the row."""
+    """Append the row of a node. `beyond` is the node of its longest proper suffix that is not a leaf. Return the end of the row."""
     for edge in range(firsts[node], firsts[node + 1]):
         byte = labels[edge]
         row_labels[used], targets[used], seen[byte] = byte, edge + 1, node
@@ -52,12 +52,13 @@ def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, tar
 
 @part
 def put_list(token, tail, depth, rest, count, blocks):
-    """Append the list of a token.
+    """Append the list of the tokens that end where a token ends.
 
     Args:
         token: the id of the token.
         tail, depth: the number of bytes of the token's last character, and of the token.
-        rest: the number of the list at the longest proper suffix of the token; it contains the other tokens that end there.
+        rest: the number of the list at the longest proper suffix of the token, which contains the other tokens that end at the same
+            position.
         count: the number of blocks.
         blocks: int32[n], `NONE` after the last block.
 
@@ -86,7 +87,7 @@ def put_list(token, tail, depth, rest, count, blocks):
 
 @kernel
 def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labels, targets, defaults, goes_on, lists, blocks, seen):
-    """Fold the links of a trie into rows, level by level.
+    """Replace the failure links of a trie by transitions in rows, level by level.
 
     Args:
         firsts, labels: int64[nodes + 1] and int64[edges]. The edges of a node are ``firsts[node]`` to ``firsts[node + 1] - 1``. Edge e
@@ -97,7 +98,8 @@ def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labe
         tails: int64[nodes], the number of bytes of the last character of each node; 0 if the character is incomplete.
         links: the links of `fst.automata.links.Suffixes`.
         starts: output, int64[nodes + 1], initially 0: the start of each node's row in `row_labels` and `targets`.
-        row_labels, targets: output, int64[n]: the transitions of each node that its default and the root do not share. Targets are nodes.
+        row_labels, targets: output, int64[n]: the transitions of each node that differ from those of its default and of the root. Targets
+            are nodes.
         defaults: output, int64[nodes], initially 0, see `fst.machines.unigram.aho_corasick`.
         goes_on: output, int64[nodes], initially 0: the node itself, or for a leaf its longest suffix that is not a leaf.
         lists: output, int64[nodes], initially 0: the number of each node's list.

@@ -1,4 +1,4 @@
-"""Find the tokens that are the best path through their own bytes; a pre-token that equals such a token needs no search.
+"""Find the tokens that are the best path through their own bytes, so that a pre-token that equals such a token needs no search.
 
 The kernel also computes the difference between the score of a token and the best score of all other paths through its bytes.
 """
@@ -13,7 +13,9 @@ from fst.machines.unigram.viterbi_kernels import U0, U1, character_size, find_be
 
 @part
 def best_other(symbols, begin, end, trie, scores, unknown, sums):
-    """The sum of the best path of two or more nodes through a token; minus infinity if there is none. For `sums` see `find_best`."""
+    """The score of the best path of two or more tokens through a token's bytes; minus infinity if there is no such path. For `sums`, see
+    `find_best`.
+    """
     best, place, mask = -np.inf, begin + character_size(symbols[begin]), np.uint64(len(sums)) - U1
     while place < end:
         after = place + character_size(symbols[place])
@@ -36,7 +38,7 @@ def find_whole(symbols, starts, lengths, ids, trie, scores, unknown, sums, sizes
         trie, scores, unknown, sums: as in `fst.machines.unigram.viterbi_kernels.find_best`.
         sizes: uint8[2 * bytes of the longest token], scratch.
         found: output, uint8[tokens]: 1 for a token that is the best path.
-        gaps: output, float64[tokens]: the score of each token, minus the best score of all other paths.
+        gaps: output, float64[tokens]: the score of each token minus the best score of all other paths through the token's bytes.
     """
     for token in range(len(starts)):
         begin, size = np.uint64(starts[token]), np.uint64(lengths[token])

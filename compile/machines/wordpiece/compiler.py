@@ -28,13 +28,13 @@ from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import COMPACT, LINKED, AddedTokens, Model
 from fst.text.alphabet import BREAK, Alphabet
 
-MOST_A_STATE = 16  # "auto" folds up to this average number of explicit transitions per state; multilingual BERT has 11, jieba's words 40
-FEW = 1 << 16  # "auto" always folds up to this number of explicit transitions: 512 KiB, the private cache of a core
+MOST_A_STATE = 16  # maximum average of transitions per state for "auto" to replace failure links; multilingual BERT: 11
+FEW = 1 << 16  # "auto" always replaces failure links up to this number of transitions: 512 KiB, the private cache of a core
 
 
 @dataclass(frozen=True)
 class WordPieceModel:
-    """A WordPiece vocabulary. Fields have the same names as in Hugging Face's ``tokenizers``.
+    """A WordPiece vocabulary. Fields have the same names as in `tokenizers`.
 
     Attributes:
         tokens: token → id.
@@ -80,14 +80,14 @@ class WordPieceModel:
             raise VocabularyError(f"{where}: max_input_chars_per_word is {quoted(limit)}; it is a whole number from 0 to {MAX_WORD}")
 
     def words_of_one(self) -> dict[str, int]:
-        """The tokens of one character → id; a word that equals one of them becomes this token."""
+        """The tokens of one character → id; a word that consists of such a character becomes this token."""
         if self.max_input_chars_per_word == 0:
             return {}
         return {token: number for token, number in self.tokens.items() if len(token) == 1}
 
 
 def automaton(source: Source[WordPieceModel]) -> tuple[Alphabet, Transducer]:
-    """The readable form of the machine: the alphabet, and the transducer with its trie and failure links."""
+    """The alphabet, and the transducer with its trie and failure links, before they are laid out as a table."""
     alphabet, failure = _linked(source)
     return alphabet, fold(failure)
 
@@ -101,7 +101,9 @@ def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
 
 
 def _is_linked(failure: Failure, layout: str) -> bool:
-    """Whether to lay out failure links instead of folding them; with "auto", if folding would make too many transitions."""
+    """Whether to lay out failure links instead of replacing them by transitions; with "auto", True if there would be too many
+    transitions.
+    """
     if layout != "auto":
         return layout == LINKED
     return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), FEW)
@@ -110,9 +112,9 @@ def _is_linked(failure: Failure, layout: str) -> bool:
 def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray[np.bool_], max_length: int) -> Trie:
     """Build the trie of a vocabulary: below r, the tokens that begin a word; below r♯, the tokens that continue a word, without their ♯.
 
-    Tokens that no word can match are omitted. In the paper there is one trie in which r♯ is the node of the string ♯. A word that literally
-    begins with ♯ reaches the same node. One trie is correct if no prefix of ♯ is a token. If a prefix of ♯ is a token, "♯ was read" and "a
-    token was matched, continue" are different states. In this case, and if no word can contain ♯, r♯ is a separate root.
+    Tokens that no word can match are omitted. In the paper, there is one trie in which r♯ is the node of the string ♯, so a word that
+    literally begins with ♯ reaches the same node. This is correct only if no prefix of ♯ is a token, because otherwise "♯ was read" and "a
+    token was matched, continue" are different states. If a prefix of ♯ is a token, or if no word can contain ♯, r♯ is a separate root.
 
     Args:
         tokens: V, with token ids.
@@ -160,7 +162,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
 
 
 def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
-    """Return the table with different added tokens. The trie and its transitions do not change.
+    """A copy of the table with different added tokens. The trie and the transitions do not change.
 
     Raises:
         UnsupportedError: as from `assemble`.
@@ -183,7 +185,7 @@ def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
 def _classes(
     source: Source[WordPieceModel], alphabet: Alphabet, letters: Letters, normalization: Normalization
 ) -> tuple[Classes, list[tuple[int, ...]]]:
-    """The classes of characters, and the contextual tokens that can occur in a word, as strings of classes."""
+    """Compute the classes of characters, and spell the contextual tokens that can occur in a word as strings of classes."""
     model, contextual = source.model, source.added.contextual
     strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]
@@ -206,7 +208,7 @@ def _arrays(source: Source[WordPieceModel], classes: Classes) -> dict[str, NDArr
 
 
 def _need_untrimmed(tokens: list[str]) -> None:
-    """Refuse tokens that trim_offsets would shorten: it trims whitespace, and also the letter Ġ."""
+    """Refuse tokens that ``trim_offsets`` would shorten, because it trims whitespace and the letter Ġ."""
     for token in tokens:
         if token.strip(WHITE_SPACE + "Ġ") != token:
             raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")

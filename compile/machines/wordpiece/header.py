@@ -1,4 +1,4 @@
-"""Build the metadata of a table from its source, and the text pipeline from metadata."""
+"""Build the metadata of a table from a source, and rebuild the text pipeline from metadata."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet
 
 
 def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alphabet) -> Normalizer:
-    """The settings of a single BertNormalizer. Other normalizers are summarized in the same settings, with their components in `parts`."""
+    """The settings of a single BertNormalizer. For other normalizers, the settings are a summary, and `parts` contains the components."""
     berts = [part for part in parts if part["type"] == "BertNormalizer"]
     is_bert = len(parts) == len(berts) == 1
     return Normalizer(
@@ -57,12 +57,12 @@ def normalizer_of(parts: Sequence[Component], added: AddedTokens, alphabet: Alph
 
 
 def is_stepwise(added: AddedTokens, alphabet: Alphabet) -> bool:
-    """Whether some texts must be normalized step by step, because the alphabet cannot express their normalization."""
+    """Whether some texts must be normalized one component at a time, because the alphabet cannot express their normalization."""
     return bool(added.contextual or alphabet.composition or len(alphabet.placed))
 
 
 def _suspects(alphabet: Alphabet) -> Suspects:
-    """The characters of texts that need normalization step by step."""
+    """Characters whose occurrence means that a text must be normalized one component at a time."""
     ids, spans = np.zeros((2, CODE_POINTS), np.bool_)
     ids[[*alphabet.composition.suspects] if alphabet.composition else []] = True
     for first, last in alphabet.placed:
@@ -79,7 +79,7 @@ def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str
 
 
 def _pre_tokenizer(parts: Sequence[Component]) -> PreTokenizer:
-    """A common pre-tokenizer as its name, other pre-tokenizers as their components."""
+    """The pre-tokenizer in metadata: a name if it is common, otherwise a list of components."""
     name = {(): "none", ("BertPreTokenizer",): "bert"}.get(tuple(part["type"] for part in parts), "other")
     return PreTokenizer(name, parts if name == "other" else None)
 

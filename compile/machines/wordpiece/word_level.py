@@ -1,4 +1,4 @@
-"""WordLevel: a word is one token, or the unknown token. WordLevel equals WordPiece without tokens that continue a word."""
+"""WordLevel, in which each word is one token or the unknown token. It is compiled as WordPiece without tokens that continue a word."""
 
 from __future__ import annotations
 
