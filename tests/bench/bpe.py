@@ -34,9 +34,7 @@ def main() -> None:
 
 
 def show(own: Callable[[fst.Tokenizer, list[str], Path], Figures], *names: str) -> None:
-    """Print a column of figures for each vocabulary, from English books; `own` yields figures of the machine,
-    after those of all machines.
-    """
+    """Print a column of figures for each vocabulary, measured on English books; `own` yields figures that only one kind of table has."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     english = documents(folder / "corpora" / BOOKS)
     columns = {name: dict(figures(source(folder / name), english, own)) for name in names}
@@ -46,7 +44,7 @@ def show(own: Callable[[fst.Tokenizer, list[str], Path], Figures], *names: str) 
 
 
 def figures(vocabulary: Path, english: list[str], own: Callable[[fst.Tokenizer, list[str], Path], Figures]) -> Figures:
-    """All figures of a vocabulary."""
+    """Yield the figures that every kind of table has, then those of `own`."""
     with tempfile.TemporaryDirectory() as scratch:
         table = Path(scratch) / "table.npz"
         yield from built(vocabulary, table)
@@ -56,7 +54,7 @@ def figures(vocabulary: Path, english: list[str], own: Callable[[fst.Tokenizer, 
 
 
 def built(vocabulary: Path, table: Path) -> Figures:
-    """The times to compile and to load a table, and the size of the table."""
+    """Yield the times to compile and to load a table, and the size of the table."""
     compile_table = partial(run, [*FST, "compile", str(vocabulary), "-o", str(table)])
     compile_table()
     yield "compile, whole process, second run", f"{seconds(compile_table, 3):.1f} s"
@@ -66,7 +64,7 @@ def built(vocabulary: Path, table: Path) -> Figures:
 
 
 def speeds(tok: fst.Tokenizer, english: list[str]) -> Figures:
-    """Times, and ratios of times, on one thread."""
+    """Yield times, and ratios of times, on one thread."""
     ids = partial(tok.encode_batch, english, threads=1)
     yield "time with offsets against ids alone", f"{ratio(partial(tok.encode_batch, english, offsets=True, threads=1), ids):.2f}"
     yield "`encode` of a sentence", f"{seconds(lambda: [tok.encode(SENTENCE) for _ in range(1000)], 9) * 1e3:.1f} µs"
@@ -94,7 +92,7 @@ def threads(tok: fst.Tokenizer, english: list[str]) -> Figures:
 
 
 def worst() -> Iterator[tuple[str, list[str]]]:
-    """Texts that are slow to encode."""
+    """Texts that are slow to encode, by name."""
     draw = random.Random(5)
     words: dict[str, Callable[[], str]] = {
         "words of 99 letters": lambda: "".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=99)),

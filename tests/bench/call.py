@@ -29,7 +29,7 @@ Times = NDArray[np.float64]
 
 
 def calls(folder: Path) -> dict[str, Call]:
-    """The call of each library."""
+    """A function for each library that makes the same call."""
     from nanotoken import WordPieceTokenizer
 
     import fst
@@ -48,7 +48,7 @@ def calls(folder: Path) -> dict[str, Call]:
 
 
 def compare(made: dict[str, Call], batches: list[list[str]]) -> None:
-    """Stop if a library gives another result than the reference."""
+    """End the program if the result of a library differs from that of the reference."""
     for texts in batches:
         expected = made[REFERENCE](texts)
         for name, call in made.items():
@@ -59,7 +59,7 @@ def compare(made: dict[str, Call], batches: list[list[str]]) -> None:
 
 
 def measure(made: dict[str, Call], batches: list[list[str]], calls: int) -> dict[str, Times]:
-    """The microseconds per batch in each round, from `calls` calls."""
+    """The microseconds per batch in each round; a round makes `calls` calls."""
     found = {name: np.empty((ROUNDS, len(batches))) for name in made}
     for turn in range(ROUNDS):
         for name, call in made.items():

@@ -27,7 +27,7 @@ def draw(source: Path) -> None:
 
 
 def panel(row: dict[str, Any]) -> Panel:
-    """The bars of one text."""
+    """The panel of one text, with a bar for each tokenizer."""
     bars = {
         name: panels.bar(name, peer["value"], is_differing=bool(peer["differing"]), has_failed=bool(peer["error"]))
         for name, peer in row["peers"].items()
@@ -36,7 +36,7 @@ def panel(row: dict[str, Any]) -> Panel:
 
 
 def caption(rows: list[dict[str, Any]]) -> str:
-    """The caption of the picture."""
+    """The caption of the picture: how the figures were measured, and what pale bars mean."""
     rounds = min(len(peer["seconds"]) for row in rows for peer in row["peers"].values() if not peer["error"])
     title = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
     title += " Replay: the same text again, words cached."

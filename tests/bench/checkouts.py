@@ -94,7 +94,7 @@ def ratio(checkouts: Sequence[Checkout], name: str, corpus: str, rounds: int) ->
 
 
 class Checkout:
-    """A process of a checkout that answers questions."""
+    """The process of a checkout, in which the methods of `Answers` are called."""
 
     def __init__(self, python: str, folder: Path) -> None:
         command = [python, __file__, "--answer", str(folder)]
@@ -102,7 +102,7 @@ class Checkout:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, *question: str) -> Any:
-        """The answer of a method of `Answers` in the process."""
+        """Call a method of `Answers` in the process, and return its result."""
         assert self.process.stdin
         assert self.process.stdout
         print(json.dumps(question), file=self.process.stdin, flush=True)
@@ -126,7 +126,7 @@ class Answers:
         return sha256(b"|".join(array.astype("<i8").tobytes() for array in arrays)).hexdigest()
 
     def seconds(self, name: str, corpus: str) -> float:
-        """The processor time of a pass over a corpus: the mean of the passes in a turn."""
+        """The mean processor time of a pass over a corpus; passes are repeated until the turn is long enough."""
         call, passes = self._call(name, corpus), 0
         call()  # a warm-up
         begun = time.process_time()
@@ -163,7 +163,7 @@ class Answers:
 
 
 def answer(folder: Path) -> None:
-    """Answer the questions of standard input."""
+    """The main function of the process: read calls from standard input, and write their results."""
     answers = Answers(folder)
     for line in sys.stdin:
         name, *given = json.loads(line)

@@ -6,8 +6,8 @@
 vocabulary is bert-base-uncased. An actor reads a file, encodes it, and returns the rows with their ids. The rows are then dropped, so the
 figures exclude writing. The time begins with the first block, because Ray takes some seconds to start actors.
 
-Runs with one and with two actors take turns; the ratio is the median over consecutive runs. The table contains the rates by the clock and
-by the processor time of the actors. The two agree if each actor has a core; on a machine with other work, use the rates by processor time.
+Runs with one and with two actors take turns; the ratio is the median over consecutive runs. The table contains rows per second of clock
+time and rows per second of processor time. The two rates agree if each actor has a core; on a machine with other work, use processor time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compare the speed of ids for an Arrow column, a list of bytes, and a list of str.
+"""Compare the speed of encoding an Arrow column, a list of bytes, and a list of str.
 
     python tests/bench/columns.py [FOLDER]
 

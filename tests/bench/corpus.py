@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 WORDS, BYTES, POWER = 77_827, 20e6, 0.52
 LETTERS = 5.7  # average number of bytes of a word and the space after it
 COMMON, SHARE = 1000, 0.35
-BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # number of words that are drawn together, which repeat words before their block
+BLOCK, MOST_BLOCK = 1 << 12, 1 << 20  # number of words that are drawn together; they repeat only words of earlier blocks
 LINE = 12  # number of words
 ONSETS = ("b", "c", "d", "f", "gr", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "th", "br", "ch")
 RHYMES = ("a", "ell", "ing", "o", "at", "en", "est", "ound", "ick", "er", "and", "us")

@@ -1,4 +1,4 @@
-"""Compare the time to decode a million ids with the time of `tiktoken`, which must be installed.
+"""Compare the time to decode a million ids in this package and in `tiktoken`, which must be installed.
 
     python tests/bench/decoding.py [FOLDER]
 

@@ -28,7 +28,7 @@ ROWS, DIMENSIONS, BATCH, TURNS = 40_000, 256, 1024, 5
 
 def main() -> None:
     """Print the figures."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of `tokenizers`, which reads it once
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # set before the import of `tokenizers`, which reads it once
     import torch
 
     torch.set_num_threads(1)
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def ways(source: Path) -> dict[str, Any]:
-    """The three variants of the model."""
+    """The model with each of the three tokenizers: its own, `fst.tokenizers`, and ids from a table."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding

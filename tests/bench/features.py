@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from figures import seconds  # sets one thread for `tokenizers`, before its import
+from figures import seconds  # this import limits `tokenizers` to one thread
 from rows import BOOKS, FOLDER, UNCASED, documents
 from tokenizers import Tokenizer
 
@@ -75,7 +75,7 @@ def located(tok: fst.Tokenizer, texts: list[str]) -> Any:
 
 
 def ratio(first: Callable[[], Any], second: Callable[[], Any]) -> float:
-    """The median ratio of the times of two functions, run in turns."""
+    """The ratio of the times of two functions that run in turns, as the median of all rounds."""
     return statistics.median(seconds(first, 1) / seconds(second, 1) for _ in range(TURNS))
 
 

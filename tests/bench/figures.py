@@ -1,4 +1,4 @@
-"""Measure the figures of tables and processes in docs/figures.md, for two real vocabularies, and print a table.
+"""Measure compilation, loading, memory and speed for two real vocabularies, and print the table in docs/figures.md.
 
     python tests/bench/figures.py [FOLDER]
 
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of `tokenizers`, which reads it once
+os.environ["TOKENIZERS_PARALLELISM"] = "false"  # set before the import of `tokenizers`, which reads it once
 
 from rows import BOOKS, CASED, FOLDER, SENTENCES, UNCASED, documents
 from tokenizers import Tokenizer
@@ -64,7 +64,7 @@ def figures(folder: Path, name: str, corpus: str) -> dict[str, str]:
 
 
 def comparison(tok: fst.Tokenizer, source: Path, texts: list[str]) -> dict[str, str]:
-    """The differences from `tokenizers`, and both speeds."""
+    """The number of texts whose ids differ from `tokenizers`, and the speeds of both libraries."""
     reference = Tokenizer.from_file(str(source))
     reference.no_truncation()
     reference.no_padding()
@@ -85,7 +85,7 @@ def comparison(tok: fst.Tokenizer, source: Path, texts: list[str]) -> dict[str, 
 
 
 def run(command: list[str]) -> None:
-    """Run a process."""
+    """Run a process, and fail if it fails."""
     subprocess.run(command, check=True, capture_output=True)
 
 

@@ -74,7 +74,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def of_words(folder: Path) -> list[str]:
-    """An equal number of words from each dictionary, and the same words as continuations."""
+    """A vocabulary of equally many words from each dictionary, and the same words as continuations."""
     found = dict.fromkeys(SPECIAL)
     for name, separator in DICTIONARIES.items():
         lines = (folder / name).read_text(encoding="utf-8").removesuffix("\n").split("\n")
@@ -105,7 +105,7 @@ def grown(tokens: list[str], size: int) -> list[str]:
 
 
 def script(char: str) -> int:
-    """A number that most characters of a script share."""
+    """A number for the script of a character; most characters of a script have the same number."""
     return ord(char) >> 7
 
 

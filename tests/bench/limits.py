@@ -49,9 +49,10 @@ def main() -> None:
 
 
 def lengths(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """The time per character for texts of different lengths: ten million characters in different texts, and one longer text.
+    """Yield the time per character for texts of 10^4 to 10^8 characters. Of short texts, as many are encoded as have ten million
+    characters.
 
-    If one short text were repeated, it would take a fifth less time, because the processor predicts its words and keeps them in its cache.
+    These texts are all different: a single repeated text would take a fifth less time, because the processor predicts its branches.
     """
     book = " ".join(english)
     for power in range(4, 9):
@@ -92,10 +93,10 @@ def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tupl
 
 
 def growth(source: Path) -> Iterator[tuple[str, str]]:
-    """The time per character, by length, of texts that could take more than linear time, also relative to ordinary text.
+    """The time per character at several lengths, for texts that could take more than linear time, also relative to ordinary text.
 
-    Streams read a run of marks in parts, and are compared with `encode` of the run. Other texts are compared with a vocabulary without
-    their tokens.
+    A run of marks is written to a stream in parts, and the time is compared with that of `encode`. The times of other texts are compared
+    with those of a vocabulary without their tokens.
     """
     flags: list[dict[str, Any]] = [{}, {"single_word": True}, {"rstrip": True}, {"normalized": True}, {"normalized": True, "rstrip": True}]
     cases = [(f"token in words, {', '.join(own) or 'no flags'}", {"content": "zqx", **own}, "unaffable zqxjk ") for own in flags]
@@ -126,7 +127,7 @@ def encode_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool
 
 
 def stream_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool) -> None:
-    """Stream the same text in parts, and read after each part."""
+    """Write `length` characters of a repeated string to a stream in parts, and read after each part."""
     stream = tok.stream(offsets=offsets)
     for piece in range(0, length, PIECE):
         stream.write(unit * (min(PIECE, length - piece) // len(unit)))

@@ -1,4 +1,4 @@
-"""Measure `datasets.map` with `fst.hf`, with a tokenizer over columns, and with the fast tokenizer of `transformers`.
+"""Measure `datasets.map` with `fst.hf`, with a tokenizer that encodes Arrow columns, and with the fast tokenizer of `transformers`.
 
     python tests/bench/maps.py [FOLDER]
 

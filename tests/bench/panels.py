@@ -8,7 +8,7 @@ from typing import IO, Any
 from fst.core.chart import COLUMNS, FAINT, OTHERS, OURS, TEXT, Bar, Panel
 
 DIFFERING = "#dfe3e8"
-PALE = "Pale, with †: some ids differ from those of the "  # followed by the name of the reference
+PALE = "Pale, with †: some ids differ from those of the "  # the title continues with the name of the reference
 
 
 def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:
@@ -49,7 +49,7 @@ def draw(file: IO[bytes], panels: Sequence[Panel], names: Sequence[str], title: 
 
 
 def _panel(axes: Any, panel: Panel, names: Sequence[str]) -> None:
-    """Draw the bars of one text, each followed by its figure."""
+    """Draw the bars of one text, with the value next to each bar."""
     for place, name in enumerate(names):
         if name in panel.bars:
             value, label, shade = panel.bars[name]

@@ -7,8 +7,8 @@ FOLDER contains the vocabularies in `rows.py`, and ``corpora/`` (default: ``../s
 Markdown, goes to standard output; a JSON file, such as ``wordpiece.json``, and its picture go to DIR. Peers that are not installed are
 skipped. TF Text is measured if it is installed; the extra does not include it, because TensorFlow has two gigabytes.
 
-Each peer runs in a process of its own, with one thread by its own setting. For each row, every peer first encodes all texts, and its ids
-are compared with those of the reference. Then the peers take turns, and a figure is the median of the rounds.
+Each peer, a tokenizer of some library, runs in a separate process with one thread. For each row, every peer first encodes all texts, and
+the ids are compared with those of the reference. Then the peers take turns, and a figure is the median of the rounds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROUNDS = 5
 
 
 def ask(process: Process, *question: Any) -> dict[str, Any]:
-    """The answer of a process; if the process fails, the answer contains an "error"."""
+    """Call a method of a peer's process, and return the result; if the process fails, the result contains an "error"."""
     try:
         answer: dict[str, Any] = process.ask(*question)
     except WorkerError as error:
@@ -69,7 +69,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measured:
-    """A row, the size of its texts, and the figures of the peers."""
+    """The result of a row: the row, the size of its texts, and the figure of each peer."""
 
     row: Row
     texts: int
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def installed(rows: list[Row]) -> list[str]:
-    """The peers of some rows that are installed; the program ends if the reference is missing."""
+    """The installed peers of some rows; the program ends if the reference is not installed."""
     wanted = [name for name in PEERS if any(name in row.peers for row in rows)]
     found = [name for name in wanted if find_spec(PEERS[name].module)]
     for name in wanted:
@@ -134,7 +134,7 @@ def measure(row: Row, place: tuple[str, int], processes: dict[str, Process], rou
 
 
 def figure(row: Row, reference: dict[str, Any], loaded: dict[str, Any], timed: list[dict[str, Any]]) -> Figure:
-    """The figure of a peer from its answers."""
+    """The figure of a peer, from the digests and the times that its process has returned."""
     errors = [answer["error"] for answer in (loaded, *timed) if "error" in answer]
     if errors:
         return Figure([], error=errors[0])

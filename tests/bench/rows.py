@@ -45,7 +45,7 @@ class Row:
         vocabulary: a folder with ``tokenizer.json`` and ``vocab.txt``, or with a ``.tiktoken`` file.
         source: a file of texts, or RANDOM.
         language: the value of the field "lang" of the JSON lines to use; empty: all.
-        call: the number of texts per call; none: all. A single text goes to the function for one text.
+        call: the number of texts per call; None: all texts in one call. A single text is passed to the function for one text.
         peers: the peers to measure.
         reference: the peer with the correct ids.
         without: a special token; texts that contain it are left out, because some peers read it as a token and others as text.
@@ -82,7 +82,7 @@ def documents(path: Path, language: str = "") -> list[str]:
 
 
 def random_texts(size: int = 2_000_000, length: int = 300, whitespace: float = 0.15) -> list[str]:
-    """Random letters and spaces, the same in every run, whose words are in no cache and have many tokens."""
+    """Random letters and spaces, the same in every run. Their words have many tokens, and are in no cache."""
     letter = (1 - whitespace) / len(string.ascii_lowercase)
     weights = [*[letter] * len(string.ascii_lowercase), whitespace]
     letters = random.Random(0).choices(string.ascii_lowercase + " ", weights, k=size)

@@ -69,7 +69,7 @@ def english(folder: Path) -> list[str]:
 
 
 def searches(listed: list[str], lines: list[str]) -> dict[str, Run]:
-    """A function for each peer that searches all lines."""
+    """For each library, a function that searches all lines."""
     data, encoded = [line.encode() for line in lines], [word.encode() for word in listed]
     of_text, of_bytes = ahocorasick_rs.AhoCorasick, ahocorasick_rs.BytesAhoCorasick
     find: list[tuple[str, Callable[[Any], Any], list[Any]]] = [

@@ -136,7 +136,7 @@ def corpora(folder: Path, language: str) -> Iterable[tuple[str, list[str]]]:
 
 
 def all_of(segment: Segment, lines: Sequence[str]) -> list[Sequence[Any]]:
-    """The words of each line."""
+    """Segment all lines, and return the words of each line."""
     return [segment(line) for line in lines]
 
 

@@ -41,7 +41,7 @@ def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> I
 
 
 def ways(tok: fst.Tokenizer, text: str | bytes) -> dict[str, Callable[[], Ids]]:
-    """One call, and streams of the same text in parts."""
+    """Functions that encode the same text: in one call, and by streams that read it in parts."""
     small, large = ([text[begin : begin + size] for begin in range(0, len(text), size)] for size in (SMALL, LARGE))
     return {
         "one call": lambda: tok.encode(text),
@@ -52,7 +52,7 @@ def ways(tok: fst.Tokenizer, text: str | bytes) -> dict[str, Callable[[], Ids]]:
 
 
 def ratios(named: Mapping[str, Callable[[], Ids]]) -> dict[str, float]:
-    """The speed of each function relative to the first."""
+    """The speed of each function relative to the speed of the first function."""
     first, *others = named
     expected = named[first]()
     for name in others:
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def pending(folder: Path) -> dict[str, float]:
-    """The speed of streams for an endless word, relative to a word of half its length; 1 means equal time per character."""
+    """The speed of a stream within a very long word, relative to a word of half the length; 1 means equal time per character."""
     models = {"GPT-2": bpe(folder / "vocab_bpe" / "gpt2"), "T5": tokenizer(folder / "vocab_unigram" / "t5" / "tokenizer.json")}
     found = {}
     for model, unit in product(models, ("a", "e\u0301")):

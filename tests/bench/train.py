@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 
-os.environ.update(RAYON_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")  # before the imports of the libraries, which read them once
+os.environ.update(RAYON_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")  # before libraries are imported and read them once
 
 import argparse
 import io
@@ -169,7 +169,7 @@ def sentencepiece(texts: Texts, size: int, kind: str = "unigram") -> Any:
 
 
 def sentencepiece_bpe(texts: Texts, size: int) -> Any:
-    """BPE of `sentencepiece`, with its own splitting."""
+    """BPE of `sentencepiece`, which splits texts into words itself."""
     return sentencepiece(texts, size, "bpe")
 
 
@@ -201,7 +201,7 @@ class Measured:
         row: the name of the row.
         bytes: the size of the text.
         seconds: the seconds of each round, by trainer.
-        worked: the processor seconds, likewise.
+        worked: the processor seconds of each round, by trainer.
         differing: the number of tokens that are not tokens of the reference.
     """
 
@@ -254,7 +254,7 @@ def measure(row: Row, folder: Path, rounds: int) -> Measured:
 
 
 def taken(texts: list[str], most: int) -> list[str]:
-    """The first texts, which have at least `most` bytes together if there are enough."""
+    """The first texts of a corpus: as few as have at least `most` bytes together, or all texts."""
     sizes = np.cumsum([len(text.encode()) + 1 for text in texts])
     return texts[: int(np.searchsorted(sizes, most)) + 1]
 
@@ -302,7 +302,7 @@ print(json.dumps([time.perf_counter() - begun, time.process_time() - worked, mem
 
 
 def more_figures(books: Path, sizes: Sequence[int]) -> list[str]:
-    """The time and memory for larger texts and for long words."""
+    """The lines below the table: time and memory for larger texts and for long words."""
     lines = ["| figure | seconds | seconds of processors | MB beyond a training of 1 MB | MB at most |", "| --- |" + " ---: |" * 4]
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder, "small.txt"), Path(folder, "large.txt")

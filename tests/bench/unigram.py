@@ -55,14 +55,14 @@ def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
 
 
 def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
-    """The cost of random ids."""
+    """The time to draw random segmentations, relative to the best segmentation."""
     ids = partial(tok.encode_batch, english, threads=1)
     drawn = partial(tok.encode_batch, english, threads=1, randomness=fst.Sampling(seed=7))
     yield "time of sampling against plain ids", f"{ratio(drawn, ids):.1f}"
 
 
 def long(name: str, text: str, table: Path) -> Figures:
-    """The time to encode one text without a space, of 1 MB and of 100 MB, in a separate process."""
+    """The times to encode a text of 1 MB and a text of 100 MB, both without a space, in separate processes."""
     ran = subprocess.run([sys.executable, "-c", MEASURE.replace("{text}", text), str(table)], check=True, stdout=subprocess.PIPE, text=True)
     of_1_mb, of_100_mb, memory = map(float, ran.stdout.split())
     yield f"{name} without a blank, 1 MB and 100 MB", f"{of_1_mb:.0f} and {of_100_mb:.0f} ns a byte"

@@ -1,4 +1,4 @@
-"""The peers, and the worker that `peers.py` runs in a separate process for each peer.
+"""The peers, which are the measured tokenizers of all libraries, and the worker that `peers.py` runs in a separate process for each peer.
 
 For a row of `rows.ROWS`, the worker prepares the tokenizer and the texts, encodes the texts once as a warm-up, and answers with a digest of
 the ids of each text. On request, it encodes these texts again, and answers with the seconds.
@@ -31,13 +31,13 @@ DIGEST = 8  # number of bytes
 
 
 def ids(encoded: Any) -> Any:
-    """The ids of one text: an attribute of the result, or the result itself."""
+    """The ids in a library's result for one text: its attribute `ids`, or the result itself."""
     return getattr(encoded, "ids", encoded)
 
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """The use of a peer: with one thread by its own setting, and without special tokens around a text if the peer allows it.
+    """How a peer library is called: limited to one thread by the library's own option, and without special tokens if it has such an option.
 
     Attributes:
         batch: encodes a list of texts, and returns the result of the library; this call is timed.
@@ -71,8 +71,8 @@ def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
 
 
 def tokenizers(folder: Path) -> Tokenizer:
-    """The tokenizer of `tokenizers`."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import of `tokenizers`, which reads it once
+    """A tokenizer of the library `tokenizers`."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # set before the import of `tokenizers`, which reads it once
     from fst.cli.peers.references import Tokenizers
 
     tokenizer = Tokenizers(source(folder)).tokenizer
@@ -83,7 +83,9 @@ def tokenizers(folder: Path) -> Tokenizer:
 
 
 def nanotoken(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of `nanotoken`, whose cache of words is emptied before every pass, or contains the words of the previous pass."""
+    """A tokenizer of `nanotoken`. Its cache of words is emptied before every pass if `first`, and otherwise contains the words of the last
+    pass.
+    """
     from nanotoken import WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
@@ -96,7 +98,9 @@ def nanotoken(folder: Path, first: bool) -> Tokenizer:
 
 
 def tiktoken(folder: Path) -> Tokenizer:
-    """A tokenizer of `tiktoken`, the reference for its own encodings, with the ranks in the folder; GPT-2 has the ranks of r50k_base."""
+    """A tokenizer of `tiktoken` with the ranks in the folder. It is the reference for the encodings of `tiktoken`; GPT-2's are called
+    r50k_base.
+    """
     import tiktoken
 
     from fst.compile.sources.read import read
@@ -109,8 +113,8 @@ def tiktoken(folder: Path) -> Tokenizer:
 
 
 def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], Callable[[], object]]:
-    """Two functions for a peer with a cache: the first returns its tokenizer, and the second makes a new one
-    before every pass if `is_new`.
+    """Two functions for a peer with a cache: one returns the current tokenizer, the other is called before every pass and, if `is_new`,
+    replaces it.
     """
     current = [make()]
 
@@ -156,7 +160,7 @@ def tokie(folder: Path, first: bool) -> Tokenizer:
 
 
 def sentencepiece(folder: Path) -> Tokenizer:
-    """A tokenizer of `sentencepiece` with its own model, or with a model of the same pieces."""
+    """A tokenizer of `sentencepiece` with the vocabulary's original ``.model``, or with a model made from the same pieces."""
     from sentencepiece import SentencePieceProcessor
 
     processor: Any = SentencePieceProcessor
@@ -186,8 +190,8 @@ def model_of(file: Path) -> bytes:
 
 
 def flash_tokenizer(folder: Path) -> Tokenizer:
-    """A tokenizer of flash_tokenizer, which always truncates and adds special tokens; the limit is very large, and comparisons omit the
-    tokens.
+    """A tokenizer of `flash_tokenizer`. The library always truncates and adds special tokens, so the limit is very large, and comparisons
+    omit these tokens.
     """
     from flash_tokenizer import BertTokenizerFlash
 
@@ -201,7 +205,7 @@ def flash_tokenizer(folder: Path) -> Tokenizer:
 
 
 def blingfire(folder: Path) -> Tokenizer:
-    """A tokenizer of `blingfire`, which has neither batches nor threads, with the tables of its package."""
+    """A tokenizer of `blingfire` with a vocabulary file from the library's own package. The library has neither batches nor threads."""
     import blingfire
 
     tables = {"bert-base-uncased": "bert_base_tok.bin", "bert-base-multilingual-cased": "bert_multi_cased.bin"}
@@ -223,7 +227,7 @@ def tf_text(folder: Path) -> Tokenizer:
 
 
 class Peer(NamedTuple):
-    """A module that must be installed, and a function that makes a tokenizer from the folder of a vocabulary."""
+    """A measured library: the module that must be installed, and a function that makes a tokenizer from the folder of a vocabulary."""
 
     module: str
     make: Callable[[Path], Tokenizer]
@@ -272,17 +276,17 @@ def vocabulary(folder: Path) -> list[str]:
 
 
 def lowercase(folder: Path) -> bool:
-    """Whether the vocabulary has only lowercase letters without accents."""
+    """Whether texts are lowercased and lose their accents before they are encoded."""
     return bool(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["normalizer"]["lowercase"])
 
 
 def split(flat: Any, splits: Any) -> Iterable[Any]:
-    """The rows of an array."""
+    """Split an array of all ids into the ids of each text."""
     return (flat[start:end] for start, end in pairwise(splits))
 
 
 class Worker:
-    """The answers of one peer, which is a key of `PEERS`; its tokenizers are reused for later rows."""
+    """The methods that `peers.py` calls in the process of one peer, a key of `PEERS`. Tokenizers are reused for later rows."""
 
     def __init__(self, peer: str, folder: Path) -> None:
         self.peer, self.folder = PEERS[peer], folder
@@ -308,13 +312,13 @@ class Worker:
         return {"seconds": seconds(self.run, AT_LEAST, self.tokenizer.forget)}
 
     def run(self) -> list[Any]:
-        """The results of one pass over the texts."""
+        """Encode all texts once, and return the results of the library."""
         assert self.call
         return [self.call(texts) for texts in self.inputs]
 
 
 def calls(row: Row, texts: list[Any]) -> list[Any]:
-    """The argument of each call of a pass."""
+    """Divide the texts of a row into calls, and return the argument of each call."""
     if row.call == 1:
         return texts
     size = row.call or len(texts)
