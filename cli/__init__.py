@@ -1,1 +1,3 @@
-"""The command line, `fst COMMAND …`: `main` lists the commands, `group` turns errors into exit codes, `files` writes outputs."""
+"""The command line, `fst COMMAND …`. The module `main` lists the commands, `group` turns errors into exit codes, and `files` writes
+outputs.
+"""

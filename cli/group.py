@@ -17,7 +17,7 @@ from fst.cli.files.streams import drop_output, flush_output
 from fst.cli.signals import unwind_when_ended
 from fst.errors import FstError, ReadingError
 
-LIKE_GREP = ("search",)  # commands with the exit codes of grep: 1 for no match, 2 for a failure
+LIKE_GREP = ("search",)  # commands with the exit codes of grep, which are 1 for no match and 2 for a failure
 REMEDIES = {
     errno.ENOENT: "check the name",
     errno.ENOTDIR: "check the name",

@@ -47,7 +47,7 @@ class Process:
         self._send(method, arguments)
         try:
             found, error = pickle.load(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):  # no answer, or an incomplete answer
+        except (EOFError, pickle.UnpicklingError):  # the process has returned no answer, or an incomplete one
             raise WorkerError(f"the process of {self._name} ended with status {self._process.wait()}") from None
         if error:
             raise WorkerError(error)
@@ -61,7 +61,7 @@ class Process:
 
     def _send(self, *question: Any) -> None:
         assert self._process.stdin
-        with suppress(BrokenPipeError):  # the process has ended; `ask` finds no answer, and raises the error
+        with suppress(BrokenPipeError):  # the process has ended, so `ask` finds no answer and raises the error
             pickle.dump(question, self._process.stdin)
             self._process.stdin.flush()
 

@@ -13,7 +13,7 @@ import click
 
 from fst.cli.files.streams import drop_output
 
-CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls back functions of this file
+CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls functions of this file as callbacks
 MOMENT = 0.01  # seconds until a signal is sent again; most callbacks take less
 SIGNALLED = 128  # the exit code is 128 + the number of the signal
 

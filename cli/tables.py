@@ -14,7 +14,7 @@ from fst.errors import UnsupportedError
 if TYPE_CHECKING:
     from fst.tables.table import Table
 
-# Public class → the table that its commands accept, in the words of the error message.
+# Public class → the words of the error message for the kind of table that it accepts.
 TAKEN = {
     "Searcher": "keywords; make one with `fst compile keywords`",
     "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",
@@ -39,7 +39,7 @@ def load_for(public_class: str, path: str) -> Any:
     """Load a table for a public class, a key of `TAKEN`.
 
     Raises:
-        UnsupportedError: the file is a table for another public class; the message names its kind.
+        UnsupportedError: the file is a table for another public class; the message names the kind of the table.
         TableError, OSError: as in `fst.registry.load`.
     """
     table = registry.load(path)

@@ -1,4 +1,4 @@
-"""Text and tables for a terminal."""
+"""Format text and aligned tables for a terminal."""
 
 from __future__ import annotations
 

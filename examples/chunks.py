@@ -4,8 +4,8 @@ The arguments are a source of a vocabulary and a text::
 
     python examples/chunks.py examples/english-uncased-8000.txt README.md --limit 256 --overlap 32
 
-A chunk is a span of the raw text. It begins and ends between tokens, at whitespace where possible. Its number of tokens includes special
-tokens, and is the number that a model reads if it is given this chunk alone.
+A chunk is a span of the raw text. It begins and ends between tokens, at whitespace where possible. Its number of tokens, including special
+tokens, is the number that a model reads for this chunk alone.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
         ValueError: `limit` is too small for a single token.
     """
     spans: Any = tok.encode_batch([text], add_special_tokens=False, offsets=True).offsets
-    inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the previous token has ended
+    inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the end of the previous token
     first = np.r_[0, inner, len(spans)]  # the tokens before which a chunk may begin or end
     cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # the positions of these cuts: the ends of the previous tokens
     capacity, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
@@ -52,7 +52,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
         end = at_white_space(text, cuts, range(most, (begin + most) // 2, -1))
         tokens = 0
         while end > begin and (tokens := int(tok.count_tokens([text[cuts[begin] : cuts[end]]])[0])) > limit:
-            end -= 1  # words may have more tokens at the beginning of a text
+            end -= 1  # a word at the beginning of a text may have more tokens than elsewhere
         if end <= begin:
             raise ValueError(f"a chunk of {limit} tokens is too small for the text at character {cuts[begin]}")
         yield Chunk(int(cuts[begin]), int(cuts[end]), tokens)

@@ -20,8 +20,8 @@ import fst
 class Encode:
     """The ids of a text column.
 
-    Daft creates one object per worker process, and this object loads the table. The file of the table is mapped, so the processes of a
-    machine share its memory.
+    Daft creates one `Encode` object per worker process, which loads the table. The table file is mapped, so the processes of a machine
+    share its memory.
 
     Args:
         table: the file from ``fst compile``; each machine needs a copy.

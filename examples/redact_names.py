@@ -31,12 +31,12 @@ def redacted(batch: pa.RecordBatch, column: str, searcher: fst.Searcher, by: str
 @click.option("--by", default="[NAME]", show_default=True, help="What to write in place of a name.")
 def main(names: Path, source: Path, output: Path, column: str, by: str) -> None:
     """Replace NAMES, a file with one name per line, in a column of SOURCE, a Parquet file."""
-    searcher = fst.Searcher(keywords(names, whole_words=True))  # find "Ann", but not the beginning of "Anna"
+    searcher = fst.Searcher(keywords(names, whole_words=True))  # so that "Ann" is found, but not at the beginning of "Anna"
     file = pq.ParquetFile(source)
     if column not in file.schema_arrow.names:
         raise click.BadParameter(f"{source} has no column {column!r}, of {', '.join(file.schema_arrow.names)}", param_hint="--column")
     with pq.ParquetWriter(output, file.schema_arrow) as writer:
-        for batch in file.iter_batches():  # one batch at a time, so memory does not grow with the file
+        for batch in file.iter_batches():  # one batch at a time, so the memory does not grow with the file
             writer.write_batch(redacted(batch, column, searcher, by))
 
 

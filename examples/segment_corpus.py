@@ -36,7 +36,7 @@ def segment_parquet(segmenter: fst.Segmenter, corpus: Path, output: Path, column
 
 
 def segment_lines(segmenter: fst.Segmenter, corpus: TextIO, output: TextIO) -> None:
-    """Write the words of each line, separated by spaces; words of whitespace are dropped."""
+    """Write the words of each line, separated by spaces; words that consist of whitespace are dropped."""
     while lines := [line.rstrip("\n") for line in islice(corpus, LINES)]:
         for words in segmenter.segment_batch(lines, offsets=True):
             print(" ".join(word for word in words if not word.isspace()), file=output)

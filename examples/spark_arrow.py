@@ -21,7 +21,7 @@ import fst
 
 @cache
 def loaded(name: str) -> fst.Tokenizer:
-    """The tokenizer of a Python worker, kept between tasks. Its file is mapped, so all workers share its memory."""
+    """The tokenizer of a Python worker, which later tasks reuse. The table file is mapped, so all workers of a machine share its memory."""
     return fst.Tokenizer.load(SparkFiles.get(name))
 
 

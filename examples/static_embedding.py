@@ -71,7 +71,7 @@ def main() -> None:
     model = StaticModel(Tokenizer.from_file(str(arguments.tokenizer)))
     expected, took = timed(model, texts)
     print(f"tokenizers: {took}")
-    model.tokenizer = fst.tokenizers(model.tokenizer)  # the only line that changes for the compiled tokenizer
+    model.tokenizer = fst.tokenizers(model.tokenizer)  # the only line that differs from a program with `tokenizers`
     timed(model, texts[:1])  # compiles the kernels, or loads them from disk
     embeddings, took = timed(model, texts)
     print(f"fst:        {took}")

@@ -104,7 +104,7 @@ class Difference:
 
 
 class Comparison:
-    """A comparison of the ids of a table with those of the reference."""
+    """A comparison of the ids of a table with those of the reference library, file by file."""
 
     def __init__(self, tables: WordPieceTable, reference: Reference) -> None:
         from fst.cli.files.ids import names

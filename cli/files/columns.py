@@ -24,7 +24,7 @@ class ColumnsOf(Protocol[Input]):
         """The name and the type of each column of results."""
 
     def of(self, result: Input, /) -> tuple[Documents, Sequence[Any]]:
-        """The documents of a result, and an array for each column."""
+        """Split a result into its documents and an array for each added column."""
 
 
 class Writer(Generic[Result]):
@@ -50,7 +50,7 @@ class Writer(Generic[Result]):
         """Add the rows of some documents."""
         documents, arrays = self._columns.of(result)
         if isinstance(documents.others, list) and not documents.others:
-            return  # without a row, the columns are unknown
+            return  # an input without rows does not determine the columns
         self._waiting.append(self._batch(documents, arrays))
         if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
             self._flush()
@@ -105,7 +105,7 @@ class Writer(Generic[Result]):
 
 
 def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any]]) -> Any:
-    """A writer of Parquet. Ids are stored as differences with as few bits as possible: half of their size, without compression.
+    """A writer of Parquet. Ids are stored as differences with as few bits as possible, which halves their size without compression.
 
     Args:
         file: the output.

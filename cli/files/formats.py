@@ -97,7 +97,7 @@ def form_of(forms: Forms, name: str, form: str | None) -> str:
 
 
 def _form(forms: Forms, name: str, form: str | None) -> str:
-    """The form that the option names; otherwise that of the file's ending; otherwise the default."""
+    """The form from the option; without the option, the form for the ending of the name, or else the default."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")

@@ -1,4 +1,4 @@
-"""Outputs of a command: one file, or a folder with a file for each input.
+"""Outputs of a command: either one file, or a folder with a file for each input.
 
 A file gets its name only when it is complete, so an existing output is complete. As in make, an output is out of date if its input or the
 table was modified later.
@@ -109,7 +109,7 @@ class Target:
         return found if self.overwrite else self._wanted(found, table)
 
     def _output(self, file: str, how: Reading, of_text: str) -> Output:
-        """The output in the folder for an input. It has the name of the input; with --format, the ending is that of the format."""
+        """The output in the folder for an input. It has the name of the input; with --format, it has the ending of the format."""
         if file == STANDARD:
             raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
         name = Path(remote.file_of(file)).name
@@ -148,7 +148,7 @@ def inputs_of(outputs: Iterable[Output]) -> list[str]:
 
 
 def _apart(outputs: list[Output]) -> list[Output]:
-    """The outputs; an error if two of them have the same name."""
+    """Return the outputs, after a check that no two of them have the same name."""
     found: dict[str, Output] = {}
     for output in outputs:
         if (other := found.setdefault(output.name, output)) is not output:

@@ -16,7 +16,9 @@ from fst.runtime.files.packing import CHUNK
 
 @contextmanager
 def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
-    """A file that compresses data as `packing`; None: no compression. The file is complete when the context ends without an error."""
+    """A file that compresses data by the method `packing`, or not if it is None. The file is complete when the context ends without an
+    error.
+    """
     if packing is None:
         yield file
         return

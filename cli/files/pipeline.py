@@ -35,7 +35,7 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
                     queue.put((item, None))
                     if is_over.is_set():
                         return
-        except BaseException as error:  # the consumer raises it
+        except BaseException as error:  # the generator `ahead` raises the exception in the consumer's thread
             end = error
         queue.put((None, end))
 
@@ -95,7 +95,7 @@ class Policy:
                 yield self._result(some, work, is_partial)
 
     def _judge(self, documents: Documents) -> None:
-        """Count the documents that the reader could not decode; unless such documents are skipped, raise an error for the first."""
+        """Count the documents that the reader could not decode. Unless the policy is "skip", raise an error for the first of them."""
         for number, fault in documents.wrong:
             if self._errors != "skip":
                 raise _error(documents, number, fault)

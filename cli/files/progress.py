@@ -64,7 +64,7 @@ def report(lines: Iterable[str]) -> None:
 @contextmanager
 def noting() -> Iterator[None]:
     """Write the log of the package to standard error, so that users see why the command waits: kernels are compiled."""
-    import logging  # imported here, so that help and early errors do not wait for the import
+    import logging  # imported here, so that help texts and early errors do not wait for this import
 
     logger, handler = logging.getLogger("fst"), logging.StreamHandler()
     logger.addHandler(handler)
@@ -152,7 +152,7 @@ class Log:
         self._label, self._total, self._unit = label, total, unit
         self._begun = monotonic()
         self._drawn, self.seen = self._begun + self.patience - self.pause, 0
-        self._resumed = 0  # items that an earlier run has finished
+        self._resumed = 0  # number of items that an earlier run has finished
 
     @property
     def seconds(self) -> float:

@@ -49,7 +49,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
 
 
 def target(name: str) -> Path:
-    """The path of an output, after a check that its folder can be written.
+    """The path of the file that an output replaces, after a check that its folder can be written.
 
     Raises:
         OSError: the output is a folder, its folder is missing or cannot be written, or the name is invalid.
@@ -105,7 +105,9 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
-    """The identity of a file: device and inode of a local file, or the name of a remote file; None if no regular file has this name."""
+    """A value that identifies a file: device and inode of a local file, or the name of a remote file; None if no regular file has this
+    name.
+    """
     if remote.is_remote(name):
         return remote.canonical(name)
     try:

@@ -86,7 +86,7 @@ class MembersOf(Protocol[Input]):
     """A conversion of results, such as ids, to members of JSON objects."""
 
     def of(self, result: Input, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
-        """The documents of a result; a mask of null documents, or None; and a mapping from each member's name to its values, as JSON."""
+        """Split a result into its documents, a mask of null documents or None, and a mapping from member names to their values as JSON."""
 
 
 def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:

@@ -23,7 +23,7 @@ KINDS = {DOCUMENT: "a tokenizer.json", RANKS: "a file of tiktoken's ranks", MODE
 
 
 class Peer(NamedTuple):
-    """A tokenizer of another library; it puts no special tokens around a text.
+    """A tokenizer of another library, which puts no special tokens around a text.
 
     Attributes:
         encode: encodes a list of texts, with the fastest method of the library.
@@ -51,7 +51,7 @@ def sentencepiece(path: Path, threads: int) -> Peer:
 
 
 def gigatoken(path: Path, threads: int) -> Peer:
-    """A tokenizer of `gigatoken`. Its fastest method returns an array of the library awkward."""
+    """A tokenizer of `gigatoken`. Its fastest method returns an array of the library `awkward`."""
     reads = {DOCUMENT: _of_document, RANKS: _of_ranks, MODEL: _of_model}
     tokenizer = reads[kind(path)](library("gigatoken").Tokenizer, path)
     return Peer(partial(tokenizer.encode_batch, parallel=threads > 1), _of_awkward)
@@ -66,7 +66,9 @@ def _of_model(tokenizer: Any, path: Path) -> Any:
 
 
 def _of_ranks(tokenizer: Any, path: Path) -> Any:
-    """A tokenizer of `gigatoken` from ranks. The library recognizes the encoding by the file name, and reads no compressed file."""
+    """A tokenizer of `gigatoken` from a file of ranks. The library recognizes the encoding by the file name, and reads only uncompressed
+    files.
+    """
     with TemporaryDirectory() as folder:
         file = Path(folder) / path.name.removesuffix(".gz")
         file.write_bytes(contents(path))
@@ -157,7 +159,7 @@ class Worker:
         return np.concatenate([np.empty(0, np.int64), *rows]), np.array([*map(len, rows)], np.int64)
 
     def time(self, at_least: float) -> tuple[float, float | None]:
-        """Encode all texts and return the seconds; if the library has a cache, encode them again and return both times.
+        """Encode all texts, and return the time in seconds; if the library has a cache, encode them again, and return both times.
 
         A library with a cache gets a new tokenizer first, so its cache is empty in the first pass.
 

@@ -1,4 +1,4 @@
-"""The reference libraries, whose ids a table must have. They read files with or without compression.
+"""The reference libraries. A table must give the same ids as the reference for its source. Source files may be compressed.
 
 The reference is `tokenizers` for a tokenizer.json, `tiktoken` for a file of ranks, and `sentencepiece` for a ``.model``.
 """

@@ -1,4 +1,4 @@
-"""Time one of several functions that run in turns."""
+"""Measure the time of a function, when several functions are timed in turns."""
 
 from __future__ import annotations
 

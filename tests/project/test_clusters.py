@@ -1,4 +1,4 @@
-"""The examples for clusters run in processes of Ray, Spark and Daft on one machine, with Parquet files."""
+"""The examples for clusters run on one machine, in several processes of Ray, Spark or Daft, and read Parquet files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def in_order(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def expected(corpus: Path, table: Path) -> list[dict[str, Any]]:
-    """The rows of the corpus, with ids that are computed in this process."""
+    """The expected rows: the rows of the corpus, with ids that are computed in this process."""
     tokenizer = fst.Tokenizer.load(table)
     rows = in_order(corpus)
     return [{**row, "input_ids": None if row["text"] is None else tokenizer.encode(row["text"]).tolist()} for row in rows]
@@ -85,7 +85,7 @@ def ray() -> Iterator[Any]:
     pytest.importorskip("ray.data", reason="the extra [ray] is not installed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_DATA_PARQUET_BIN_PACKING_BYTES", "1")  # makes each file a block, however small
+        patch.setenv("RAY_DATA_PARQUET_BIN_PACKING_BYTES", "1")  # so that each file is a block, even if it is small
         patch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         library.init(num_cpus=3, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False, logging_level=logging.ERROR)
         try:
@@ -95,14 +95,11 @@ def ray() -> Iterator[Any]:
 
 
 class Watched:
-    """A run in which two actors slowly encode a corpus while a test observes them.
+    """A run of the example in which a test observes two actors, slowed down, while they encode a corpus.
 
-    Args:
-    ray: the library.
-    corpus, table, output: the arguments of the example.
-    notes: a folder in which each process lists the blocks that it gets, in a file with its process id as the name.
-    meanwhile: a function that is called in the middle with the process ids of both actors.
-    started: the number of processes that must have got blocks; until then, each actor waits before its fourth block.
+    Args: ray: the library. corpus, table, output: the arguments of the example. notes: a folder for files named by process ids, in which
+    each process lists the blocks that it receives. meanwhile: a function that is called in the middle of the run with the process ids of
+    both actors. started: the number of processes that must have received blocks before any actor encodes its fourth block.
     """
 
     def __init__(
@@ -129,7 +126,7 @@ class Watched:
         self.processes = list(self._counts())
 
     def _counts(self) -> dict[int, int]:
-        """The number of blocks that each process has got."""
+        """The number of blocks that each process has received."""
         return {int(file.name): len(file.read_text().splitlines()) for file in self._notes.iterdir()}
 
     def _watch(self) -> None:
@@ -159,7 +156,7 @@ class TestRay:
 
     @pytest.fixture(scope="class")
     def undisturbed(self, ray: Any, corpus: Path, table: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-        """The output of two actors, their process ids, and how each has mapped the table."""
+        """The output of two actors that are not disturbed, their process ids, and how each process has mapped the table."""
         folder = tmp_path_factory.mktemp("undisturbed")
         (folder / "notes").mkdir()
         sizes: list[Counter[str]] = []
@@ -170,7 +167,7 @@ class TestRay:
         return in_order(folder / "output"), run.processes, sizes
 
     def test_two_actors(self, undisturbed: Any, expected: list[dict[str, Any]]) -> None:
-        """Two actors write the rows, columns and ids of one process."""
+        """Two actors write the same rows, columns and ids as a single process."""
         rows, processes, _ = undisturbed
         assert len(processes) == 2
         assert rows == expected
@@ -211,7 +208,7 @@ class TestRay:
             encoded(ray.data.read_parquet(str(tmp_path)), str(table), "text", actors=1).materialize()
 
     def test_program(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """The program writes the given folder, and refuses one that exists."""
+        """The program writes its output to a new folder, and refuses a folder that exists."""
         del ray
         from ray_data import main
 
@@ -246,7 +243,7 @@ class TestSpark:
             session.stop()
 
     def test_column(self, spark: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """Two workers of Spark write the rows, columns and ids of one process."""
+        """Two workers of Spark write the same rows, columns and ids as a single process."""
         del spark
         from spark_arrow import main
 
@@ -273,7 +270,7 @@ class TestDaft:
     """`examples/daft_column.py`."""
 
     def test_column(self, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """Daft writes the rows, columns and ids of one process."""
+        """Daft writes the same rows, columns and ids as a single process."""
         pytest.importorskip("daft", reason="the extra [daft] is not installed")
         from daft_column import main
 

@@ -1,4 +1,4 @@
-"""The steps in docs/containers.md that need no container."""
+"""The steps of docs/containers.md that can run without a container work as described."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def shell(command: str, site: Path, prefix: list[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run a command of the page with the installed package as `fst`, in an otherwise empty environment."""
+    """Run a command from the page in an empty environment in which `fst` is the installed package."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
     words = [*prefix, "sh", "-c", re.sub(r"^fst\b", f"'{sys.executable}' -m fst", command)]
     return subprocess.run(words, input=stdin, capture_output=True, check=True, env=environment, cwd=site, timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""The rules of the project: imports between folders, late imports, and constants that depend on each other."""
+"""The design rules of the project: which folders may import each other, which imports are delayed, and which constants must agree."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def module_of(name: str) -> str:
 
 
 def source_of(module: str) -> str | None:
-    """The source of an imported name, or of the module that contains it; None for other packages."""
+    """The source file of an imported module, or of the module that contains an imported name; None for other packages."""
     while module.startswith("fst"):
         if module in SOURCE_OF:
             return SOURCE_OF[module]
@@ -139,13 +139,13 @@ def names_in(tree: ast.AST) -> Iterator[str]:
 
 
 def sources_of(modules: Iterable[str]) -> set[str]:
-    """The sources of imported names; a name belongs to the module that contains it."""
+    """The source files of imported modules and names; the source of a name is the module that contains it."""
     return {source for source in map(source_of, modules) if source is not None}
 
 
 @cache
 def edges_of(name: str) -> set[str]:
-    """The sources that a source imports, also in functions and for type checkers."""
+    """The source files that a source imports anywhere, also inside functions and only for type checkers."""
     found = set[str]()
     for node in ast.walk(parsed(name)):
         if isinstance(node, ast.Import):
@@ -156,7 +156,7 @@ def edges_of(name: str) -> set[str]:
 
 
 def unit_of(name: str) -> str:
-    """The unit of a source, which is the longest with which the name of its module begins."""
+    """The unit of a source: the unit with the longest name that is a prefix of the module's name."""
     module = module_of(name).removeprefix("fst.")
     return max((unit for unit in BELOW if f"{module}.".startswith(f"{unit}.")), key=len, default="fst")
 
@@ -168,7 +168,9 @@ def below(unit: str) -> set[str]:
 
 
 def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
-    """A circle of sources that import each other, or an empty list; found by repeatedly removing sources that import none of the rest."""
+    """A cycle of sources that import each other, or an empty list. To find it, sources that import no remaining source are removed
+    repeatedly.
+    """
     left = {name: set(targets) for name, targets in edges.items()}
     while leaves := [name for name, targets in left.items() if not targets & left.keys()]:
         for name in leaves:
@@ -182,7 +184,7 @@ def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
 
 
 def at_once(tree: ast.Module) -> ast.Module:
-    """The syntax tree of a source without the parts that run only in functions, or never."""
+    """The syntax tree of a source without functions and without imports for type checkers, so only what runs at import."""
 
     class Remove(ast.NodeTransformer):
         def visit_FunctionDef(self, _node: ast.FunctionDef) -> None:
@@ -205,18 +207,18 @@ MODULES = [
 
 
 def test_imports_point_down() -> None:
-    """A source imports, also by names in strings, only its own unit and units below it; functions may import `fst` and `fst.bridge`."""
+    """A source imports, or names in strings, only modules of its unit and of lower units; functions may import `fst` and `fst.bridge`."""
     faults = {name: faults_of(name) for name in SOURCES if not is_exempt(name)}
     assert {name: found for name, found in faults.items() if found} == {}
 
 
 def is_exempt(name: str) -> bool:
-    """Whether a source may import any layer."""
+    """Whether a source may import modules of all units."""
     return name.startswith(EXEMPT) or name.endswith(EXEMPT)
 
 
 def faults_of(name: str) -> set[str]:
-    """The sources that a source imports or names against the rules."""
+    """The source files that a source imports or names although the rules forbid it."""
     unit = unit_of(name)
     late = {source for source in edges_of(name) - sources_of(imports(at_once(parsed(name)))) if is_exempt(source)}
     imported = {source for source in edges_of(name) - late if unit_of(source) not in below(unit)}
@@ -225,7 +227,7 @@ def faults_of(name: str) -> set[str]:
 
 
 def test_modules_import_each_other_in_no_circle() -> None:
-    """No modules import each other in a circle, even in functions and for type checkers."""
+    """No imports form a cycle, even if imports in functions and for type checkers are included."""
     left = [name for name in SOURCES if not is_exempt(name)]
     assert not cycle_in({name: edges_of(name).intersection(left) - {name} for name in left})
 
@@ -239,7 +241,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
     ],
 )
 def test_circles_are_found(edges: Mapping[str, set[str]], circle: Sequence[str]) -> None:
-    """`cycle_in` finds a circle of imports if and only if there is a circle."""
+    """`cycle_in` returns a cycle if and only if the imports contain a cycle."""
     assert cycle_in(edges) == circle
 
 
@@ -291,7 +293,7 @@ def test_only_the_command_line_imports_click() -> None:
 
 @pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.tables.npz"])
 def test_imports_are_light(module: str) -> None:
-    """No import by a user loads `numba`, `click` or `tokenizers`."""
+    """The import of `fst`, or of a module that users may import directly, does not load `numba`, `click` or `tokenizers`."""
     code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -304,14 +306,14 @@ def test_names_are_found() -> None:
 
 
 def test_encoding_imports_numba_alone() -> None:
-    """A loaded tokenizer needs `numba`, but not the compiler."""
+    """The modules that load a table and encode texts import `numba`, but not the compiler of tables."""
     code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime.machines.wordpiece.kernels import encode; "
     code += "sys.exit('numba' not in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_constants_that_kernels_derive() -> None:
-    """Constants that kernels derive from each other agree: kinds, ranks, classes and the size of a page."""
+    """The constants of kernels that must agree with other modules do so: kinds, ranks, classes and the size of a page."""
     kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(constants.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
     assert reading_table.MAX_RANK < 64
@@ -334,13 +336,13 @@ def test_kernels_are_short_and_read_names(name: str) -> None:
 
 
 def test_multipliers_of_words_are_odd() -> None:
-    """The multipliers of the hash are odd and use all bits, and there is one for every four symbols of a word."""
+    """The multipliers of the hash of words are odd and use all bits, and every four symbols of a word have a separate multiplier."""
     assert all(number % 2 and number.bit_length() > 60 for number in rows.MULTIPLIERS)
     assert 4 * len(rows.MULTIPLIERS) == rows.WORD_SYMBOLS
 
 
 def test_masks_of_words_keep_their_symbols() -> None:
-    """The mask for a length keeps this number of symbols of a key, and the mask for longer words gives a key that no word has."""
+    """The mask for a word length keeps as many symbols of a key, and the mask for longer words makes a key that no word has."""
     masks = KEY_MASKS.reshape(-1, 4)
     assert len(masks) == rows.WORD_SYMBOLS + 2
     for length, mask in enumerate(masks[:-1]):
@@ -352,7 +354,7 @@ def test_masks_of_words_keep_their_symbols() -> None:
 
 @pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
 def test_chunks_have_room(longest: int) -> None:
-    """A chunk has room for the longest word that is looked up, the symbols before it, and the symbols that exceed the limit."""
+    """The capacity of a chunk is enough for the longest word, the symbols before it, and the symbols that a kernel reads beyond the end."""
     work = kernel_call.work_of(longest)
     capacity = len(work.symbols)
     assert capacity - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
@@ -364,7 +366,7 @@ def test_chunks_have_room(longest: int) -> None:
 
 
 def test_symbols_are_told_apart() -> None:
-    """The symbol of an isolated character is not a code point."""
+    """The symbol of an isolated character, such as a punctuation mark, is not a valid code point."""
     assert alphabet.ISOLATED >= rows.CODE_POINTS
 
 

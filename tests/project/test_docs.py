@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING and docs: links lead to something, the API page contains every public name, and excerpts are exact."""
+"""In README, CONTRIBUTING and docs, every link has a target, the API page contains every public name, and excerpts are exact."""
 
 from __future__ import annotations
 

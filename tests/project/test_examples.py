@@ -1,4 +1,4 @@
-"""The examples that need neither a cluster nor a model."""
+"""The examples that need neither a cluster nor a pretrained model."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class TestTrainingData:
 
     @pytest.mark.parametrize(("width", "code", "size"), [(2, 8, 2), (4, 4, 4)])
     def test_index(self, width: int, code: int, size: int, tmp_path: Path) -> None:
-        """An index has the bytes of an index from megatron-core 0.16, in which a document without ids has no sequence."""
+        """An index is byte-for-byte the same as one from megatron-core 0.16, and a document without ids has no sequence in it."""
         from training_data import write_index
 
         write_index(str(tmp_path / "train.idx"), np.array([0, 3, 3, 5]), width)
@@ -188,7 +188,7 @@ class TestCountWords:
     """`examples/count_words.py`."""
 
     def test_parts_make_the_words_of_one_machine(self, tmp_path: Path) -> None:
-        """Words that are counted in parts and merged by DuckDB equal those of one machine, and so does the vocabulary."""
+        """Word counts of parts that DuckDB merges are the same as those of one machine, and give the same vocabulary."""
         pytest.importorskip("duckdb", reason="the example takes duckdb")
         count_words = importlib.import_module("count_words")
         names = [str(tmp_path / f"{number}.txt") for number in range(3)]
@@ -212,7 +212,7 @@ class TestChunks:
         text=text("thein ,\n日é😀\x00", max_size=60), limit=integers(7, 20), overlap=integers(0, 6), name=sampled_from(["english", "gpt"])
     )
     def test_spans(self, text: str, limit: int, overlap: int, name: str, english: fst.Tokenizer, gpt: fst.Tokenizer) -> None:
-        """Chunks cover a text in order, none exceeds the limit, and each count is the number of tokens of the chunk's text."""
+        """Chunks cover a text in order, no chunk exceeds the limit, and each count is the number of tokens of the chunk's text."""
         from chunks import chunks
 
         tok = {"english": english, "gpt": gpt}[name]
@@ -258,7 +258,9 @@ class TestLearnVocabulary:
 
     @needs_shared
     def test_the_vocabulary_beside_it(self) -> None:
-        """The program's text gives the vocabulary in the folder of the examples, given its order of continuing letters."""
+        """From the same text and with the same order of continuing letters, the program learns the vocabulary in the folder of the
+        examples.
+        """
         shipped = Path(ENGLISH).read_text(encoding="utf-8").splitlines()
         words = train.words([SHARED / "corpora" / "en_books_20MB.txt"], splitter="bert", normalizer="bert")
         letters = [token for token in shipped if token.startswith("##") and len(token) == len("##a")]

@@ -1,4 +1,4 @@
-"""The code in README and docs works: Python gives the results that are shown, and commands run."""
+"""The code in README and docs works, so Python gives the results that are shown, and commands run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fst.compile import wordpiece
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- excerpt: .*? -->\n+)?^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MARK = "# needs "  # begins a block that needs the named file or library
+MARK = "# needs "  # this comment at the beginning of a block names the file or the library that the block needs
 RESULT = re.compile(r"  # → (.*)$")
 ENGLISH = "examples/english-uncased-8000.txt"
 HUB = "BAAI/"  # a command with this word needs the network
@@ -149,7 +149,7 @@ def test_examples_of_help_are_commands() -> None:
 
 
 def test_nothing_is_installed_by_a_name() -> None:
-    """No page, message or docstring installs the package by its name, because no registry has it."""
+    """No page, message or docstring says to install the package by its name alone, because no registry contains it."""
     folders = [REPOSITORY / name for name in ("fst", "compile", "runtime", "cli", "examples", "docs")]
     files = [*REPOSITORY.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.[mp][dy]"))]
     assert len(files) > 60

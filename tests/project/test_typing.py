@@ -23,7 +23,7 @@ TABLES: dict[str, Any] = {
 
 
 def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
-    """Strict mypy infers the types that a user's script states."""
+    """Strict mypy accepts a user's script that states the type of every expression."""
     pytest.importorskip("mypy", reason="checks the script")
     package = tmp_path / "fst"  # like a normal installation, because mypy does not follow editable installations
     package.mkdir()

@@ -1,4 +1,4 @@
-"""Compare a table with other tokenizers on the texts of the user."""
+"""Compare the ids and the speed of a table with those of other tokenizers, on the texts of the user."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Compared:
         return median(theirs / own for theirs, own in zip(times, self.timed[0].first, strict=True))
 
     def bars(self) -> Iterator[tuple[str, float, bool]]:
-        """The bars of the chart: a label, MB/s, and whether the ids are equal to those of the table."""
+        """The bars of the chart. Each has a label, a speed in MB/s, and whether the ids are equal to those of the table."""
         for timed in self.timed:
             yield f"{timed.name}, first pass" if timed.again else timed.name, self._speed(timed.first), timed.is_equal
             if timed.again:
@@ -153,7 +153,7 @@ def _need_some(found: Collection[str]) -> None:
 
 
 def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:
-    """Note that a library is left out of the comparison. If the user named the library, raise the error instead."""
+    """Print that a library is left out of the comparison, and why. If the user named the library, raise the error instead."""
     if name in names:
         raise error
     note(f"{name} is left out: {error}")
@@ -194,14 +194,14 @@ def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path],
 
 
 def _started(name: str, path: Path, threads: int, stack: ExitStack) -> Process:
-    """Start the process of a library; it ends when the stack is closed."""
+    """Start the process of a library; the process ends when `stack` is closed."""
     process = Process(name, "fst.cli.peers.libraries:Worker", name, path, threads, settings=libraries.settings(threads))
     stack.callback(process.end)
     return process
 
 
 def _ids_compared(name: str, process: Process, texts: list[str], batch: Batch, found: Documents, names: Sequence[str]) -> str:
-    """Compare the ids of a library with those of the table. The result is a text; it is empty if an unnamed library fails."""
+    """Compare the ids of a library with those of the table, and return the result as text; it is empty if the library is left out."""
     note(f"{name}: comparing ids …")
     try:
         rows = differing(batch, *process.ask("load", texts))

@@ -54,7 +54,7 @@ class Documents:
         return sum(map(len, self.lines))
 
     def place(self, row: int) -> str:
-        """The file and the number of a document, for messages."""
+        """The file of a document and its number in this file, for messages."""
         ends = [*accumulate(map(len, self.blocks))]
         number = bisect_right(ends, row)
         block = self.blocks[number]
@@ -163,7 +163,7 @@ def _most_frequent(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Iterator[str
 
 
 def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes]:
-    """The count of each unknown word, spelled as in the text.
+    """Count each unknown word, spelled as in the text.
 
     To bound memory, at most `DIFFERENT` words are counted at a time. If there are more, the rarer half is dropped; a dropped word is
     counted from 0 if it appears again.

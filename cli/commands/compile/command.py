@@ -29,7 +29,7 @@ class CompileGroup(LazyGroup):
         return super().resolve_command(ctx, args) if args[0] in COMMANDS else (None, tokenizer, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. If an argument is missing and a file has the subcommand's name, the message explains how to compile the file."""
+        """Run a command. If an argument is missing, but a file has the subcommand's name, the message explains how to compile this file."""
         try:
             return super().invoke(ctx)
         except click.MissingParameter as error:

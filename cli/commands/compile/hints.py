@@ -1,11 +1,11 @@
-"""Hints at the end of errors about a SOURCE of `fst compile` that is a list of words or a dictionary: the command that compiles it."""
+"""Hints for errors of `fst compile`: if SOURCE is a list of words or a dictionary, the message ends with the command that compiles it."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-LOOKED_AT = 1 << 14  # bytes read for a hint
+LOOKED_AT = 1 << 14  # number of bytes of SOURCE that are read to find a hint
 COLUMNAR = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
 JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # a line of `jieba`'s dict.txt
 WORDS = "; to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"

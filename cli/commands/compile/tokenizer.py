@@ -14,7 +14,7 @@ from fst.cli.parameters import FileName, special_tokens
 
 
 class Unnamed(click.Context):
-    """The context of a command without a name, whose usage shows the name of its group."""
+    """The context of a command without a name; the usage of the command shows the name of its group instead."""
 
     @property
     def command_path(self) -> str:
@@ -24,7 +24,7 @@ class Unnamed(click.Context):
 
 
 class TokenizerCommand(CliCommand):
-    """The command that a group runs if the first argument names no subcommand."""
+    """The command that `fst compile` runs if the first argument is not the name of a subcommand."""
 
     context_class = Unnamed
 

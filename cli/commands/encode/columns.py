@@ -13,7 +13,7 @@ from fst.runtime.files.with_pyarrow import pa
 
 
 class IdsColumns:
-    """A conversion of encoded documents to columns of ids and, by option, of tokens and spans.
+    """A conversion of encoded documents to a column of ids and, by option, columns of tokens and spans.
 
     Args:
         spellings: id → token; None: no tokens are written.
@@ -39,7 +39,7 @@ class IdsColumns:
 
 
 def _lists(encoded: Encoded, values: Any) -> Any:
-    """Values, one for each id, as an array with a list for each document."""
+    """Values that belong to ids, as an Arrow array with a list of values for each document."""
     offsets = np.zeros(len(encoded.ends) + 1, np.int32)
     offsets[1:] = encoded.ends
     mask = None if encoded.nulls is None else pa.array(encoded.nulls)

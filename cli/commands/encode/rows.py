@@ -67,7 +67,7 @@ class Rows:
 
     @property
     def takes_pieces(self) -> bool:
-        """Whether long documents may be read and encoded in parts."""
+        """Whether long documents may be read and encoded in parts, because no option needs a document at once."""
         return self.stride is None and not self.offsets
 
     def check(self, tables: WordPieceTable) -> None:
@@ -99,11 +99,11 @@ class Rows:
         return encode if form is None else _in_windows(encode, form)
 
     def packed(self, results: Generator[Encoded, None, None]) -> Generator[Encoded, None, None]:
-        """Pack the ids of encoded documents into rows, if the option is given."""
+        """Pack the ids of encoded documents into rows if --pack is given; otherwise return `results`."""
         return results if self.pack is None else _packed(results, self.pack)
 
     def _window(self, tables: WordPieceTable) -> Any:
-        """The form of overlapping windows, or None without --stride. A usage error is raised for a maximum length that is too small."""
+        """The form of overlapping windows; None without --stride. If the maximum length is too small, a usage error is raised."""
         from fst.runtime.rows.overflow import window
         from fst.runtime.text.templates import special_ids
 
@@ -119,12 +119,12 @@ class Rows:
 
 
 def _plain(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
-    """A function that encodes documents with the options of `Documents.encode`."""
+    """A function that encodes documents without randomness, with the options of `Documents.encode`."""
     return lambda documents, errors: documents.encode(tokenizer, errors, **options)
 
 
 def _at_random(tokenizer: Tokenizer, options: Mapping[str, Any], randomness: Randomness) -> Encode:
-    """A function that encodes documents at random. Its calls together give the ids that a single call with all documents would give."""
+    """A function that encodes documents at random. Its calls together give the same ids as one call with all documents."""
     following = randomness.seeded()
     try:
         tokenizer.encode("", randomness=following)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fst.machines.wordpiece.table import WordPieceTable
 
 FORMS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
-TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that accept a long document in parts; other forms need complete documents
+TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms for which a long document may be written in parts; other forms need complete documents
 
 Value = TypeVar("Value")
 
@@ -36,7 +36,7 @@ def writing(
             yield writer.write
         return
     if form in ARRAYS:
-        # The file of ids gets its name last: if it exists, the file of splits exists.
+        # The file of ids gets its name last, so if it exists, the file of splits exists, too.
         with written(name) as ids, written(splits_name(name)) as splits:
             arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(tables), header=0)
             yield arrays.write
@@ -88,17 +88,17 @@ class Lines:
 
 
 def _rows(encoded: Encoded) -> Iterator[list[int]]:
-    """The ids of each document; the last list is for an unfinished document, and may be empty."""
+    """The ids of each document. The last list belongs to an unfinished document, and may be empty."""
     return _by_row(encoded.ids.tolist(), encoded)
 
 
 def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
-    """Values, one for each id, in a list for each document; the last list is for an unfinished document, and may be empty."""
+    """Values that belong to ids, in a list for each document. The last list belongs to an unfinished document, and may be empty."""
     return (values[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(values)]))
 
 
 class IdsMembers:
-    """A conversion of encoded documents to JSON members: ids and, by option, tokens and spans.
+    """A conversion of encoded documents to JSON members: the ids and, by option, the tokens and the spans.
 
     Args:
         tables: the vocabulary, for the names of tokens.

@@ -1,4 +1,4 @@
-"""Explain the tokens of BPE or Unigram: the pre-tokens of a text, and for each the steps of the automaton, the merges or the scores."""
+"""Explain the tokens of BPE or Unigram: for each pre-token of a text, show the steps of the automaton, the merges or the scores."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ START = "(root)"  # the node of the empty string
 
 
 class Explanation:
-    """The automaton of a vocabulary, with names for its states and symbols, to explain texts."""
+    """Explanations of texts by the automaton of a vocabulary; states and symbols have readable names."""
 
     def __init__(self, source: Source[WordPieceModel]) -> None:
         from fst.compile.machines.wordpiece.compiler import automaton

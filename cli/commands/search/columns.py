@@ -13,7 +13,7 @@ from fst.runtime.files.with_pyarrow import pa
 
 
 class MatchColumns:
-    """A conversion of matches to a column of lists. A match is a struct of the keyword, or its number, and of its start and end.
+    """A conversion of matches to a column of lists. A match is a struct of the keyword or its number, the start and the end.
 
     Args:
         keywords: the keywords; None: the numbers of keywords are written.
@@ -40,7 +40,7 @@ class MatchColumns:
 
 
 class NoColumns:
-    """A conversion that adds no columns; the input's own columns are written."""
+    """A conversion that adds no columns, so the output has the columns of the input."""
 
     added: Sequence[tuple[str, Any]] = ()
 

@@ -49,11 +49,11 @@ class Search:
         show(lines)
 
     def find(self, output: Output, advance: Advance, *, names: bool, color: str) -> None:
-        """Write the matches in the inputs of an output."""
+        """Find the matches in the input files of an output, and write them."""
         form, how = output.form, how_for(output, self._how, in_pieces=output.form in TAKE_PIECES)
         colored = is_colored(color, output.name)
         name = how.text_name if how.others else None
-        is_counted = form == "lines" and not colored  # without colour, the output needs no positions
+        is_counted = form == "lines" and not colored  # without colour, the output does not contain the positions of matches
         find = counting(self._searcher, self._threads) if is_counted else finding(self._searcher, self._threads, name)
         keywords, file_names = self._searcher.keywords if names else None, len(output.inputs) > 1
         with (
@@ -65,7 +65,7 @@ class Search:
                 write(found)
 
     def replace(self, output: Output, advance: Advance, by: str) -> None:
-        """Write all documents of the inputs of an output, with `by` in place of each match."""
+        """Write all documents of an output's input files, with `by` in place of each match."""
         how = how_for(output, self._how)
         rewrite = replacing(self._searcher, by, self._threads, how.text_name if how.others else None)
         with (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
 FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz")
-TAKE_PIECES = ("matches", "npz")  # forms that accept a long document in parts; other forms need complete documents
+TAKE_PIECES = ("matches", "npz")  # forms for which a long document may be written in parts; other forms need complete documents
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # dtypes of the arrays in .npz
 MAX_PLACE = (1 << 31) - 1
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # escapes of a keyword in fields separated by tabs
@@ -158,7 +158,7 @@ class DocumentLines:
 
 
 def _colored(text: str, matches: Matches, row: int) -> bytes:
-    """A text in UTF-8 with its matches in colour. A character in several matches is coloured once, and empty matches are invisible."""
+    """A text in UTF-8 with the matches in colour. A character in several matches is coloured once, and empty matches are not shown."""
     parts, at = list[bytes](), 0
     for _, start, end in sorted(matches[row], key=lambda match: match.start):
         if end > at:
@@ -215,7 +215,7 @@ class MatchLines:
 
 
 class MatchMembers:
-    """A conversion of matches to a JSON member, a list. A match is an object with the keyword, or its number, a start and an end.
+    """A conversion of matches to a JSON member, a list. A match is an object with the keyword or its number, the start and the end.
 
     Args:
         keywords: as in `writing`.
@@ -236,7 +236,7 @@ class MatchMembers:
 
 
 class NoMembers:
-    """A conversion that adds no members; the document's own fields are written."""
+    """A conversion that adds no members, so the output has the fields of the document."""
 
     def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
         """See `fst.cli.files.writers.MembersOf`."""
@@ -244,7 +244,8 @@ class NoMembers:
 
 
 class Arrays:
-    """A writer of the arrays of `fst.Matches` as .npz. Temporary files collect the arrays, because a zip file stores them one by one.
+    """A writer of the arrays of `fst.Matches` as .npz. The arrays grow in temporary files, because a zip file stores them one after the
+    other.
 
     Args:
         file: the output.
@@ -267,7 +268,7 @@ class Arrays:
             name = found.documents.file
             raise TextError(f"{name}: a document has more than {MAX_PLACE:,} characters; split it, or pass --format matches")
         arrays = {name: getattr(found.matches, name) for name in ARRAYS}
-        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # empty while the document continues
+        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # without the end of an unfinished document
         self._count += len(found.matches.ids)
         for name, dtype in ARRAYS.items():
             self._waiting[name].write(np.ascontiguousarray(arrays[name], dtype).data)

@@ -75,7 +75,7 @@ def _token_columns() -> ColumnsOf[Segmented]:
 
 
 class TokenMembers:
-    """A conversion of segmented documents to a JSON member, the list of tokens."""
+    """A conversion of segmented documents to a JSON member with the list of tokens."""
 
     def of(self, segmented: Segmented, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
         """See `fst.cli.files.formats.MembersOf`."""

@@ -69,7 +69,7 @@ def _wordpiece() -> WordPieceTable:
 
 
 def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
-    """Use a WordPiece tokenizer with an additional part in its tokenizer.json, on a text that needs two passes."""
+    """Use a WordPiece tokenizer whose tokenizer.json has an additional part, on a text that the kernels read twice."""
     from fst import Tokenizer
     from fst.compile import wordpiece
     from fst.runtime.compat.transformers.document import document
@@ -105,7 +105,7 @@ def _compile_dropout(folder: Path) -> None:
 def _compile_merges(folder: Path) -> None:
     from fst.compile import bpe
 
-    # merges that no automaton runs exactly
+    # merges for which no automaton gives exactly the right tokens
     tokenizer = _used(bpe(_bpe(folder, ["ab", "aba"], [["ab", "a"], ["a", "b"]], normalizer={"type": "NFC"})), folder)
     for offsets in (False, True):
         tokenizer.encode_batch(["a\u0301"], offsets=offsets)
@@ -246,13 +246,13 @@ def _segment(table: Table, folder: Path) -> None:
 
 
 def _used(tables: Table, folder: Path) -> Any:
-    """A tokenizer whose table comes from a file, after the first run of each of its kernels."""
+    """A tokenizer whose table is loaded from a file, after each of its kernels has run once."""
     import fst
     from fst.runtime.rows import texts
 
     tables.save(folder / "table.npz")
     tokenizer = fst.Tokenizer.load(folder / "table.npz")
-    tokenizer.encode(b"ab")  # bytes need one kernel in addition to those for str
+    tokenizer.encode(b"ab")  # bytes need one more kernel than str
     tokenizer.encode("ab")
     tokenizer.encode_batch(["ab"], offsets=True)
     column = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])

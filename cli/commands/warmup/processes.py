@@ -56,7 +56,7 @@ def _compiled(count: int) -> Generator[tuple[str, bool, str], None, None]:
         finally:
             idle.put(process)
 
-    with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # processes end first, so that no thread waits for an answer
+    with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # processes end first, because threads wait for their answers
         for number in range(count):
             process = Process(f"compiler {number + 1}", "fst.cli.commands.warmup.kernels:Compiler")
             processes.callback(process.end)
