@@ -74,7 +74,7 @@ class Tokenizer(PublicClass, Encoder):
         ``named_tokens``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``
             settings of the model, from the vocabulary's source
         ``chat_templates``
-            the chat templates of the source by name; only `fst.hf` runs them, in the sandbox of transformers
+            the chat templates of the source by name; only `fst.hf` runs them, in the sandbox of ``transformers``
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
             settings from the vocabulary's source. A call uses only the two sides, unless its arguments request truncation or padding.
         """
@@ -316,7 +316,7 @@ class Tokenizer(PublicClass, Encoder):
 
     @property
     def _has_control(self) -> bool:
-        """Whether the special tokens are control pieces of sentencepiece."""
+        """Whether the special tokens are control pieces of ``sentencepiece``."""
         decoder = self._settings.decoder
         return isinstance(decoder, StepsDecoder) and any(step["type"] == PIECES for step in decoder.steps)
 
@@ -417,7 +417,7 @@ class Tokenizer(PublicClass, Encoder):
     @Lazy
     def _skipped(self) -> frozenset[int]:
         # tokenizers compares strings: it skips an added token that it finds in normalized text only if the decoded token equals the content
-        # of a special token. Control pieces of sentencepiece occur in no text, so their ids suffice.
+        # of a special token. Control pieces of ``sentencepiece`` occur in no text, so their ids suffice.
         added = self._metadata.added_tokens
         if self._has_control:
             return frozenset(added.skipped)

@@ -43,7 +43,7 @@ class PretokenTokenizer(Tokenizer):
         return batch
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:  # noqa: ARG002 - subclasses use `firsts`
-        """Change spans as in sentencepiece: the last byte token of a character gets the character's span; the byte tokens before it get
+        """Change spans as in ``sentencepiece``: the last byte token of a character gets the character's span; the byte tokens before it get
         empty spans at its begin.
         """
         if self._table.metadata.text.reference.startswith(SENTENCEPIECE):

@@ -1,1 +1,1 @@
-"""A stand-in for the ``SentencePieceProcessor`` of sentencepiece."""
+"""A stand-in for the ``SentencePieceProcessor`` of ``sentencepiece``."""

@@ -1,4 +1,4 @@
-"""Checks of the arguments of a ``SentencePieceProcessor``, with the error messages of sentencepiece."""
+"""Checks of the arguments of a ``SentencePieceProcessor``, with the error messages of ``sentencepiece``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
 NO_BUFFERS = "protocol buffers are not made; take return_type='offset_mapping', a dictionary of ids, pieces and offsets"
 MOST_INT = (1 << 31) - 1
 UNKNOWN = "\ufffd"
-EACH_BYTE = "fst.sentencepiece"  # an error handler that replaces each malformed byte by U+FFFD, as in sentencepiece
+EACH_BYTE = "fst.sentencepiece"  # an error handler that replaces each malformed byte by U+FFFD, as in ``sentencepiece``
 
 
 def _mended(error: UnicodeError) -> tuple[str, int]:

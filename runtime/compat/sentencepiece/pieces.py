@@ -56,15 +56,15 @@ class Located(NamedTuple):
 
 
 class Pieces:
-    """The pieces of a table that was compiled from any source. Methods that need data of a sentencepiece model raise an error here, and are
-    implemented in `ModelPieces`.
+    """The pieces of a table that was compiled from any source. Methods that need data of a ``sentencepiece`` model raise an error here, and
+    are implemented in `ModelPieces`.
 
     Args:
         tokenizer: the tokenizer of the table.
 
     Attributes:
         fst: the tokenizer of the table.
-        kind: the kind of the model, see `fst.tables.sentencepiece_info`; "" for a table without a sentencepiece model.
+        kind: the kind of the model, see `fst.tables.sentencepiece_info`; "" for a table without a ``sentencepiece`` model.
         names: the piece of each id.
         ids: the id of each piece.
         unk_id, bos_id, eos_id, pad_id: the ids of special pieces, or `NO_PIECE`.
@@ -140,7 +140,7 @@ def _refused(what: str, instead: str) -> UnsupportedError:
 
 
 class ModelPieces(Pieces):
-    """The pieces of a sentencepiece model.
+    """The pieces of a ``sentencepiece`` model.
 
     Args:
         tokenizer: the tokenizer of a table compiled from a model.

@@ -59,7 +59,7 @@ class SentencePieceProcessor(Vocabulary):
     Args:
         tokenizer: a tokenizer with any table.
         return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: the defaults of
-            the methods' arguments, as in sentencepiece.
+            the methods' arguments, as in ``sentencepiece``.
 
     Attributes:
         fst: the tokenizer that encodes.
@@ -130,7 +130,7 @@ class SentencePieceProcessor(Vocabulary):
             nbest_size: -1: draw from all segmentations; n: draw from the n best.
             alpha: the weight of scores in a random draw.
             num_threads: the maximum number of threads for a list; if it is negative, one thread for each core.
-            thread_pool: None; or a thread pool of sentencepiece, whose number of threads replaces `num_threads`.
+            thread_pool: None; or a thread pool of ``sentencepiece``, whose number of threads replaces `num_threads`.
             return_type, out_type: int: ids; str, bytes: the pieces; "numpy": ids in a read-only array; "offset_mapping": a dictionary of
                 ids, pieces, and offsets in characters.
             return_bytes: for "offset_mapping", whether pieces are bytes and offsets count bytes; None: true if the input is bytes.

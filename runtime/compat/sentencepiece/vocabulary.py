@@ -125,7 +125,7 @@ class Vocabulary:
 
 
 def in_both_spellings(processor: Class) -> Class:
-    """Add a second name in CamelCase to each method of a class, as in sentencepiece."""
+    """Add a second name in CamelCase to each method of a class, as in ``sentencepiece``."""
     for name, method in [*vars(Vocabulary).items(), *vars(processor).items()]:
         if name in BOTH or not (name.startswith("_") or name.endswith(("_id", "_size"))):
             setattr(processor, name.title().replace("_", "").replace("Nbest", "NBest"), method)

@@ -1,1 +1,1 @@
-"""A stand-in for the ``Encoding`` of tiktoken."""
+"""A stand-in for the ``Encoding`` of ``tiktoken``."""

@@ -1,4 +1,4 @@
-"""Checks of arguments, with the errors and messages of tiktoken and its extension module."""
+"""Checks of arguments, with the errors and messages of ``tiktoken`` and its extension module."""
 
 from __future__ import annotations
 

@@ -32,12 +32,12 @@ END_OF_TEXT = "<|endoftext|>"
 
 
 class Encoding:
-    """A stand-in for a ``tiktoken.Encoding``, and for the functions of tiktoken that return an encoding by name.
+    """A stand-in for a ``tiktoken.Encoding``, and for the functions of ``tiktoken`` that return an encoding by name.
 
-    The stand-in has the methods and properties of tiktoken 0.14.0, with the same results and the same errors. All added tokens of the table
-    are special tokens, and no special tokens are added around a text. The stand-in can be pickled. Only `get_encoding` and the other
-    functions that look up names need tiktoken. Use ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` to extend an encoding as in
-    tiktoken's README.
+    The stand-in has the methods and properties of ``tiktoken`` 0.14.0, with the same results and the same errors. All added tokens of the
+    table are special tokens, and no special tokens are added around a text. The stand-in can be pickled. Only `get_encoding` and the other
+    functions that look up names need ``tiktoken``. Use ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` to extend an encoding as
+    in ``tiktoken``'s README.
 
     Args:
         tokenizer: a tokenizer with a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
@@ -72,11 +72,11 @@ class Encoding:
 
     @staticmethod
     def get_encoding(encoding_name: str) -> Encoding:
-        """Return the encoding of this name in the installed tiktoken; each process compiles it once.
+        """Return the encoding of this name in the installed ``tiktoken``; each process compiles it once.
 
         Raises:
-            ImportError: tiktoken is not installed.
-            ValueError: the name is unknown to tiktoken.
+            ImportError: ``tiktoken`` is not installed.
+            ValueError: the name is unknown to ``tiktoken``.
         """
         theirs = _library().get_encoding(encoding_name)
         if encoding_name not in _BY_NAME:
@@ -88,8 +88,8 @@ class Encoding:
         """Return the encoding of an OpenAI model, see `get_encoding`.
 
         Raises:
-            ImportError: tiktoken is not installed.
-            KeyError: the model is unknown to tiktoken.
+            ImportError: ``tiktoken`` is not installed.
+            KeyError: the model is unknown to ``tiktoken``.
         """
         return Encoding.get_encoding(Encoding.encoding_name_for_model(model_name))
 
@@ -107,7 +107,7 @@ class Encoding:
         """List the names that `get_encoding` accepts.
 
         Raises:
-            ImportError: tiktoken is not installed.
+            ImportError: ``tiktoken`` is not installed.
         """
         return [*_library().list_encoding_names()]
 
@@ -169,7 +169,7 @@ class Encoding:
 
         Returns:
             The stable ids; and the completions, sorted. The stable ids and any completion, decoded together, begin with the text. As in
-            tiktoken, some completions may be missing.
+            ``tiktoken``, some completions may be missing.
 
         Raises:
             ValueError: as in `encode`.
@@ -338,7 +338,7 @@ class Encoding:
         found = frozenset(allowed & self._specials.keys())
         try:
             return self._encoded_valid(text, found)
-        except TextError:  # replace surrogates, as in tiktoken
+        except TextError:  # replace surrogates, as in ``tiktoken``
             return self._encoded_valid(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), found)
 
     def _encoded_valid(self, text: str, found: frozenset[str]) -> Ids:
@@ -415,12 +415,12 @@ class Encoding:
 
     @property
     def _pat_str(self) -> str:
-        """The pattern, in the form of the argument ``pat_str`` of tiktoken's constructor."""
+        """The pattern, in the form of the argument ``pat_str`` of ``tiktoken``'s constructor."""
         return _tiktoken_pattern(self._table)
 
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
-        """The mapping from token to rank, in the form of the argument ``mergeable_ranks`` of tiktoken's constructor."""
+        """The mapping from token to rank, in the form of the argument ``mergeable_ranks`` of ``tiktoken``'s constructor."""
         _tiktoken_pattern(self._table)  # raises an error for tables with merges, whose ids are not ranks
         return dict(sorted(self._ranks.items(), key=itemgetter(1)))
 
@@ -476,7 +476,7 @@ def _library() -> Any:
 
 
 def _tiktoken_pattern(table: BpeTable) -> str:
-    """Return the pattern of a table whose ids are ranks of tiktoken."""
+    """Return the pattern of a table whose ids are ranks of ``tiktoken``."""
     part = (table.metadata.text.pre_tokenizers or ({},))[0]
     if "dialect" not in part:
         raise UnsupportedError("the table is not from ranks of tiktoken; to extend its vocabulary, add tokens to its source")

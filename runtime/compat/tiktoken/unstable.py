@@ -1,10 +1,10 @@
 """Completions of a text, as in ``tiktoken.Encoding.encode_with_unstable``: rows of ids that may follow the stable ids.
 
 The last pre-token of a text and the whitespace before it are unstable. For each position in this unstable text, the search replaces the
-bytes after the position by each token that begins with these bytes, and encodes the result. The search follows tiktoken 0.14.0, which
+bytes after the position by each token that begins with these bytes, and encodes the result. The search follows ``tiktoken`` 0.14.0, which
 misses some completions.
 
-Source: tiktoken 0.14.0, ``src/lib.rs``, ``_encode_unstable_native``.
+Source: ``tiktoken`` 0.14.0, ``src/lib.rs``, ``_encode_unstable_native``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
 SPACES = b" \n\t"  # tokens that consist only of these bytes may be unstable, too
-NO_SPACES = "\x1c\x1d\x1e\x1f"  # whitespace in Python, but not in tiktoken
+NO_SPACES = "\x1c\x1d\x1e\x1f"  # whitespace in Python, but not in ``tiktoken``
 
 Row = tuple[int, ...]
 

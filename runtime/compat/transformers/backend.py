@@ -43,7 +43,7 @@ def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     other objects may share it: ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a tokenizer object of tokenizers or transformers, which is compiled first.
+        tokenizer: an `fst.Tokenizer`; or a tokenizer object of tokenizers or ``transformers``, which is compiled first.
         threads: the number of threads for a batch, see `fst.Tokenizer.encode_batch`.
 
     Raises:
@@ -95,9 +95,9 @@ class Backend:
     Attributes:
         fst: the tokenizer.
         threads: the number of threads, or None.
-        files: the names of vocabulary files, in the form of ``vocab_files_names`` in transformers.
+        files: the names of vocabulary files, in the form of ``vocab_files_names`` in ``transformers``.
         keeps_spaces: whether decoding keeps all spaces by default, which is true for BPE.
-        fixed: the settings of transformers that the table determines, and that cannot be changed.
+        fixed: the settings of ``transformers`` that the table determines, and that cannot be changed.
         model: the model. Pipelines for token classification read its ``continuing_subword_prefix``, to decide whether a word can have
             several tokens.
     """

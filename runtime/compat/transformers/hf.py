@@ -19,7 +19,7 @@ from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.header import TOKENIZERS
 
-OLDEST = 5  # the oldest supported version of transformers
+OLDEST = 5  # the oldest supported version of ``transformers``
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
 NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings of a tokenizer object that tables do not contain
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
@@ -31,26 +31,26 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     The result is a ``transformers.PreTrainedTokenizerBase``. The result replaces, for example, a ``BertTokenizerFast`` or
     ``GPT2TokenizerFast`` in pipelines, data collators, trainers, sentence-transformers and chat templates. A call accepts the same
     arguments, and returns a ``transformers.BatchEncoding``. The result can be pickled. ``save_pretrained`` writes a folder that
-    ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from tiktoken, ``save_pretrained``
-    raises an error, because transformers interprets the patterns of tiktoken differently. ``add_tokens`` and ``add_special_tokens`` make a
-    new table, and do not change the argument `tokenizer`.
+    ``AutoTokenizer`` loads, and that `fst.compile.tokenizer` compiles to an equal table. For tables from ``tiktoken``, ``save_pretrained``
+    raises an error, because ``transformers`` interprets the patterns of ``tiktoken`` differently. ``add_tokens`` and ``add_special_tokens``
+    make a new table, and do not change the argument `tokenizer`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a tokenizer object of transformers or tokenizers, which is compiled first. The result has the
-            settings and the chat template of an object of transformers.
+        tokenizer: an `fst.Tokenizer`; or a tokenizer object of ``transformers`` or tokenizers, which is compiled first. The result has the
+            settings and the chat template of an object of ``transformers``.
         threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles include this number;
             ``save_pretrained`` does not, since the best number depends on the computer.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of
-            transformers. These settings override the settings from the vocabulary's source.
+            ``transformers``. These settings override the settings from the vocabulary's source.
 
     Returns:
         A ``transformers.PreTrainedTokenizerBase``.
 
     Raises:
-        ImportError: transformers is not installed.
+        ImportError: ``transformers`` is not installed.
         TypeError: the argument is not a tokenizer.
-        UnsupportedError: the table's machine has no backend, this version cannot compile the tokenizer object, transformers is older than
-            version 5, or a setting contradicts the table.
+        UnsupportedError: the table's machine has no backend, this version cannot compile the tokenizer object, ``transformers`` is older
+            than version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
     Example::
@@ -66,7 +66,7 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
 
 
 def __getattr__(name: str) -> Any:
-    # Pickles contain the name of this class. The class is made at its first use, because its base class comes from transformers.
+    # Pickles contain the name of this class. The class is made at its first use, because its base class comes from ``transformers``.
     if name == "FstTokenizerFast":
         return _class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -216,7 +216,8 @@ class FastTokenizer:
         return self.unk_token_id if number is None else number
 
     def __len__(self) -> int:
-        # ``resize_token_embeddings`` uses this number. The ids of tiktoken have gaps, and transformers makes a token for each missing id.
+        # ``resize_token_embeddings`` uses this number. The ids of ``tiktoken`` have gaps, and ``transformers`` makes a token for each
+        # missing id.
         if self.fst.header.get("reference", TOKENIZERS) == TOKENIZERS:
             return self.fst.vocab_size
         return 1 + int(self.fst._table.token_ids.max())
@@ -297,7 +298,7 @@ class FastTokenizer:
         from fst.bridge import train
 
         known = {*self.added_tokens_encoder, self.unk_token}
-        names = {old: new for old, new in (special_tokens_map or {}).items() if old in known}  # transformers ignores unknown names
+        names = {old: new for old, new in (special_tokens_map or {}).items() if old in known}  # ``transformers`` ignores unknown names
         options.pop("show_progress", None)
         trained = train.like(
             self.fst, text_iterator, vocab_size, new_special_tokens=new_special_tokens or (), special_tokens_map=names, **options
@@ -350,7 +351,7 @@ if TYPE_CHECKING:
 
 
 def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
-    """Convert chat templates to the setting of transformers: one template, or a mapping from name to template."""
+    """Convert chat templates to the setting of ``transformers``: one template, or a mapping from name to template."""
     if not templates:
         return {}
     return {"chat_template": templates["default"] if templates.keys() == {"default"} else dict(templates)}
