@@ -117,7 +117,7 @@ class ByteDecoder:
         ends = np.empty(len(splits) - 1, np.int64)
         is_beyond, empty = measure[ids.dtype].call(ids, splits, self._spans, ends)
         if is_beyond:
-            row_of(ids)  # raises
+            row_of(ids)  # raises an error for the first wrong id
         size = ends.item(-1) if len(ends) else 0
         data = np.empty(size + STEP, np.uint8)
         write[ids.dtype].call(ids, self._spans, self._contents, data)

@@ -9,7 +9,7 @@ Pending text is text that a kernel has to read again from its beginning in each 
 A stream therefore first examines only the new text, and calls no kernel if the pending text continues to the end of the new text, see
 `fst.runtime.front_end`. So a read takes time linear in the text that arrived since the last read.
 
-Memory does not grow with the stream. Of a long word, a kernel stores only enough symbols to detect that the word is too long to look up. A
+The memory of a stream is bounded. Of a long word, a kernel stores only enough symbols to detect that the word is too long to look up. A
 prefix of a special token is shorter than the token. The only exception is a run of marks: it is stored completely, since canonical ordering
 may move its last mark to the front. With offsets, this applies to all runs of marks; without offsets, only to runs that begin with one of
 the few marks that canonical ordering may move.
@@ -286,7 +286,7 @@ class Spans:
 
     @property
     def kept(self) -> Ints:
-        """The positions in the text of the symbols or characters that the workspace stores: begin and end of each."""
+        """The begin and the end, in the text, of each symbol or character that the workspace stores."""
         kept = self._runner.kept_spans(self._workspace)
         return self._actual(np.stack([kept & LOW_HALF, kept >> HALF], axis=1).ravel().astype(np.int64))
 

@@ -416,8 +416,8 @@ class Tokenizer(PublicClass, Encoder):
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        # tokenizers compares strings: it skips an added token that it finds in normalized text only if the decoded token equals the content
-        # of a special token. Control pieces of ``sentencepiece`` occur in no text, so their ids suffice.
+        # ``tokenizers`` compares strings, so it skips an added token that it finds in normalized text only if the decoded token equals the
+        # content of a special token. Control pieces of ``sentencepiece`` occur in no text, so their ids suffice.
         added = self._metadata.added_tokens
         if self._has_control:
             return frozenset(added.skipped)

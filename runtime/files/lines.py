@@ -1,7 +1,7 @@
 r"""Documents of plain text, from files and standard input: lines, texts between separators, or complete files.
 
 Only "\n" ends a line; all characters before it, such as "\r", belong to the document. Input is read in blocks as it arrives, so that memory
-does not grow with the file, and the output for a line that is typed or piped appears immediately.
+is bounded for files of any size, and the output for a line that is typed or piped appears immediately.
 """
 
 from __future__ import annotations

@@ -355,7 +355,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return None if span is None else CharSpan(*span)
 
     def convert_to_tensors(self, tensor_type: Any = None) -> BatchEncoding[Any]:
-        """Convert members that are lists to arrays, in place: to NumPy arrays for "np", to PyTorch tensors for "pt", not at all for None.
+        """Convert the members that are lists in this object: to NumPy arrays for "np", to PyTorch tensors for "pt"; None converts nothing.
 
         Raises:
             ValueError: `tensor_type` has an unknown value, or the rows of a member differ in length.
@@ -367,7 +367,7 @@ class BatchEncoding(UserDict[str, Any], Generic[Member]):
         return self
 
     def to(self, device: Any, *, non_blocking: bool = False) -> BatchEncoding[Any]:
-        """Move members that are PyTorch tensors to a device, in place."""
+        """Move the members that are PyTorch tensors in this object to a device."""
         self.data = {
             name: value.to(device=device, non_blocking=non_blocking) if hasattr(value, "to") else value for name, value in self.data.items()
         }

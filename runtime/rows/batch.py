@@ -331,7 +331,7 @@ class Worker:
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
     def _encode_long(self, row: int, text: Text, ends: Ints) -> int:
-        """Encode a row or a part of a row piece by piece, so that memory does not grow with its length. Stop after `max_ids` ids.
+        """Encode a row or a part of a row piece by piece, so that memory is bounded for rows of any length. Stop after `max_ids` ids.
 
         `ends` has one element, or none for a part that is not the last. Return the number of units at the end of the text that the kernel
         has not read.

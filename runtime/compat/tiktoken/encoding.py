@@ -388,7 +388,7 @@ class Encoding:
             decoded = self._decoder.bytes_of(tokens)
         except (TypeError, OverflowError):
             for token in tokens:
-                number_of(token)  # raises
+                number_of(token)  # raises an error for the first wrong id
             raise
         if decoded.empty:
             self._need_tokens(tokens)

@@ -38,12 +38,12 @@ BACKENDS = {  # the backend class for each kind of table
 def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     """Make a stand-in for a ``tokenizers.Tokenizer``.
 
-    The stand-in has the methods of tokenizers 0.23.3 that encode and decode, with the same results. At first, truncation and padding are
-    those of the vocabulary's source; methods such as ``no_padding`` change these settings. The `fst.Tokenizer` inside never changes, so
+    The stand-in has the methods of ``tokenizers`` 0.23.3 that encode and decode, with the same results. At first, truncation and padding
+    are those of the vocabulary's source; methods such as ``no_padding`` change these settings. The `fst.Tokenizer` inside never changes, so
     other objects may share it: ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a tokenizer object of tokenizers or ``transformers``, which is compiled first.
+        tokenizer: an `fst.Tokenizer`; or a tokenizer object of ``tokenizers`` or ``transformers``, which is compiled first.
         threads: the number of threads for a batch, see `fst.Tokenizer.encode_batch`.
 
     Raises:

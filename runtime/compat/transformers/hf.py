@@ -36,8 +36,8 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     make a new table, and do not change the argument `tokenizer`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a tokenizer object of ``transformers`` or tokenizers, which is compiled first. The result has the
-            settings and the chat template of an object of ``transformers``.
+        tokenizer: an `fst.Tokenizer`; or a tokenizer object of ``transformers`` or ``tokenizers``, which is compiled first. The result has
+            the settings and the chat template of an object of ``transformers``.
         threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles include this number;
             ``save_pretrained`` does not, since the best number depends on the computer.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of

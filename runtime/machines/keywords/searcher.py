@@ -279,8 +279,8 @@ class Searcher(PublicClass):
             errors: as in `find_batch`.
 
         Returns:
-            A stream with the methods `write`, `read` and `close`, for one thread at a time. The memory of the stream does not grow with the
-            text, except for unread matches.
+            A stream with the methods `write`, `read` and `close`, for one thread at a time. The memory of the stream does not depend on the
+            length of the text, except for unread matches.
 
         Raises:
             ValueError: `errors` has an unknown value.

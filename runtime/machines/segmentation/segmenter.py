@@ -163,14 +163,14 @@ class Segmenter(PublicClass):
 
     def stream(self, *, errors: str = "strict") -> SegmentStream:
         """Segment one text that arrives in pieces. The tokens equal those of `segment`; each token can be read as soon as no later text can
-        change it.
+        change this token.
 
         Args:
             errors: as in `segment`.
 
         Returns:
-            A stream with the methods `write`, `read` and `close`, for one thread at a time. The memory of the stream does not grow with the
-            text, except for unread tokens.
+            A stream with the methods `write`, `read` and `close`, for one thread at a time. The memory of the stream does not depend on the
+            length of the text, except for unread tokens.
 
         Raises:
             UnsupportedError: the dictionary was compiled for segmentation from the end of a text.

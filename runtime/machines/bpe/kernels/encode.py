@@ -56,7 +56,9 @@ def step(entries, state, byte):
 
 @part
 def transduce(text, pretokens, pending, waiting, table, active, longer, tokens):
-    """Find the last token at each byte of the pending pre-tokens: read one byte of each in turn, so that memory accesses overlap."""
+    """Find the last token at each byte of the pending pre-tokens. One byte of each pre-token is read in turn, so that memory accesses
+    overlap.
+    """
     entries, lengths, last = table.entries, table.shared.lengths, np.uint64(len(text)) - U1
     most = sort_pretokens(pretokens, pending, waiting, active, longer, LONGEST, U0, U0)
     for index in range(most):
