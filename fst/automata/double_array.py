@@ -27,7 +27,7 @@ SHIFT = 8  # number of bits by which an offset with the flag `IS_SHIFTED` is shi
 BLOCK = 256  # number of units in a block; labels are bytes, so a node's children are in one block
 MAX_STRING = 256  # maximum number of bytes of a string
 MAX_NODES = 1 << 22  # maximum number of nodes that the proof visits; a node counts once per depth at which it occurs
-LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of 1, 2, 3 and 4 bytes
+LEAST = 0, 0x80, 0x800, 0x10000  # the lowest code points whose UTF-8 has 1, 2, 3 and 4 bytes
 MAX_LENGTHS = 32  # maximum number of different lengths of strings: ``sentencepiece`` finds at most this number of strings at one position
 
 Units = NDArray[np.uint32]

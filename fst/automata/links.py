@@ -144,7 +144,7 @@ def longest(nodes: Nodes, unseen: Array, most: int, excess: str, rules: Rules = 
         most: the maximum number of rows of `pops`.
         excess: the message if more rows are needed, with a placeholder for their number.
         rules: tokens that represent lists of other tokens.
-        with_leaves: whether tokens at nodes without edges also have rows of pops.
+        with_leaves: whether `pops` also contains rows for the tokens of nodes without edges.
 
     Raises:
         UnsupportedError: there are too many pops.

@@ -1,8 +1,8 @@
 """Tries with which kernels find the longest string at each position of a text in linear time.
 
-A walk ends where the trie has no edge. A new walk from the next position would read most items again: with a token of 300 brackets, each
-bracket of a text would cost 300 steps. So each node stores the position and the node at which the next walk starts, as in Knuth, Morris and
-Pratt 1977.
+A walk ends where the trie has no edge. A new walk from the next position would read most items again. For example, if a token consists of
+300 brackets, each bracket of a text would cost 300 steps. So each node stores the position and the node at which the next walk starts, as
+in Knuth, Morris and Pratt 1977.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
 FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.NormalizerArguments.stops`
-FEW_NODES = 1 << 9  # maximum number of nodes that Python links without a kernel
+FEW_NODES = 1 << 9  # maximum number of nodes of a trie that is linked in Python; a kernel links larger tries
 FEW_STRINGS = 1 << 9  # maximum number of strings that are searched for one by one; more strings are compared with a set of substrings
 NO_STRING = -1
 PARENT_SHIFT = 21  # number of bits of a label; the highest label is a code point

@@ -102,8 +102,8 @@ class Transducer:
 
 
 def inherits(failure: Failure) -> NDArray[np.bool_]:
-    """Whether each state inherits the explicit transitions of its failure link. A state never inherits a transition on a label for which it
-    has an edge.
+    """Whether each state inherits the explicit transitions of the state to which its failure link leads. A state never inherits a
+    transition on a label for which it has an edge.
     """
     found: NDArray[np.bool_] = (failure.link != NULL) & (failure.link != failure.trie.suffix_root)
     return found

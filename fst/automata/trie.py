@@ -32,7 +32,7 @@ class Strings:
     """Strings of symbols, concatenated.
 
     Attributes:
-        symbols: int64[n], at least 0.
+        symbols: int64[n], the symbols of all strings, at least 0.
         starts: int64[strings], the position of each string in `symbols`.
         lengths: int64[strings], the number of symbols of each string.
     """

@@ -36,7 +36,7 @@ HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words",
 TEXT = "text"  # the default name of the column of texts
 
 Ints = NDArray[np.int64]
-Block = tuple[list[str], list[str]]  # texts, and the name of each text's row
+Block = tuple[list[str], list[str]]  # texts, and for each text the name of its row
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,8 @@ def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
     """Encode some texts, and return the sums of their figures."""
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     lengths = np.array([*map(len, texts)], np.int64)
-    bases = np.cumsum(lengths + 1) - lengths - 1  # the start of each text in the texts joined by spaces
+    # the position of each text in the concatenation of all texts, with a space between two texts
+    bases = np.cumsum(lengths + 1) - lengths - 1
     spans = batch.offsets + np.repeat(bases, np.diff(batch.row_splits))[:, None]
     known = batch.ids != (-1 if (unknown := _unknown(tokenizer)) is None else unknown)
     begins, ends = _words(" ".join(texts))
@@ -202,7 +203,7 @@ def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
 
 
 def _words(text: str) -> tuple[Ints, Ints]:
-    """The bounds of words.
+    """The starts and the ends of the words in a text.
 
     Examples:
         >>> [bounds.tolist() for bounds in _words("It's naïve.")]

@@ -35,7 +35,7 @@ def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any
     Args:
         name: the name of the tokenizer in the log.
         statement: the text and the settings that determine the table, see `fst.tables.live.statement`.
-        compile_it: compiles the table.
+        compile_it: a function that compiles the table.
     """
     users = cache_folder.users()
     path = users / "tables" / f"{_digest(statement)}.npz" if users else None

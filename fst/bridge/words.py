@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from fst.runtime.counting.counter import Block
 
 MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
-MOST_THREADS = 1 << 8  # more threads would only use more memory; the result does not depend on the number of threads
+# maximum number of threads, because more threads would only use more memory; the result does not depend on this number
+MOST_THREADS = 1 << 8
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # the required columns of a table of words
 TABLE_NAMES = (".parquet", ".pq")

@@ -30,7 +30,7 @@ class Bar(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A panel: its title, and its bars by name. A name may have no bar."""
+    """A panel: its title, and its bars by name. A panel may lack the bar for a name."""
 
     title: str
     bars: Mapping[str, Bar]

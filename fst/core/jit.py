@@ -112,7 +112,7 @@ def _jitted(function: Function, private: dict[str, Any], kept: bool = True, **pu
     if not has_private_parts():
         return _publicly_jitted(function, **public)
     compiled: Function = compile_(**private, **public)(function)
-    if kept and compiled is not function:  # numba's compiler is switched on
+    if kept and compiled is not function:  # NUMBA_DISABLE_JIT is not set
         from fst.core.kernel_cache import keep
 
         keep(compiled)
@@ -134,13 +134,13 @@ def _publicly_jitted(function: Function, **public: Any) -> Function:
 
 @cache
 def has_private_parts() -> bool:
-    """Whether this numba has all `PRIVATE` parts. If parts are missing, a warning names them."""
+    """Whether the installed numba has all parts in `PRIVATE`. If parts are missing, a warning names them."""
     import numba
 
     make: Any = numba.njit
     dispatcher = make(lambda: None)
     missing = [name for names in PRIVATE.values() for name in names if not _exists(name)]
-    if hasattr(dispatcher, "py_func"):  # numba's compiler is switched on
+    if hasattr(dispatcher, "py_func"):  # NUMBA_DISABLE_JIT is not set
         missing += [name for name in OF_DISPATCHERS if not hasattr(dispatcher, name)]
     if missing:
         known = "fst: numba %s lacks %s, which fast kernels use; slower ones take their place"

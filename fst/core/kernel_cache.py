@@ -37,7 +37,7 @@ try:
 except ImportError:  # there is no fcntl on Windows, so every process compiles its own kernels there
     fcntl = None  # type: ignore[assignment]
 
-DIGEST = 32  # bytes of the SHA-256 digest at the beginning of a file
+DIGEST = 32  # number of bytes of the SHA-256 digest, with which a file begins
 REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.

@@ -63,7 +63,7 @@ def read(url: str, most: int) -> bytes:
     """The first bytes of a file, at most `most` bytes.
 
     Raises:
-        UnsupportedError, OSError: as in `opened`.
+        UnsupportedError, OSError: for the reasons listed in `opened`.
     """
     with opened(url) as file, _telling(url):
         data: bytes = file.read(most)
@@ -74,7 +74,7 @@ def size(url: str) -> int | None:
     """The size of a file in bytes; None if the file system does not report sizes.
 
     Raises:
-        UnsupportedError, OSError: as in `opened`.
+        UnsupportedError, OSError: for the reasons listed in `opened`.
     """
     system, path = _found(url)
     with _telling(url):
@@ -111,7 +111,7 @@ def written(url: str) -> Iterator[IO[bytes]]:
     """Open a file to write. The data is first written to a local temporary file, which is sent when it is complete.
 
     Raises:
-        UnsupportedError, OSError: as in `opened`, for writing.
+        UnsupportedError, OSError: for the reasons listed in `opened`, but for writing.
     """
     from tempfile import NamedTemporaryFile
 
@@ -128,7 +128,7 @@ def fetched(name: str) -> Iterator[str]:
     """The path of a file or a folder; for a URL, the path of a temporary local copy.
 
     Raises:
-        UnsupportedError, OSError: as in `opened`.
+        UnsupportedError, OSError: for the reasons listed in `opened`.
     """
     if not is_remote(name):
         yield name
@@ -147,7 +147,7 @@ def files(url: str) -> Sequence[str]:
     """The files in a folder, the files that match a pattern, or the file itself.
 
     Raises:
-        UnsupportedError, OSError: as in `opened`.
+        UnsupportedError, OSError: for the reasons listed in `opened`.
     """
     system, path = _found(url)
     with _telling(url):

@@ -179,7 +179,7 @@ class Words:
         """The words of one or more Parquet files with the columns of `from_table`.
 
         Raises:
-            VocabularyError, UnsupportedError: as in `from_table`.
+            VocabularyError, UnsupportedError: for the reasons listed in `from_table`.
             OSError: a file cannot be read.
         """
         return cls._of_columns(tables.load(paths, split))

@@ -45,13 +45,13 @@ class Arguments(NamedTuple):
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
             special token, or if a special token has only one byte.
-        pages, blocks, symbols, decisions, words, displacements: as in `fst.pretokens.table.PretokenTable`.
-        moves: as in `PretokenTable`, flat, row after row.
+        pages, blocks, symbols, decisions, words, displacements: see `fst.pretokens.table.PretokenTable`.
+        moves: `moves` of `PretokenTable`, flattened row by row.
         factors: uint8, see `fst.pretokens.boundaries`; empty if the decisions cannot be factored.
-        drops: as in `PretokenTable`; empty if no pre-token is dropped.
+        drops: see `PretokenTable`; empty if no pre-token is dropped.
         lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of bytes without tokens.
         missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of these bytes and none of them is removed.
-        byte_kinds: as in `PretokenTable`.
+        byte_kinds: see `PretokenTable`.
         alphabet: the characters, if symbols are characters and some characters have neither a token nor fallbacks; otherwise `NO_ALPHABET`.
         key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. In the 32 bytes from the start of a word, these
             masks clear the bytes after the word.

@@ -25,7 +25,7 @@ class Alphabet(NamedTuple):
             is ``code >> 8`` of the first byte (`fst.machines.bpe.affixes`), limited to the bits that affixes distinguish.
         rules: int32[4]; empty if symbols are bytes. `PLACES`: the bits of positions that affixes distinguish. `UNKNOWN`: the ``unk_token``,
             or `ABSENT`. `FUSES`: 1 if a run of unknown characters becomes a single unknown token, else 0. `FALLS_BACK`: 1 if bytes have
-            fallbacks.
+            fallback tokens.
     """
 
     characters: Matcher
@@ -37,7 +37,7 @@ def alphabet(characters: Mapping[tuple[int, bytes], int], rules: Iterable[int]) 
 
     Args:
         characters: a mapping of the position and the bytes of a character to the character's token.
-        rules: as in `Alphabet`.
+        rules: the elements of `Alphabet.rules`.
     """
     strings = (((place, *body), token) for (place, body), token in characters.items())
     return Alphabet(trie(strings), np.array([*rules], np.int32))

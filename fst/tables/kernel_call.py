@@ -44,7 +44,7 @@ class SpansOutput(NamedTuple):
     """The output arrays of a kernel for ids, spans and suspects. The kernel does not fill empty arrays.
 
     Attributes:
-        prefix, suffix, ids, ends: as in `IdsOutput`.
+        prefix, suffix, ids, ends: see `IdsOutput`.
         offsets: int32[2 * n], filled like `ids`: for each id, the index of its first character in the text, and of the character after its
             last; 0 and 0 in the frame.
         words: int32[n], filled like `ids`: the index of each id's word in the text; -1 for special ids.

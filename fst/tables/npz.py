@@ -60,7 +60,7 @@ class Member(NamedTuple):
     axes: int = 1
 
 
-Schema = Mapping[str, Member]  # members by name, in the order of the file
+Schema = Mapping[str, Member]  # each member by its name, in the order of the file
 Bytes = Iterator[bytes | memoryview]
 
 

@@ -71,7 +71,7 @@ def prove_around(added: AddedTokens, templates: Templates, named: Array) -> None
 
 
 class Tokens:
-    """The tokens of a table, with a proof: tokens consist of complete characters, are distinct, and have ids.
+    """The tokens of a table. The constructor proves that tokens consist of complete characters, are distinct, and have ids.
 
     Args:
         data: uint8[n], the UTF-8 bytes of all tokens, concatenated.
@@ -205,7 +205,7 @@ def prove_transitions(
     """Prove that each transition belongs to a state, and leads to a state that is at most one level deeper.
 
     Args:
-        rows, entries, name, each: as in `prove_states`.
+        rows, entries, name, each: see `prove_states`.
         states: the slots of the states.
         depths: the depth of each state.
         prove: a further proof for a slice of transitions.

@@ -43,7 +43,7 @@ class Table(ABC):
     made with `member`. The order of the fields is the order of the arrays in the file.
 
     Attributes:
-        header: the JSON of the file: ``kind`` and all other metadata of the machine.
+        header: the JSON in the file, which contains ``kind`` and all other metadata of the machine.
         kind: the machine's name, as in ``header["kind"]``.
         unit: the code units that the kernels read.
         kernel: the dotted name of the module of the kernels, which is not imported here. Its entry point is `encode_rows` if `has_tokens`,

@@ -20,7 +20,7 @@ from fst.automata.rows import CODE_POINTS
 from fst.text.composition import Composition
 
 BREAK = CODE_POINTS  # the symbol between two words; symbols between `BREAK` and `ISOLATED` are fences
-ISOLATED = 1 << 21  # added to a symbol that is a word by itself
+ISOLATED = 1 << 21  # this number is added to a symbol that is a word by itself
 
 
 @dataclass(frozen=True, eq=False)

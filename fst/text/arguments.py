@@ -69,7 +69,7 @@ class SplitterArguments(NamedTuple):
     """The splitter of a `fst.text.normalizer.Normalizer`. Without a splitter, all arrays are empty.
 
     Attributes:
-        params: uint64[1], at `COLUMNS` the number of columns of `moves`.
+        params: uint64[1]; the element `COLUMNS` is the number of columns of `moves`.
         pages, blocks: the class of each code point, as in `fst.pretokens.table.PretokenTable`.
         moves: uint16[states * columns].
         drops: uint8[classes], 1 if pre-tokens that begin with a character of the class are dropped.
@@ -344,22 +344,22 @@ def _lead(by: Normalizer) -> str:
 
 
 def _puts_before(edit: Edit | Charsmap) -> bool:
-    """Whether an edit adds text before a text."""
+    """Whether any edit adds characters before a text."""
     return isinstance(edit, Edit) and (edit.kind == PREPEND or (edit.kind == SPACES and edit.left))
 
 
 def _puts_behind(edit: Edit | Charsmap) -> bool:
-    """Whether an edit adds text after a text."""
+    """Whether any edit adds characters after a text."""
     return isinstance(edit, Edit) and edit.kind == SPACES and edit.content != ""
 
 
 def _puts(edit: Edit | Charsmap) -> bool:
-    """Whether an edit adds text before or after a text."""
+    """Whether any edit adds characters before or after a text."""
     return _puts_before(edit) or _puts_behind(edit)
 
 
 def _has_spaces(by: Normalizer) -> bool:
-    """Whether there is an edit `SPACES`."""
+    """Whether any edit has the kind `SPACES`."""
     return any(edit.kind == SPACES for edit in by.edits)
 
 

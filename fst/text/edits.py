@@ -232,7 +232,7 @@ def edits_before_charsmap(edits: Edits) -> Sequence[Edit]:
 
 
 def applied(edits: Edits, text: str, places: Sequence[Place], size: int) -> tuple[str, Sequence[Place]]:
-    """Apply several edits. Return the new text, and the span of each character. The arguments are as in `Edit.apply`."""
+    """Apply several edits. Return the new text, and the span of each character. For the arguments, see `Edit.apply`."""
     for edit in edits:
         text, places = edit.apply(text, places) if isinstance(edit, Charsmap) else edit.apply(text, places, size)
     return text, places

@@ -22,7 +22,7 @@ class Reader(NamedTuple):
         bmp_classes: uint16[65536], by UTF-16 unit: the class if the unit determines one symbol; `NOT_PLAIN` if it does not; class and
             `NOT_PLAIN` if it determines one symbol, unless a special token begins there.
         records: uint64[classes + 1], record A of each class, then the record of a space for the end of a text.
-        pages, blocks, lists: as in `fst.text.reading.ReadingTable`; `lists` is its ``symbols``.
+        pages, blocks, lists: see `fst.text.reading.ReadingTable`; `lists` is ``symbols`` there.
         specials: the special tokens; the value of each token is its class.
         second_units: uint64[1]. For the second unit of each special token, the bit ``unit & 63`` is set. All bits are set if a special
             token has a single unit.

@@ -41,7 +41,7 @@ class Splitter:
             for the end of the text, and leads to DEAD. The row of DEAD is zero.
         behavior: the reference's name of the rule that makes pre-tokens from matches and from the gaps between them.
         invert: whether matches and gaps swap their roles.
-        dropped: classes; a pre-token is dropped if its first character has one of these classes.
+        dropped: a set of classes. A pre-token is dropped if the class of its first character is in this set.
     """
 
     classes: NDArray[np.uint8]
@@ -128,7 +128,7 @@ def prove_moves(moves: NDArray[np.uint16]) -> None:
     """Prove that searches stay inside the array, that each search ends no later than its text, and that no match is empty.
 
     Args:
-        moves: as in `Splitter`.
+        moves: see `Splitter`.
 
     Raises:
         TableError: one of these properties fails; the message names it.

@@ -47,7 +47,7 @@ def like(
     Args:
         old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
             vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
-        texts: documents, files or counted words, as in `words`. Texts are split as in the old tokenizer, but added tokens count as text.
+        texts: documents, files or counted words, see `words`. Texts are split as in the old tokenizer, but added tokens count as text.
         vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the old vocabulary.
         new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
         special_tokens_map: a mapping of old names of special tokens to new names.
@@ -60,7 +60,7 @@ def like(
         UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express the old tokenizer; or a
             splitter or a normalizer is given.
         TypeError: `old` is not a tokenizer.
-        TextError, ReadingError, OSError: as in `words`.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
 
     Examples:
         >>> from fst.compile import wordpiece as compiled
@@ -111,10 +111,10 @@ def extend(
         old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
             vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of ``tiktoken``, an
             equivalent splitter of ``tokenizers`` replaces its pattern.
-        words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
+        words: texts, files or counted words, see `words`; they are split as in the old tokenizer.
         add: the number of new tokens. Fewer tokens are added if there are no more pairs to merge, or no more new words.
-        column, field, threads, min_count, errors: as in `words`.
-        progress, checkpoint, deadline: as in `bpe`.
+        column, field, threads, min_count, errors: see `words`.
+        progress, checkpoint, deadline: see `bpe`.
 
     Returns:
         The vocabulary. Old tokens are counted before the first new token is made; each new token is counted when it is made.
@@ -123,7 +123,7 @@ def extend(
         UnsupportedError: the vocabulary is Unigram, whose scores would change with a new token; or no ``tokenizer.json`` can express it,
             for example a ``.model`` of SentencePiece.
         VocabularyError: the old vocabulary cannot be compiled, counted words were split by a different pipeline, or `add` is negative.
-        TextError, ReadingError, OSError: as in `words`.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
 
     Examples:
         >>> from fst.compile import wordpiece
@@ -161,10 +161,10 @@ def trim(
     token are kept, too. If all tokens of a text are kept, the text has the same tokens as before. New ids have the order of the old ids.
 
     Args:
-        old: a tokenizer, as in `extend`.
-        words: texts, files or counted words, as in `words`; they are split as in the old tokenizer.
+        old: a tokenizer, see `extend`.
+        words: texts, files or counted words, see `words`; they are split as in the old tokenizer.
         keep: the number of kept tokens. Of equally frequent tokens, the tokens with smaller ids are kept.
-        column, field, threads, min_count, errors: as in `words`.
+        column, field, threads, min_count, errors: see `words`.
 
     Returns:
         The vocabulary, and the mapping of old ids to new ids. ``embeddings[ids >= 0]`` are the rows of the new embeddings.
@@ -173,7 +173,7 @@ def trim(
         UnsupportedError: no ``tokenizer.json`` can express the vocabulary, for example a ``.model`` of SentencePiece.
         VocabularyError: the old vocabulary cannot be compiled; counted words were split by a different pipeline; or `keep` is larger than
             the vocabulary, or smaller than the number of tokens that must be kept (the message contains both numbers).
-        TextError, ReadingError, OSError: as in `words`.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
 
     Examples:
         >>> from fst.compile import wordpiece

@@ -45,7 +45,7 @@ def bpe(
     2^31 do not overflow.
 
     Args:
-        source: documents, files or counted words, as in `words`.
+        source: documents, files or counted words, see `words`.
         vocab_size: the number of tokens at which training stops.
         min_frequency: pairs rarer than this are not merged.
         special_tokens: the tokens with the first ids. A special token of one character also represents this character in words.
@@ -64,7 +64,7 @@ def bpe(
             merges, characters. The rules of ``sentencepiece`` differ: of equally frequent pairs, the shortest string is merged; a piece has
             one script, ▁ only at its left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without
             `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
-        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of tokens made so far, and the total number.
         checkpoint: the path of a file. A run that Ctrl-C or the deadline stops writes its state to this file. The next run with the same
             words and options resumes from this state, and gives the same result as an uninterrupted run.
@@ -74,7 +74,7 @@ def bpe(
         VocabularyError: `vocab_size` is less than the number of special tokens and characters; or words, options or the checkpoint are
             invalid.
         UnsupportedError: the options cannot be combined, or the splitter is unknown or missing.
-        TextError, ReadingError, OSError: as in `words`.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
 
     Examples:
         >>> result = bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=10)
@@ -118,7 +118,7 @@ def wordpiece(
     ``tokenizers``, these ids are in random order; here they follow the ids of all other characters, in the order of code points.
 
     Args:
-        source: documents, files or counted words, as in `words`.
+        source: documents, files or counted words, see `words`.
         vocab_size: the number of tokens at which training stops.
         criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the highest score, as in
             the course of Hugging Face; the score is the count of the pair divided by the product of the counts of its parts. Texts then
@@ -130,11 +130,11 @@ def wordpiece(
         continuing_subword_prefix: the prefix of tokens that do not begin a word.
         end_of_word_suffix: the suffix of tokens that end a word.
         unk_token: the token of unknown words.
-        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
-        progress, checkpoint, deadline: as in `bpe`.
+        splitter, normalizer, column, field, threads, min_count, errors: see `words`.
+        progress, checkpoint, deadline: see `bpe`.
 
     Raises:
-        VocabularyError, UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
+        VocabularyError, UnsupportedError, TextError, ReadingError, OSError: for the reasons listed in `bpe`.
 
     Examples:
         >>> [*wordpiece({"hug": 10, "pug": 5, "hugs": 5}, vocab_size=9).vocabulary]
@@ -185,7 +185,7 @@ def unigram(
     their frequency, and special tokens are not pieces.
 
     Args:
-        source: documents, files or counted words, as in `words`.
+        source: documents, files or counted words, see `words`.
         vocab_size: the number of tokens at which training stops. The result is smaller if the words do not have enough pieces.
         special_tokens: the tokens with the first ids, with the score 0.
         unk_token: the token of unknown characters; if it is not in `special_tokens`, it gets the first id. None: no unknown token.
@@ -195,17 +195,18 @@ def unigram(
         max_piece_length: the maximum length of a piece in characters.
         seed_size: the maximum number of substrings and characters at the start.
         reference: "huggingface" or "exact".
-        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of steps made so far, and an estimate of the total number.
-        checkpoint, deadline: as in `bpe`.
+        checkpoint, deadline: see `bpe`.
 
     Returns:
         The tokens with their scores. Counts are from the best segmentations of the words.
 
     Raises:
-        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of threads; or as in `bpe`.
-        VocabularyError: there are no words, a word is not UTF-8, or a special token is also a piece of words; or as in `bpe`.
-        TextError, ReadingError, OSError: as in `words`.
+        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of threads; or for a reason listed in `bpe`.
+        VocabularyError: there are no words, a word is not UTF-8, or a special token is also a piece of words; or for a reason listed in
+            `bpe`.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
 
     Examples:
         >>> result = unigram({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=40, unk_token="<unk>")
@@ -240,16 +241,16 @@ def wordlevel(
     Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and its own id is not used.
 
     Args:
-        source: documents, files or counted words, as in `words`.
+        source: documents, files or counted words, see `words`.
         vocab_size: the number of ids.
         min_frequency: words with lower counts are left out.
         special_tokens: the tokens with the first ids; `unk_token` should be one of them.
         unk_token: the token of unknown words.
-        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        splitter, normalizer, column, field, threads, min_count, errors: see `words`.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens; or as in `bpe`.
-        UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
+        VocabularyError: `vocab_size` is less than the number of special tokens; or for a reason listed in `bpe`.
+        UnsupportedError, TextError, ReadingError, OSError: for the reasons listed in `bpe`.
 
     Examples:
         >>> wordlevel(["a rose is a rose"], splitter="whitespace", special_tokens=["<unk>"], vocab_size=3).vocabulary

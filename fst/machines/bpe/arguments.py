@@ -22,7 +22,7 @@ class BpeArguments(NamedTuple):
 
     Attributes:
         shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens.
-        entries: as in `fst.machines.bpe.table.BpeTable`.
+        entries: see `fst.machines.bpe.table.BpeTable`.
     """
 
     shared: Arguments

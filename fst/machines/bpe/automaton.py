@@ -36,13 +36,13 @@ ENTRY = RowFormat(label_bits=8, target_bits=24, value_bits=0, dtype=np.uint32, l
 
 
 def step(entries: Array, state: int, byte: int) -> int:
-    """The state after a byte."""
+    """The state to which a byte leads from a given state."""
     entry = ENTRY.step(entries, state, byte) or ENTRY.unpack(entries[ROOT + ENTRY.first + byte])
     return entry.target
 
 
 def walk(entries: Array, lengths: Array, pretoken: bytes) -> list[int]:
-    """Return the token ids of a pre-token: the slow walk.
+    """Return the token ids of a pre-token, by the slow walk.
 
     Args:
         entries: uint32[slots].
@@ -65,7 +65,7 @@ def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> No
     """Prove that no walk leaves the arrays, and that every walk from right to left ends exactly at the start of the pre-token.
 
     Args:
-        entries, lengths: as in `walk`.
+        entries, lengths: see `walk`.
         depths: uint16[states], the depth of each state, in the order of their slots.
         each: `map`, or the `map` of an executor.
 

@@ -37,7 +37,7 @@ insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
 
 
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Merge the leftmost pair of lowest rank until no pair has a rank: the slow walk.
+    """Merge the leftmost pair of lowest rank until no pair has a rank. This is the slow walk.
 
     Args:
         ranks: the rank of each pair, from `ranks_of`.
@@ -45,7 +45,7 @@ def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -
         ids: the tokens of the bytes of a pre-token; changed in place to the tokens of the pre-token.
 
     Yields:
-        Each merge before it happens: its rank, its left token and its right token.
+        For each merge, before it is done: the rank, the left token and the right token.
     """
     while found := [(ranks[pair], place) for place, pair in enumerate(pairwise(ids)) if pair in ranks]:
         rank, place = min(found)
@@ -82,7 +82,7 @@ def atoms_of_characters(pretoken: str, characters: Mapping[tuple[int, bytes], in
 
     Args:
         pretoken: the text of the pre-token.
-        characters, rules: as in `fst.pretokens.characters.alphabet`.
+        characters, rules: see `fst.pretokens.characters.alphabet`.
         atoms: int32[CODES], the fallback of each byte, or `ABSENT`.
     """
     places, unknown, fuses, falls_back = rules.tolist()

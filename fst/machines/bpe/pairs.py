@@ -52,7 +52,7 @@ def insert_pairs(keys, pairs):
 
     Args:
         keys: uint64[n], the pair of each rank.
-        pairs: uint64[2 * slots], from `fst.machines.bpe.merge_list.pairs_for`; filled.
+        pairs: uint64[2 * slots], an empty table from `fst.machines.bpe.merge_list.pairs_for`, which is filled.
     """
     for rank in range(len(keys)):
         insert(keys[rank], rank, pairs)

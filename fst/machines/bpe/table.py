@@ -40,7 +40,7 @@ class BpeTable(PretokenTable):
     Attributes:
         entries: uint32[slots], depths: uint16[states], see `fst.machines.bpe.automaton`; both are empty in a table without an automaton.
         merges: int32[merges, 3], all merges of the source, see `fst.machines.bpe.merge_list`.
-        token_bytes: as in `PretokenTable`. The bytes include a prefix or suffix, because the reference decodes it, too.
+        token_bytes: see `PretokenTable`. The bytes include a prefix or suffix, because the reference decodes it, too.
     """
 
     kind: ClassVar[str] = "bpe"

@@ -30,7 +30,7 @@ class Arguments(NamedTuple):
     """The arrays of the table that `fst.runtime.machines.keywords.kernels.overlapping` reads.
 
     Attributes:
-        entries, depths: as in `fst.machines.keywords.table.Arguments`.
+        entries, depths: see `fst.machines.keywords.table.Arguments`.
         matches: uint32[2 * n], `matches` of the table, row after row.
         lengths: int64[keywords], the number of characters of each keyword, including borders.
     """

@@ -209,7 +209,7 @@ class KeywordTable(Table):
         return [match.keyword for match in self.walk(text.encode())]
 
     def walk(self, data: bytes) -> Iterator[Match]:
-        """The matches in UTF-8 bytes, except empty matches: the slow walk."""
+        """The matches in UTF-8 bytes, except empty matches, by the slow walk."""
         text = data.decode()
         spelled, places = self.metadata.text.spelled(text)
         characters = [*accumulate((byte & 0xC0 != 0x80 for byte in spelled), initial=0)]

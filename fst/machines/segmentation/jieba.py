@@ -197,7 +197,7 @@ class JiebaTable(UnitTrieTable):
         return [token.word for token in self.walk(text)]
 
     def walk(self, text: str) -> Iterator[Token]:
-        """The tokens of a text: the slow walk. Positions count UTF-16 units."""
+        """The tokens of a text, by the slow walk. Positions count UTF-16 units."""
         units = units_of(text)
         in_block = [self.kind_of(unit) >= LETTER for unit in units]
         borders = [place for place in range(1, len(units)) if in_block[place] != in_block[place - 1]]

@@ -275,7 +275,7 @@ class MecabTable(UnitTrieTable):
         return [node.word.id for node in self.walk(text)]
 
     def walk(self, text: str) -> list[Node]:
-        """The best path through a text: the slow walk. The last node is the end of the text."""
+        """The best path through a text, by the slow walk. The last node is the end of the text."""
         units = units_of(text)
         # the nodes that end at each position, in the order that decides ties
         ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}

@@ -17,7 +17,7 @@ from fst.text.reading_arguments import borrowable
 
 RESTART, HAS_TEXT_SCOPE = range(2)  # indices into `UnigramArguments.rules`
 GOES_ON = 1 << 31  # a bit of the high halves of `Ends.nodes`
-SEGMENT = 256  # minimum number of bytes between the starts of two segments; 128 and 512 are as fast
+SEGMENT = 256  # minimum number of bytes between the starts of two segments; 128 and 512 give the same speed
 
 
 class Ends(NamedTuple):
@@ -164,7 +164,7 @@ class SamplingArguments(NamedTuple):
         own: the arrays of the table.
         numbers: float64[tokens + 2], the numbers from `fst.machines.unigram.sampling.weights`; then 0 for the item
             `fst.machines.unigram.aho_corasick.NONE`, which ends no path.
-        exponents: int64[tokens + 1], the exponents from the same function; empty if all are 0.
+        exponents: int64[tokens + 1], the exponents from `fst.machines.unigram.sampling.weights`; empty if all exponents are 0.
         most_bytes: uint64[1], see `most_narrow_bytes`.
         seed: uint64[1].
     """

@@ -37,7 +37,8 @@ from fst.core.random import Seeded, is_index, number_of, share_of
 from fst.machines.unigram.viterbi import Node, tokens_at
 
 DIGIT = 256  # an exponent of 1 means a factor of ``2 ** DIGIT``
-STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # final weights have LEAST <= number < LARGEST
+# the number of a final weight is at least `LEAST` and below `LARGEST`
+STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)
 FAR = 4  # if the exponents of two weights differ by at least `FAR`, the smaller weight is negligible
 SIZE_SHIFT = 48
 MOST_PATHS = 1024  # maximum number of best segmentations of a text

@@ -44,7 +44,7 @@ class UnigramTable(PretokenTable):
         scores: float64[tokens], the score of each token of the model by its id, as in the source.
         types: uint8[tokens], the type of each token of the model; empty if sums do not span whole texts. Only tokens of the types `NORMAL`
             and `USER_DEFINED` occur in texts and in the trie.
-        token_bytes: as in `PretokenTable`; all tokens are UTF-8, with the symbol for spaces.
+        token_bytes: see `PretokenTable`; all tokens are UTF-8, with the symbol for spaces.
     """
 
     kind: ClassVar[str] = "unigram"

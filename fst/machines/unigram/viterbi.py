@@ -76,7 +76,7 @@ def tokens_at(trie: Array, piece: bytes, begin: int) -> Iterator[tuple[int, int]
 
 
 def best_path(trie: Array, scores: Array, unknown: Any, piece: bytes, before: Any, limit: float) -> tuple[list[Node], Any]:
-    """The best path through a pre-token: the slow walk.
+    """The best path through a pre-token, by the slow walk.
 
     Args:
         trie: see the module docstring.

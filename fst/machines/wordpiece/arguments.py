@@ -68,7 +68,7 @@ class Arguments(NamedTuple):
             skipped. `IS_LINKED`: 1 if rows have failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
-        entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
+        entries, pool, words, displacements: see `fst.machines.wordpiece.table.WordPieceTable`.
         key_masks: uint64[4 * 14], four masks for each length of a word. Applied to the sixteen symbols from the start of a word, these
             masks clear the symbols after the word. The last four masks are for lengths over 12, which no key has. These four masks clear
             all symbols except 13 to 16, so that no slot matches.
@@ -110,7 +110,7 @@ def arguments(
 
     Args:
         table: the table, for the arrays of the reader.
-        entries, pool, words, displacements: as in `fst.machines.wordpiece.table.WordPieceTable`.
+        entries, pool, words, displacements: see `fst.machines.wordpiece.table.WordPieceTable`.
         dead: the dead state.
         unk: the id of the unknown token.
         longest: the number of symbols in the longest word that is looked up.
@@ -140,7 +140,7 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
     """`Arguments.token_lengths`: the lengths of tokens, with which words are divided into spans.
 
     Args:
-        token_bytes, token_ends, token_ids: as in `fst.machines.wordpiece.table.WordPieceTable`.
+        token_bytes, token_ends, token_ids: see `fst.machines.wordpiece.table.WordPieceTable`.
         model_tokens: the number of the model's own tokens. All other tokens are whole words, which are never divided.
         indicator: the prefix of tokens that continue a word.
 
