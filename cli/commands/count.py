@@ -77,7 +77,7 @@ class Count:
 
 
 def counting(tokenizer: Tokenizer, **options: Any) -> Callable[[Documents, str], tuple[int, int]]:
-    """A function that counts documents and their tokens, with the options of `Tokenizer.count_tokens`."""
+    """A function that counts documents and their tokens; `options` are those of `Tokenizer.count_tokens`."""
     return lambda documents, errors: (len(documents), documents.count(tokenizer, errors, **options))
 
 

@@ -30,7 +30,7 @@ OPTIONS = (
     "ignore_merges",
 )
 SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
-MAX_STRING = 1_000  # characters; longer strings are cut
+MAX_STRING = 1_000  # number of characters; longer strings are cut
 PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # shown if `OPTIONS` cannot describe these components
 MAX_LISTED = 12  # the maximum number of special tokens in the text output; JSON contains all
 
@@ -93,7 +93,7 @@ def listed(description: dict[str, Any]) -> Iterator[str]:
 
 
 def _value(value: Any) -> str:
-    """A value as text. Of a long list, only the length is shown; numbers have thousands separators."""
+    """Format a value as text. A long list is replaced by its length; numbers have thousands separators."""
     if isinstance(value, list) and len(value) > MAX_LISTED:
         return f"{len(value):,} entries"
     if isinstance(value, bool):
@@ -102,7 +102,7 @@ def _value(value: Any) -> str:
 
 
 def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
-    """The facts about the table of a tokenizer, as text."""
+    """The description of a tokenizer's table, as text."""
     contextual = {name: token["id"] for name, token in description["late"].items()}
     return {
         "file": description["file"],

@@ -13,7 +13,7 @@ from fst.runtime.files.with_pyarrow import pa, pq
 Result = TypeVar("Result")
 Input = TypeVar("Input", contravariant=True)
 
-GROUP_BYTES = 1 << 24  # bytes of a row group
+GROUP_BYTES = 1 << 24  # maximum number of bytes in a row group
 
 
 class ColumnsOf(Protocol[Input]):
@@ -62,7 +62,7 @@ class Writer(Generic[Result]):
         self._writer.close()
 
     def abandon(self) -> None:
-        """Stop without completing the file."""
+        """Stop writing, and leave the file incomplete."""
         if isinstance(self._writer, pq.ParquetWriter):
             self._writer.is_open = False  # otherwise, it would write when it is garbage-collected
 

@@ -19,7 +19,7 @@ INSTEAD = {
     **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
     **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
 }
-OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # endings of files with arrays
+OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # endings of files of arrays
 KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens
 ARRAYS = ("npy", "bin")  # forms that put ids into one file and row splits into a second file
 
@@ -70,7 +70,7 @@ def files_of(name: str, form: str) -> list[str]:
 
 
 def splits_name(name: str) -> str:
-    """The name of the file of row splits for a file of ids."""
+    """The name of the file with the row splits that belong to a file of ids."""
     return name.removesuffix(Path(name).suffix) + ".splits.npy"
 
 

@@ -92,7 +92,7 @@ def _of_json(line: bytes) -> list[int]:
     except ValueError:
         raise ValueError("not JSON") from None
     ids = found.get(IDS, ()) if isinstance(found, Mapping) else ()
-    if ids is None:  # the text was null
+    if ids is None:  # the document was null, so the object has null in place of ids
         return []
     if not isinstance(ids, list) or not all(type(number) is int and number >= 0 for number in ids):
         raise ValueError(f'no "{IDS}" with a list of ids')

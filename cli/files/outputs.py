@@ -21,7 +21,7 @@ from fst.runtime.files.packing import ending
 from fst.runtime.files.streams import STANDARD
 
 NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # form → ending of its files; None: "." and the form
-LINES = ".txt"  # the ending of files in all other forms
+LINES = ".txt"  # the ending of files in forms that are lines of text
 COLUMNAR = ("arrow", "parquet")  # forms whose files are never compressed as a whole
 
 

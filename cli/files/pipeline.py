@@ -12,7 +12,7 @@ from fst.errors import TextError
 from fst.runtime.files.documents import Documents, Fault
 
 AHEAD = 2  # finished items that wait for the next stage; each has several megabytes
-GRACE = 0.5  # seconds to wait for a thread after closing; a thread that waits for input may never end
+GRACE = 0.5  # seconds to wait for the thread to end; a thread that waits for input may never end
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -51,7 +51,7 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
             yield item
     finally:
         is_over.set()
-        with suppress(Empty):  # a thread that waits at the full queue continues
+        with suppress(Empty):  # empty the queue, so that a thread that waits for space in it continues
             while True:
                 queue.get_nowait()
         thread.join(GRACE)
@@ -61,7 +61,7 @@ Work = Callable[[Documents, str], Result]
 
 
 class Policy:
-    """The treatment of documents that are not text: raise an error, replace wrong bytes by U+FFFD, or skip the document.
+    """The treatment of documents that are not valid text: raise an error, replace invalid bytes by U+FFFD, or skip the document.
 
     Args:
         errors: "strict", "replace" or "skip".

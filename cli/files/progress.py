@@ -131,7 +131,7 @@ def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
 
 
 class Log:
-    """Progress as one line of text every 30 seconds.
+    """Progress that is written as one line of text every 30 seconds.
 
     Args:
         label, total: as in `progress`.
@@ -167,7 +167,7 @@ class Log:
             self.draw()
 
     def reach(self, done: int, total: int) -> None:
-        """Set the finished number and the total. The number at the first call comes from an earlier run, so the speed excludes it."""
+        """Set the number of finished items and the total. The first call contains the items of an earlier run, which the speed excludes."""
         if self._total is None:
             self._resumed = self.seen = done
         self._total = total
@@ -194,7 +194,7 @@ class Log:
 
 
 class Bar(Log):
-    """Progress as one line of a terminal, with a bar if the terminal is wide enough."""
+    """Progress that is redrawn in one line of a terminal, with a bar if the terminal is wide enough."""
 
     _is_drawn = False
 
@@ -222,7 +222,7 @@ class Bar(Log):
             sys.stderr.write("\n")
 
     def _line(self, total: int) -> str:
-        width, text = _columns() - 1, self._text()  # a terminal may wrap after its last column
+        width, text = _columns() - 1, self._text()  # leave the last column empty, because a terminal may wrap after it
         bar_width = min(width - len(f"{self._label}  []{text}"), MAX_BAR)
         bar = f"[{'#' * (bar_width * min(self.seen, total) // total):-<{bar_width}}]" if bar_width >= MIN_BAR else ""
         return f"{self._label}  {bar}{text}"[:width].ljust(width)

@@ -111,7 +111,7 @@ class Tokenizers:
         module = library("tokenizers")
         try:
             self.tokenizer: Any = module.Tokenizer.from_str(_text(path))
-        except Exception as error:  # the library raises no more specific class
+        except Exception as error:  # the library raises only `Exception` itself
             reason = f"tokenizers {module.__version__} cannot read it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self.tokenizer.no_truncation()
@@ -171,7 +171,7 @@ class SentencePiece:
         module = library("sentencepiece")
         try:
             self.processor: Any = module.SentencePieceProcessor(model_proto=contents(path))
-        except Exception as error:  # the library raises no more specific class
+        except Exception as error:  # the library raises only `Exception` itself
             reason = f"sentencepiece {module.__version__} cannot read it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}") from None
 

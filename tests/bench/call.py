@@ -1,4 +1,4 @@
-"""Compare a call of the tokenizer with the same call of other libraries: 32 sentences, padded and truncated, as arrays.
+"""Compare the time of one tokenizer call with the same call of other libraries: it pads and truncates 32 sentences, and returns arrays.
 
     python tests/bench/call.py [FOLDER]
 

@@ -38,7 +38,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     sys.path.insert(0, str(EXAMPLES))
     os.environ.update(PYTHONPATH=str(EXAMPLES), RAY_USAGE_STATS_ENABLED="0", RAY_DATA_DISABLE_PROGRESS_BARS="1")
-    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # makes one block per file
+    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = "1"  # so that each file is one block
     import ray
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -69,7 +69,7 @@ def written(folder: Path, texts: list[str]) -> None:
 
 
 def rates(ray: Any, corpus: Path, table: Path, notes: Path, actors: int) -> list[float]:
-    """The rows per second of all actors together, by the clock and by the processor time of each process.
+    """Run the example; return the rows per second of all actors together, by the clock and by processor time.
 
     The time of an actor begins with its first block and ends with its last.
     """

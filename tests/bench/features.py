@@ -80,7 +80,7 @@ def ratio(first: Callable[[], Any], second: Callable[[], Any]) -> float:
 
 
 def added(source: Path, folder: Path) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Added tokens of three kinds: names in brackets; English words that are not tokens, anywhere in words; the same with single_word."""
+    """Added tokens of three kinds: names in brackets, English words that also match inside words, and the same words with single_word."""
     known = json.loads(source.read_text(encoding="utf-8"))["model"]["vocab"]
     lines = (folder / "dict" / "american-english-huge.txt").read_text(encoding="utf-8").split()
     words = [word for word in lines if word.isascii() and word.isalpha() and word.islower() and len(word) > 4 and word not in known]

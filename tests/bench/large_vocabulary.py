@@ -4,10 +4,10 @@ of three languages.
     python tests/bench/large_vocabulary.py [FOLDER]
 
 FOLDER contains ``vocab/NAME/vocab.txt``, ``dict`` and ``corpora`` (default: ``../shared/data`` next to this repository). The words are
-250,000 from dictionaries of each of English, Chinese and Japanese, and the same words as continuations; their ids are compared with
+250,000 words each from dictionaries of English, Chinese and Japanese, and the same words as continuations; their ids are compared with
 `tokenizers`.
 
-The vocabulary of 109 languages, the largest real one in FOLDER, is extended to 500,000 tokens as by a trainer. A new token joins any token
+The vocabulary of 109 languages, which is the largest real vocabulary in FOLDER, is extended to 500,000 tokens. A new token joins any token
 with a ``##piece`` of the same script. Tokens are drawn by Zipf's law, because they are in order of frequency. New tokens have at most 10
 characters, like 97 in 100 of the original tokens. The size of the table per token remains about the same: 1.6 states and 21 transitions and
 finish entries (originally 1.8 and 21).
@@ -84,7 +84,7 @@ def of_words(folder: Path) -> list[str]:
 
 
 def grown(tokens: list[str], size: int) -> list[str]:
-    """The vocabulary with new tokens after the old ones, the same in every run."""
+    """Add new tokens after the tokens of a vocabulary; they are the same in every run."""
     random = Random(SEED)
     pieces: dict[int, list[str]] = {}
     for token in tokens:

@@ -114,7 +114,7 @@ def growth(source: Path) -> Iterator[tuple[str, str]]:
 
 
 def _growth(measured: Callable[[int], object], plain: Callable[[int], object]) -> str:
-    """The nanoseconds per character for each length, and the ratio to ordinary text at the greatest length."""
+    """Format the nanoseconds per character for each length, and the ratio to ordinary text at the greatest length."""
     times = {power: seconds(partial(measured, 10**power), 3 if power > 5 else 9) / 10**power for power in range(4, 8)}
     last = 10 ** max(times)
     shown = ", ".join(f"{taken * 1e9:.1f}" for taken in times.values())

@@ -12,7 +12,9 @@ PALE = "Pale, with †: some ids differ from those of the "  # the title continu
 
 
 def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:
-    """The bar of a tokenizer; `fst` has a color of its own, and a bar is pale and has a dagger if ids differ."""
+    """The bar of a tokenizer. `fst` has a different color than the others; if ids differ from the reference, the bar is pale and has a
+    dagger.
+    """
     dagger = " †" if is_differing else ""
     label = "failed" if has_failed else f"{value:.{int(value < 10)}f}{dagger}"
     return Bar(value, label, OURS if name == "fst" else DIFFERING if is_differing else OTHERS)

@@ -86,7 +86,7 @@ def searches(listed: list[str], lines: list[str]) -> dict[str, Run]:
 
 
 def each(function: Callable[[Any], Any], texts: Iterable[Any]) -> list[Any]:
-    """The result for each text."""
+    """A function that calls `function` with each text, and returns the results."""
     return [function(text) for text in texts]
 
 
@@ -106,7 +106,7 @@ def batches(folder: Path, word: str) -> None:
 
 
 def figure(speed: float, is_equal: bool) -> str:
-    """A speed, with a dagger if the number of matches differs."""
+    """Format a speed, with a dagger if the number of matches differs."""
     return f"{speed:,.0f}" + ("" if is_equal else " †")
 
 

@@ -3,11 +3,11 @@
     pip install -e ".[segmentation]" && apt-get install mecab-ipadic
     python tests/bench/segmentation.py [FOLDER]
 
-``peers.py`` describes FOLDER. The first table contains the F1 of words in development files of Universal Dependencies: a word is correct if
-it begins and ends with a word of the treebank. Chinese is segmented with `jieba`'s dictionary, and Japanese with the surfaces of IPADIC.
-"best path" is the method of MeCab, and of `jieba` without its hidden Markov model; "HMM" includes this model, as `jieba` does by default.
-The second table contains the speed on lines with one thread, in MB/s of UTF-8. `fst` returns columns, `fugashi` returns lists of nodes, and
-the others return lists of str. All segmenters take turns, and a figure is the best of the rounds.
+``peers.py`` describes FOLDER. The first table contains the F1 of words in development files of Universal Dependencies. A word is correct if
+it begins and ends where a word of the treebank begins and ends. Chinese is segmented with `jieba`'s dictionary, and Japanese with the
+surfaces of IPADIC. "best path" is the method of MeCab, and of `jieba` without its hidden Markov model; "HMM" includes this model, as
+`jieba` does by default. The second table contains the speed on lines with one thread, in MB/s of UTF-8. `fst` returns columns, `fugashi`
+returns lists of nodes, and the others return lists of str. All segmenters take turns, and a figure is the best of the rounds.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def chinese_peers() -> dict[str, Segment]:
 
 
 def read(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the text and the words of each sentence in a treebank, in which a line for several words has a range of numbers."""
+    """Yield the text and the words of each sentence in a treebank file. A line that stands for several words has a range as its number."""
     text, words, covered = "", list[str](), 0
     for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
         if line.startswith("# text = "):
@@ -123,7 +123,7 @@ def scores(segment: Segment, sentences: Iterable[tuple[str, Sequence[str]]]) -> 
 
 
 def spans(words: Sequence[Any]) -> set[tuple[int, int]]:
-    """The begin and the end of each word, counted without spaces."""
+    """The start and the end of each word in characters, not counting spaces."""
     sizes = [len("".join(str(word).split())) for word in words]
     return {(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True) if size}
 

@@ -1,5 +1,5 @@
-"""Compare streams with one call for the entire text, and two threads with one thread for a long text; the models are WordPiece, and GPT-2's
-BPE for long texts.
+"""Compare the speed of streams with that of one call for the entire text, and the speed of two threads with that of one thread for a long
+text, for WordPiece and the BPE of GPT-2.
 
     python tests/bench/stream.py [FOLDER]
 
@@ -30,7 +30,7 @@ TIMES = 5  # number of copies of the text, for two threads
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> Ids:
-    """The ids of a stream that is read after every `every` parts."""
+    """The ids of a stream from which a program reads after every `every` parts."""
     stream = tok.stream()
     write, parts = stream.write, []
     for begin in range(0, len(pieces), every):

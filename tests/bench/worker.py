@@ -55,7 +55,7 @@ class Tokenizer:
 
 
 def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
-    """Compile the vocabulary, save the table, and load it, as in ordinary programs."""
+    """A tokenizer of this package; as in most programs, its table is compiled, saved and loaded."""
     import fst
     from fst.compile import tokenizer as compiled
 
@@ -83,8 +83,8 @@ def tokenizers(folder: Path) -> Tokenizer:
 
 
 def nanotoken(folder: Path, first: bool) -> Tokenizer:
-    """A tokenizer of `nanotoken`. Its cache of words is emptied before every pass if `first`, and otherwise contains the words of the last
-    pass.
+    """A tokenizer of `nanotoken`. Its cache of words is emptied before every pass if `first` is true; otherwise, it contains the words of
+    the previous pass.
     """
     from nanotoken import WordPieceTokenizer
 

@@ -29,7 +29,7 @@ TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able",
 
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")  # the documents of the fixture `texts`
 
-# A process inherits ignored signals, and its parent may ignore SIGINT, or SIGHUP after `nohup`.
+# A process inherits ignored signals, so SIGINT, or SIGHUP after `nohup`, may be ignored in tests unless the handlers are reset.
 INTERRUPTIBLE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -24,7 +24,7 @@ ENDINGS = {"plain": "", "gzip": ".gz", "zstd": ".zst", "bz2": ".bz2", "xz": ".xz
 
 
 def as_input(kind: str, texts: Sequence[Any]) -> bytes:
-    """The bytes of a file of documents of a given kind; formats with columns also contain other columns than the text."""
+    """The bytes of a file of documents of a given kind; if the kind has columns, the file also contains other columns than the text."""
     if kind == "lines":
         return "".join(f"{text}\n" for text in texts).encode()
     if kind == "documents":

@@ -73,10 +73,10 @@ class Timed:
 
 @dataclass(frozen=True)
 class Compared:
-    """The results of a comparison.
+    """The results of a comparison of the table with other libraries.
 
     Attributes:
-        counts: lines with facts about the texts, such as their size and their tokens.
+        counts: lines with the size of the texts, their number of tokens, and similar counts.
         size: the number of bytes of all texts.
         threads: the number of threads of each tokenizer.
         timed: the table and the libraries, with their times.
@@ -104,7 +104,7 @@ class Compared:
         return self.size / median(times) / 1e6
 
     def _ratio(self, times: list[float]) -> float:
-        """The speed of the table divided by the speed of a library: the median of the rounds."""
+        """The speed of the table divided by the speed of a library, as the median of all rounds."""
         return median(theirs / own for theirs, own in zip(times, self.timed[0].first, strict=True))
 
     def bars(self) -> Iterator[tuple[str, float, bool]]:
@@ -116,7 +116,7 @@ class Compared:
 
 
 def _rounded(ratio: float) -> str:
-    """A ratio with three digits, or with all digits of its integer part."""
+    """Format a ratio with three digits, or with more if its integer part has more digits."""
     return f"{ratio:,.{2 - (ratio >= 10) - (ratio >= 100)}f}"
 
 
@@ -166,7 +166,7 @@ def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path],
         tables: the table.
         found: the texts.
         read: the result of `sources` for `names`.
-        names: as in `sources`.
+        names: the same names as for `sources`.
         threads: the number of threads of each tokenizer.
 
     Raises:
@@ -236,7 +236,7 @@ def _first(ids: NDArray[Any], others: NDArray[Any]) -> int:
 
 
 def as_bars(result: Compared) -> Iterator[str]:
-    """The speeds as bars of characters, for a terminal."""
+    """Draw the speeds as bars of characters, for a terminal."""
     labels, speeds, _ = zip(*result.bars(), strict=True)
     figures = [f"{speed:,.1f} MB/s" for speed in speeds]
     width = max(map(len, labels))

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from fst.runtime.files.inputs import Reading
     from fst.runtime.rows.batch import Batch
 
-RUNS = 5  # timed runs, after a warm-up
+RUNS = 5  # number of timed runs after a warm-up
 SHOWN = 10  # the maximum number of unknown words in the output
-LONGEST = 40  # characters of a word in the output
-GROUP = 1000  # texts encoded at a time in the search for unknown words
-DIFFERENT = 1 << 16  # distinct unknown words; if there are more, the most frequent `DIFFERENT // 2` are kept
+LONGEST = 40  # maximum number of characters of a word in the output
+GROUP = 1000  # number of texts that are encoded at a time in the search for unknown words
+DIFFERENT = 1 << 16  # maximum number of distinct words that are counted; if there are more, the most frequent half remains
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Documents:
         ends = [*accumulate(map(len, self.blocks))]
         number = bisect_right(ends, row)
         block = self.blocks[number]
-        return block.place(block.numbers[row - ends[number]])  # a negative index, from the end of the block
+        return block.place(block.numbers[row - ends[number]])  # index of the document from the end of the block, so it is negative
 
 
 def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
-    """The documents of all files.
+    """Read the documents of all files into memory.
 
     Raises:
         TextError: a document is not text, or a file is damaged.
@@ -81,7 +81,7 @@ def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], Non
 
 
 def measured(tables: WordPieceTable, found: Documents) -> Iterator[str]:
-    """The figures as lines: first the counts, then the speed.
+    """Measure the speed and count the tokens; return the lines to print, first the counts, then the speeds.
 
     Raises:
         TextError: the documents have no tokens.

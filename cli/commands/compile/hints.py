@@ -7,7 +7,7 @@ from pathlib import Path
 
 LOOKED_AT = 1 << 14  # number of bytes of SOURCE that are read to find a hint
 COLUMNAR = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
-JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # a line of `jieba`'s dict.txt
+JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # matches a line of `jieba`'s dict.txt
 WORDS = "; to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
 OTHERS = {
     "mecab": "; to compile a dictionary of MeCab, run `fst compile mecab {0}`",
@@ -41,7 +41,7 @@ def _of_text(path: Path) -> str:
     if begun.startswith(b"{") or path.name.removesuffix(".gz").endswith(SINGLE) or mistaken(path):
         return ""
     try:
-        lines = (begun[: begun.rfind(b"\n") + 1] or begun).decode().splitlines()  # without a last line that is cut off
+        lines = (begun[: begun.rfind(b"\n") + 1] or begun).decode().splitlines()  # drop the last line, because it may be incomplete
     except UnicodeDecodeError:
         return ""
     return OTHERS["jieba"] if all(map(JIEBA.fullmatch, lines)) else WORDS

@@ -18,7 +18,7 @@ class Unnamed(click.Context):
 
     @property
     def command_path(self) -> str:
-        """The command line of the group, `fst compile`."""
+        """The command line in usage messages: that of the group, `fst compile`."""
         assert self.parent is not None
         return self.parent.command_path
 
@@ -29,7 +29,7 @@ class TokenizerCommand(CliCommand):
     context_class = Unnamed
 
     def get_help(self, ctx: click.Context) -> str:
-        """The help of the group."""
+        """Return the help of the group, because both have the same help."""
         assert ctx.parent is not None
         return ctx.parent.get_help()
 

@@ -1,4 +1,4 @@
-"""Ids as columns of Arrow and Parquet. This module needs `pyarrow`."""
+"""Write ids as columns of Arrow and Parquet. This module needs `pyarrow`."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _in_windows(encode: Encode, form: Any) -> Encode:
 
 
 def _without_nulls(encoded: Encoded, nulls: Any) -> Encoded:
-    """Remove the ids of null rows."""
+    """Remove the ids of null rows, which may contain special tokens."""
     lengths = np.diff(encoded.ends, prepend=0)
     is_text = np.repeat(~nulls, lengths)
     offsets = None if encoded.offsets is None else encoded.offsets[is_text]

@@ -65,7 +65,7 @@ class Lines:
         self._file = file
         self._spellings = names(tables)
         self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
-        self._is_begun = False  # whether ids of an unfinished document were written
+        self._is_begun = False  # whether the last line ends with ids of an unfinished document
         self._lines = self._numbers if form == "ids" else self._joined
 
     def write(self, encoded: Encoded) -> None:

@@ -27,7 +27,7 @@ def explained_bytes(tables: BpeTable | UnigramTable, text: str) -> Iterator[str]
 
 
 def _piece(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """The explanation of a pre-token of BPE."""
+    """Yield the lines that explain a pre-token of BPE."""
     from fst.pretokens.byte_letters import spelled
 
     yield f"piece {spelled(piece)}"
@@ -35,7 +35,7 @@ def _piece(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[st
 
 
 def _states(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """The state and the last token after each byte."""
+    """Yield a line for each byte: the state of the automaton and the last token after this byte."""
     from fst.automata.rows import ROOT
     from fst.machines.bpe.automaton import ENTRY, step
     from fst.pretokens.byte_letters import spelled
@@ -47,7 +47,7 @@ def _states(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 
 def _merges(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """The rank and the parts of each merge."""
+    """Yield a line for each merge: its rank and its two parts."""
     from fst.machines.bpe.merge_list import steps
 
     for rank, left, right in steps(tables.ranks, tables.merges, tables.atoms_of(piece)):

@@ -1,4 +1,4 @@
-"""Matches as columns of Arrow and Parquet. This module needs `pyarrow`."""
+"""Write matches as columns of Arrow and Parquet. This module needs `pyarrow`."""
 
 from __future__ import annotations
 

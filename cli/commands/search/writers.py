@@ -30,8 +30,8 @@ FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz
 TAKE_PIECES = ("matches", "npz")  # forms for which a long document may be written in parts; other forms need complete documents
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # dtypes of the arrays in .npz
 MAX_PLACE = (1 << 31) - 1
-ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # escapes of a keyword in fields separated by tabs
-MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # the colours of grep
+ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # in keywords, because tabs separate the fields of a line
+MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # as in grep
 
 
 def check_options(form: str, names: bool, replaces: bool) -> None:

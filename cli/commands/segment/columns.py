@@ -1,4 +1,4 @@
-"""Tokens as a column of Arrow and Parquet. This module needs `pyarrow`."""
+"""Write tokens as a column of Arrow and Parquet. This module needs `pyarrow`."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ READING = ("input_format", "field", "column", "separator", "document")  # option
 SPLITTING = ("splitter", "normalizer")
 COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
 KINDS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram", "wordlevel": "WordLevel"}  # trainer → type of the model
-KINDS_OF_TABLES = {kind: KINDS[kind] for kind in ("bpe", "unigram")}  # "wordpiece" is also the kind of a table of WordLevel
+KINDS_OF_TABLES = {kind: KINDS[kind] for kind in ("bpe", "unigram")}  # a table of WordLevel also has the kind "wordpiece"
 AT_ONCE = ("wordlevel",)  # trainers that show no progress
 PARQUET = ".parquet"
 
@@ -192,7 +192,7 @@ def _write(result: Trained, output: str, measured: Callable[[Trained], Any] | No
 
 
 def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The options with these names, except those without a value."""
+    """Select the options with these names that have a value."""
     return {name: options[name] for name in names if options.get(name) not in (None, ())}
 
 
@@ -203,7 +203,7 @@ def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[s
     from fst.runtime.files.reading import Files
 
     if reading.keys() <= {"document"} and are_tables(files):
-        words: Words = fst.train.words([*files], **counting)  # the files contain counted words
+        words: Words = fst.train.words([*files], **counting)  # the files contain counted words, not texts
     else:
         source = Files(files, for_command=True, with_ends=True, **reading)
         with progress("counting", source.size) as source.advance:

@@ -1,4 +1,4 @@
-"""Small sources for every kind of table, each of which the compiler handles differently, and strings for texts with their special cases.
+"""Small sources for every kind of table, which the compiler handles in different ways, and strings that contain their special cases.
 
 Add the samples of a new machine here: the tests of frozen tables and of conformance use this file.
 """
@@ -98,7 +98,7 @@ def _wordpiece(pre_tokenizer: Json, normalizer: Json, *, model: str = "WordPiece
 
 
 def _lacking(document: Json, characters: str) -> Json:
-    """A tokenizer.json of byte-level BPE with an unknown token, from which the tokens of some bytes are removed."""
+    """A tokenizer.json of byte-level BPE that has an unknown token, because the tokens of some bytes are removed."""
     model = document["model"]
     kept = [token for token in model["vocab"] if not set(token) & set(characters)]
     merges = [merge for merge in model["merges"] if not set("".join(merge)) & set(characters)]

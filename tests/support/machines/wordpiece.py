@@ -97,9 +97,10 @@ def pair_of(name: str) -> Pair:
 
 @functools.cache
 def letters() -> list[str]:
-    """Make a vocabulary of single characters, from whose ids a test sees how normalization changes, creates or reorders each character.
+    """Make a vocabulary of single characters, so that ids show how normalization changes, creates or reorders each character.
 
-    It contains all results of normalization, all marks that normalization moves, the first 12,544 other characters, and every 97th.
+    It contains all results of normalization, all marks that normalization reorders, the first 12,544 characters, and every 97th of the
+    others.
     """
     made: set[str] = set()
     for strip_accents, lowercase in itertools.product((True, False), repeat=2):
@@ -225,7 +226,7 @@ def pieces_of_all_kinds(rng: random.Random) -> Iterator[str]:
 
 @functools.cache
 def texts_of_all_kinds() -> list[str]:
-    """Texts for the tests of options. Each has a few words, and is short enough for segmentation even if an option joins its words."""
+    """Texts for the tests of options. Each text has a few words, and is short enough for segmentation even if an option joins the words."""
     rng = random.Random(5)
     words = pieces_of_all_kinds(rng)
     return [*map("".join, itertools.product(OF_ALL_KINDS, repeat=2)), *mixed(words, rng, 1000), *itertools.islice(words, 3000)]

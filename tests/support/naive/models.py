@@ -2,7 +2,7 @@
 
 WordPiece: a text is cut at special tokens; the rest is normalized and split into words; each word is segmented by MaxMatch. The properties
 of characters (whitespace, punctuation, lower case, decomposition) come from the reference, `tokenizers`, because they match no single
-version of Unicode; `split_ascii` needs no reference.
+version of Unicode. `split_ascii` needs no reference.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def normalize(
     clean_text: bool = True,
     handle_chinese_chars: bool = True,
 ) -> str:
-    """Normalize as `tokenizers` does; if `strip_accents` is None, accents are stripped if `lowercase` is true."""
+    """Normalize as `tokenizers` does; if `strip_accents` is None, the value of `lowercase` determines whether accents are stripped."""
     from tokenizers import normalizers
 
     return normalizers.BertNormalizer(
@@ -145,7 +145,7 @@ def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -
 
 
 def bpe(piece: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-    """Merge bytes by a list: repeatedly merge the neighbours whose pair has the lowest rank, and of equal pairs the leftmost.
+    """Merge bytes by a list of pairs: repeatedly merge the two neighbours with the lowest rank, the leftmost of equal pairs.
 
     If a pair is listed twice, its last rank counts.
     """
@@ -183,7 +183,7 @@ def character_bpe(
     """Merge the characters of a pre-token as the BPE of `tokenizers` does.
 
     A character that is not a token becomes the tokens of its bytes if all of them exist, otherwise the unknown token. An unknown token is
-    only written at the next unknown token or known character, so bytes between the two come before it.
+    written only when the next unknown token or known character is read, so tokens of bytes between them come first.
     """
     tokens, waiting = list[int](), list[int]()
     for place, char in enumerate(piece):
@@ -230,7 +230,7 @@ def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: flo
 
 
 def unigram(piece: str, scores: Mapping[str, float], unk_token: str) -> list[str]:
-    """The tokens of a pre-token by Unigram, by dynamic programming over all its substrings; a run of unknown characters is one string.
+    """Segment a pre-token by Unigram, with dynamic programming over all substrings; a run of unknown characters is one string.
 
     Of several best paths to a position, the path whose last token begins first is used.
     """
@@ -250,7 +250,7 @@ def unigram(piece: str, scores: Mapping[str, float], unk_token: str) -> list[str
 
 
 def fused(parts: Iterable[str], scores: Mapping[str, float], unk_token: str) -> list[str]:
-    """The tokens of a segmentation, in which each run of unknown characters and unknown tokens is joined to one string."""
+    """Join each run of unknown characters and unknown tokens in a segmentation to one string."""
     tokens: list[tuple[str, bool]] = []
     for token in parts:
         is_unknown = token not in scores or token == unk_token
@@ -262,7 +262,7 @@ def fused(parts: Iterable[str], scores: Mapping[str, float], unk_token: str) -> 
 
 
 def segmentations(piece: str, scores: Mapping[str, float]) -> list[tuple[float, list[str]]]:
-    """All segmentations of a pre-token by Unigram with the sums of their scores, the best first; unknown characters are parts, too.
+    """All Unigram segmentations of a pre-token with their scores, the best first; each unknown character is a separate part.
 
     Of segmentations with equal sums, the one with the longer last part comes first; if the last parts are equal, the order is that of the
     segmentations without this part.
@@ -281,7 +281,7 @@ def segmentations(piece: str, scores: Mapping[str, float]) -> list[tuple[float, 
 def tokens_ending(tokens: Sequence[str], data: bytes, end: int) -> list[int]:
     """The indices of the tokens that end at a byte of a text, the longest first.
 
-    If tokens end with the last character but the character itself is not a token, its number of bytes follows with a minus sign.
+    If tokens end with the last character, but this character alone is not a token, the list ends with its negative number of bytes.
     """
     if end < len(data) and data[end] & 0xC0 == 0x80:
         return []
