@@ -22,7 +22,7 @@ from fst.text.added_tokens import MAX_OVERLAPS
 from fst.text.charsmap import LONGEST as LONGEST_STRINGS
 from fst.text.charsmap import Charsmap
 from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
-from fst.text.composition import NO_ASCII, Composition, Images, ascii_of, lists_of, pairs_of, ranks_of
+from fst.text.composition import NO_ASCII, NOT_COMPOSED, Composition, Images, ascii_of, joining_of, lists_of, pairs_of, ranks_of
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.text.normalizer import Normalizer, early, late, without_context
 from fst.text.splitter import Splitter
@@ -214,19 +214,22 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
 
 
 def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> NormalizerArguments:
-    """The arguments for finding borders in a text with a sequence of normalizers. A character changes if any of these normalizers changes
-    it.
+    """The arguments for finding borders in a text with a sequence of normalizers. A character changes if any of them changes it.
+
+    With a single normalizer that only composes and maps characters, only characters count that may affect the text before them.
     """
     edits = tuple(edit for by in steps for edit in by.edits)
     every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)
     for one in all_normalizer_arguments(steps, added):
         np.bitwise_or(every.kinds, one.kinds, out=every.kinds)
+    if len(steps) == 1 and not edits and not late(added):
+        every.kinds[:] = every.kinds & ~np.uint8(CHANGES) | np.uint8(CHANGES) * joining_of(steps[0].composition or NOT_COMPOSED)
     return every
 
 
 def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | None) -> NormalizerArguments:
     """The arguments for a normalizer and its added tokens; `trimming` is as in `fst.pretokens.header.PretokenText`."""
-    composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
+    composition = by.composition or NOT_COMPOSED
     raw, normalized = early(added), late(added)
     every, kinds = _every(added, by), _kinds(by, composition, added)
     longest = _longest([*normalized, *by.cuts.strings]) + sum(edit.reach for edit in by.edits)

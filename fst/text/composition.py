@@ -171,6 +171,9 @@ class Composition:
         return self.pairs.get((first, second))
 
 
+NOT_COMPOSED = Composition(Images([]), {}, {}, {}, frozenset())
+
+
 def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:
     """Check and return the rows that the JSON form contains under a name.
 
@@ -253,6 +256,24 @@ def ranks_of(composition: Composition) -> NDArray[np.uint8]:
     ranks = np.zeros(CODE_POINTS, np.uint8)
     ranks[[*composition.orders]] = [*composition.orders.values()]
     return ranks
+
+
+def joining_of(composition: Composition) -> NDArray[np.bool_]:
+    """bool[0x110000], the characters that may affect the text before them: their parts begin with a mark or with the second part of a
+    composite, or they have no parts.
+    """
+    numbers, list_ends, lists = lists_of(composition.first, composition.decompositions)
+    joining, starts = ranks_of(composition) > 0, np.arange(CODE_POINTS)
+    if composition.pairs:
+        joining[[second for _, second in composition.pairs]] = True
+        joining[VOWELS : VOWELS + VOWEL_COUNT] = joining[TRAILING : TRAILING + TRAILING_COUNT] = True
+    changed = np.flatnonzero(numbers)
+    begins, ends = list_ends[numbers[changed] - 1], list_ends[numbers[changed]]
+    parts = np.append(lists, 0)[begins] & ~np.uint32(FIRST_PART)
+    starts[changed] = np.where(parts == ITSELF, changed, parts)
+    found = joining[starts]
+    found[changed[begins == ends]] = True
+    return found
 
 
 def pairs_of(composition: Composition) -> NDArray[np.uint32]:

@@ -6,11 +6,13 @@ Streams are compared with one call for the entire text, and with `tokenizers`.
 from __future__ import annotations
 
 import functools
+import json
 import random
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from support.kept import assemble, wordpiece
 from support.machines.documents import ADDED, TOKENS, source_with
 from support.runtime.streams import HOSTILE, MACHINES, NOT_TEXT, Found, Piece, cut, hostile, made, whole
 from support.shared_data import SHARED, needs_shared
+from support.text.components import document, mixtures, small_vocabulary
 from support.text.normalizers import machine
 from support.tiers import examples, sample, thinned
 from tokenizers import Tokenizer as Reference
@@ -219,6 +222,31 @@ def test_what_is_held_back(text: str, certain: str) -> None:
             stream.write(piece)
             found += stream.read().ids.tolist()
         assert " ".join(names[number] for number in found) == certain
+
+
+@pytest.fixture
+def composing(tmp_path: Path) -> fst.Tokenizer:
+    """A tokenizer whose normalizers compose letters and change capitals."""
+    path = tmp_path / "tokenizer.json"
+    parts = {"type": "NFKC"}, {"type": "Lowercase"}
+    path.write_text(json.dumps(document(parts, [{"type": "BertPreTokenizer"}], small_vocabulary())))
+    return fst.Tokenizer(wordpiece(path))
+
+
+def test_letters_that_change_are_not_held_back(composing: fst.Tokenizer) -> None:
+    """A stream returns the ids of letters that a normalizer changes, except of letters that may still compose."""
+    stream = composing.stream(add_special_tokens=False, offsets=True)
+    stream.write("AB² " * 9 + "ABE")
+    assert composing.decode(stream.read().ids) == " ".join(["ab ##2"] * 9)
+    stream.write("\u0301")
+    assert len(stream.read().ids) == 0
+    stream.close()
+
+
+def test_letters_that_compose(composing: fst.Tokenizer) -> None:
+    """A stream of single characters has the ids and offsets of the whole text, although letters compose and change."""
+    for text in mixtures(8, 60):
+        assert streamed(composing, [*text]) == whole(composing, text), ascii(text)
 
 
 def test_reading_twice_gives_nothing() -> None:
