@@ -1,4 +1,4 @@
-"""Decoding of byte-level tokens: kernels convert ids to bytes, and Python decodes the bytes to text, either all at once or in a stream."""
+"""Decoding of byte-level tokens. Kernels convert ids to bytes, and Python decodes the bytes to text, either all at once or in a stream."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
 """A stream encodes one text that arrives in parts of any size, cut at any position. Each id is returned as soon as no later text can change
 the id.
 
-Kernels can read a text in parts: they store the symbols of an unfinished word for the next call, and stop before characters that may begin
-a special token, or before a run of marks that may continue. A stream collects small parts until a call is worth its time, stores the first
-bytes of a character that is cut in two, and passes unread characters to the kernel again, together with the next characters.
+Kernels can read a text in parts, because they store the symbols of an unfinished word for the next call, and stop before characters that
+may begin a special token, or before a run of marks that may continue. A stream collects small parts until a call is worth its time, stores
+the first bytes of a character that is cut in two, and passes unread characters to the kernel again, together with the next characters.
 
 Pending text is text that a kernel has to read again from its beginning in each call, such as an unfinished pre-token of a million letters.
 A stream therefore first examines only the new text, and calls no kernel if the pending text continues to the end of the new text, see
 `fst.runtime.front_end`. So a read takes time linear in the text that arrived since the last read.
 
 The memory of a stream is bounded. Of a long word, a kernel stores only enough symbols to detect that the word is too long to look up. A
-prefix of a special token is shorter than the token. The only exception is a run of marks: it is stored completely, since canonical ordering
-may move its last mark to the front. With offsets, this applies to all runs of marks; without offsets, only to runs that begin with one of
-the few marks that canonical ordering may move.
+prefix of a special token is shorter than the token. The only exception is a run of marks, which is stored completely, because canonical
+ordering may move its last mark to the front. With offsets, this applies to all runs of marks; without offsets, only to runs that begin with
+one of the few marks that canonical ordering may move.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class Stream:
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)
         self._unread.append(text)
-        # Skip the kernel for pending text: it would read the text from its beginning for each block, in quadratic time.
+        # Skip the kernel for pending text, because it would read this text from the beginning for each block, in quadratic time.
         if is_last or not (self._is_pending and self._pending and self._pending.go_on(text)):
             self._run(NO_MORE if is_last else MORE)
 

@@ -342,7 +342,7 @@ class Tokenizer(PublicClass, Encoder):
         return [self._decoded(ids, skip_special_tokens) for ids in sequences]
 
     def with_added_tokens(self, tokens: Iterable[Any]) -> Tokenizer:
-        """Return a new tokenizer with more added tokens: tokens that are cut out of a text before the model encodes the rest. The present
+        """Return a new tokenizer with more added tokens, which are cut out of a text before the model encodes the rest. The present
         tokenizer does not change.
 
         The ids equal those of ``tokenizers`` after ``add_tokens`` with the same tokens: existing tokens keep their ids, and the first new

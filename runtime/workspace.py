@@ -1,4 +1,4 @@
-"""Workspaces: the working arrays of kernels. Each thread has its own workspace, and uses it again for each text."""
+"""Workspaces, which contain the working arrays of kernels. Each thread has its own workspace, and uses it again for each text."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # maximum number of texts in a block;
 
 
 def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
-    """Divide texts into blocks: an iterable of str, of bytes objects, or of lists of them."""
+    """Divide texts into blocks; the texts are an iterable of str, of bytes objects, or of lists of these."""
     first = 0
     for rows in _batches(texts):
         yield _numbered(rows_of(rows), first)

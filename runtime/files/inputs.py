@@ -89,7 +89,7 @@ class Reading:
                 yield from self._of_kind(kind, source)
 
     def kind(self, name: str) -> str:
-        """Recognise the kind of a file, a key of `KINDS`: by the first bytes of a regular local file, by the name of any other file.
+        """Recognise the kind of a file, a key of `KINDS`, by the first bytes of a regular local file, or by the name of any other file.
 
         Raises:
             TextError: the file is damaged.

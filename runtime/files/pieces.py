@@ -1,4 +1,4 @@
-"""Documents of plain text that are too long for memory: commands read, encode and search them piece by piece."""
+"""Documents of plain text that are too long for memory, so that commands read, encode and search them piece by piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read files and standard input as bytes: recognise their format, and unpack them."""
+"""Open files and standard input as bytes; recognise the format of a file, and unpack compressed files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Source:
     is_packed: bool
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes as they arrive: a read returns the available bytes, and waits only if no byte is available."""
+        """Yield the bytes as they arrive. A read returns the available bytes, and waits only if no byte is available."""
         take = self.file.read if self.is_packed else self.file.read1
         while chunk := take(CHUNK):
             yield chunk

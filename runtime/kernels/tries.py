@@ -1,4 +1,4 @@
-"""Search a text for the strings of a trie in linear time: each walk over the trie resumes where the last walk stopped, see
+"""Search a text for the strings of a trie in linear time, because each walk over the trie resumes where the last walk stopped; see
 `fst.automata.matcher`.
 """
 

@@ -7,14 +7,14 @@ character of the window or earlier. So the text up to the last character determi
 position determines the pre-tokens after it, because each pre-token begins with a new search. The position is a safe cut if
 
 - the decision is the same if a text begins inside the window, because a kernel may begin to read at such a position;
-- the characters of the window and the two characters next to it are ASCII: an ASCII character does not compose with the character before
-  it, and is no part of a malformed sequence;
-- no added token overlaps or touches the window: no added token begins with a character of the window or with the character after it,
-  contains both characters around the begin of the window, or ends with the character before it;
+- the characters of the window and the two characters next to it are ASCII, because an ASCII character does not compose with the character
+  before it, and is no part of a malformed sequence;
+- no added token overlaps or touches the window, which means that no added token begins with a character of the window or with the character
+  after it, contains both characters around the begin of the window, or ends with the character before it;
 - the window neither begins nor ends with whitespace, if added tokens may include whitespace.
 
-So a kernel that reads an unfinished text up to the last character of the window stops at the cut: a pre-token begins there, and the end of
-this pre-token is not certain yet.
+So a kernel that reads an unfinished text up to the last character of the window stops at the cut, because a pre-token begins there, and the
+end of this pre-token is not certain yet.
 """
 
 from __future__ import annotations

@@ -52,11 +52,11 @@ class PretokenTokenizer(Tokenizer):
 
     @Lazy
     def _continues(self) -> NDArray[np.bool_]:
-        """For each id, whether its token is a byte that continues a character: bool[ids]."""
+        """bool[ids], whether the token of each id is a byte that continues a character."""
         return self._stand_for(range(0x80, 0xC0))
 
     def _stand_for(self, bytes_: Iterable[int]) -> NDArray[np.bool_]:
-        """Return, for each id, whether its token is the fallback of a byte in `bytes_`: bool[ids]."""
+        """Return bool[ids], whether the token of each id is the fallback of a byte in `bytes_`."""
         found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
         found[self._table.fallbacks_of(bytes_)] = True
         return found

@@ -1,4 +1,4 @@
-"""Windows: a text with too many ids becomes several rows, which overlap, as in ``tokenizers`` with truncation on the right."""
+"""Split texts with too many ids into windows, which are overlapping rows, as ``tokenizers`` does with truncation on the right."""
 
 from __future__ import annotations
 

@@ -106,7 +106,9 @@ class StepDecoder:
         return joined(by.tail, [text]) if by.tail else text
 
     def _with_ends(self, ids: NDArray[Any], data: bytes, by: Plan) -> bytes:
-        """Replace the bytes of a row's first and last token: the steps may change a token differently at the begin or the end of a row."""
+        """Replace the bytes of a row's first and last token, because the steps may change a token differently at the begin or the end of a
+        row.
+        """
         first, last = self._first(ids.tolist()), self._first(ids[::-1].tolist())
         if first is None or last is None:
             return data
@@ -126,7 +128,7 @@ class StepDecoder:
         return count
 
     def _first(self, ids: Sequence[int]) -> tuple[int, str] | None:
-        """Find the first id that is not skipped: its position and its token; None if all ids are skipped."""
+        """Return the position and the token of the first id that is not skipped; None if all ids are skipped."""
         return next(((place, self._names[number]) for place, number in enumerate(ids) if number in self._names), None)
 
     def _slowly(self, ids: Any) -> str:

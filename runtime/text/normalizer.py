@@ -46,7 +46,7 @@ class KeepingNormalizer(TextFrontEnd):
         restore.call(output, first, count, rewritten)
 
     def resume(self, text: Units, starts: Ints, rewritten: Normalized, read: int, state: Any, buffers: TextBuffers, *, more: bool) -> int:
-        """Store the unread part of the normalized text, and return the end of the raw text: the caller passes no part of it again."""
+        """Store the unread part of the normalized text, and return the end of the raw text, of which the caller passes no part again."""
         self._keep(rewritten, read, state)
         return super().resume(text, starts, rewritten, read, state, buffers, more=more)
 

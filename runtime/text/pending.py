@@ -1,4 +1,4 @@
-"""Recognition of pending raw text: text without a border cannot be normalized yet.
+"""Recognise pending raw text, which cannot be normalized yet because it has no border.
 
 A stream stores pending text even if it is long, see `fst.runtime.front_end.Pending`.
 """
@@ -16,7 +16,7 @@ UTF_8 = UNIT_TYPES["utf-8"]
 
 
 class PendingBorder:
-    """A test for pending raw text: text without a border cannot be normalized yet.
+    """A test for pending raw text, which cannot be normalized yet because it has no border.
 
     Args:
         normalizer: the kernel's arguments for normalization.

@@ -293,7 +293,7 @@ class Encoding:
     def _sets(self, allowed: Any, disallowed: Any) -> tuple[AbstractSet[str], frozenset[str]]:
         """Return the allowed special tokens, and the disallowed strings."""
         if allowed is NO_TOKENS and isinstance(disallowed, str) and disallowed == "all":
-            return allowed, self._all_specials  # most calls: no new set is needed
+            return allowed, self._all_specials  # most calls need no new set
         allowed = self.special_tokens_set if isinstance(allowed, str) and allowed == "all" else allowed
         if isinstance(disallowed, str) and disallowed == "all":
             disallowed = self.special_tokens_set - allowed

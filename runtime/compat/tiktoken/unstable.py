@@ -70,7 +70,7 @@ class Completions:
         yield from (self._merged(content) for content, text in texts.items() if text.encode() != content)
 
     def _merged(self, piece: bytes) -> list[int]:
-        """Encode a pre-token: repeatedly merge the two adjacent tokens whose joined token has the lowest id."""
+        """Encode a pre-token by repeatedly merging the two adjacent tokens whose joined token has the lowest id."""
         ends = [*range(len(piece) + 1)]
         while True:
             pairs = [(self._ranks.get(piece[ends[at] : ends[at + 2]]), at + 1) for at in range(len(ends) - 2)]

@@ -98,9 +98,9 @@ class Token(NamedTuple):
 class MecabSegmenter(Segmenter):
     """A segmenter with the words of MeCab; made by ``fst.Segmenter(table)``.
 
-    MeCab segments each line as a sentence. A `MecabSegmenter` segments each text as a sentence: a line feed is a character with a category
-    from ``char.def``. In IPADIC its category is SPACE, so the connection costs also apply to the last word of a line and the first word of
-    the next line.
+    MeCab segments each line as a sentence. A `MecabSegmenter` segments each text as a sentence, so a line feed is a character with a
+    category from ``char.def``. In IPADIC its category is SPACE, so the connection costs also apply to the last word of a line and the first
+    word of the next line.
 
     Args:
         table: a result of `fst.compile.lattice.mecab`. For a table file, use `fst.load`.

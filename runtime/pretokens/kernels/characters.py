@@ -1,4 +1,4 @@
-"""Read characters of UTF-8, for BPE whose merges begin with characters: find the end and the token of a character."""
+"""Find the end and the token of a character in UTF-8, for BPE whose merges begin with characters."""
 
 from __future__ import annotations
 

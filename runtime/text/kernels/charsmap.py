@@ -41,7 +41,7 @@ ASCII = np.uint8(0x80)
 
 @inlined
 def base_of(node, units):
-    """Compute the base of a node in the double array: the position of its children."""
+    """Compute the base of a node in the double array, which is the position of the node's children."""
     unit = np.uint64(units[node])
     return node ^ (unit >> OFFSET_SHIFT & OFFSET) << (SHIFT if unit & IS_SHIFTED else U0)
 

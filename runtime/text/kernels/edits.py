@@ -53,7 +53,7 @@ def put_content(row, index, own, strings, into, filled, places, written):
 
 @inlined
 def holds(row, code, runs):
-    """Whether an edit applies to a character: its code point lies in one of the edit's runs of code points."""
+    """Whether an edit applies to a character, whose code point then lies in one of the edit's runs of code points."""
     at = row[RUN]
     while at < row[RUN_END] and code > runs[at, 1]:
         at += U1

@@ -313,8 +313,8 @@ def last_border(text, begin, stop, normalizer, memo):
 
     No token contains or touches a border. On both sides, normalization changes no character within the length of the longest token of
     normalized text, and the characters next to the border are not whitespace. With edits, text that a token or an edit may match counts as
-    changed, together with the whitespace after it. If `normalizer` has a splitter, no position is a border: the start of a pre-token may
-    depend on all text before it.
+    changed, together with the whitespace after it. If `normalizer` has a splitter, no position is a border, because the start of a
+    pre-token may depend on all text before it.
 
     Returns:
         The border; `begin` if no border is found.

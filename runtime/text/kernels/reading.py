@@ -245,8 +245,8 @@ def next_span(text, turn, span, reader):
 def read_run(text, filled, reader, work):
     """Append symbols of a run of marks in canonical order, until `work.symbols` is full or the run ends; return the new number of symbols.
 
-    Each rank in the run takes one pass over the run. Spans ascend although symbols are permuted: the n-th character in canonical order gets
-    the span of the n-th character in the text that has symbols, and all symbols of a character have the same span.
+    Each rank in the run takes one pass over the run. Spans ascend although symbols are permuted, because the n-th character in canonical
+    order gets the span of the n-th character in the text that has symbols, and all symbols of a character have the same span.
     """
     reading, records, lists = work.reading, reader.records, reader.lists
     limit = np.uint64(len(work.symbols)) - PAST_LIMIT

@@ -1,11 +1,11 @@
 """Search for a pre-token with the automaton of a splitter, see `fst.text.splitter.Splitter`.
 
 A search may read far past the end of its match, such as a search for ``a+b`` in a long run of ``a``, and the next search would read the
-same text again. So a search that reads far past its match stores its states in a memo: a later search with the same state at the same
-position finds no longer match, either.
+same text again. So a search that reads far past its match stores its states in a memo, because a later search with the same state at the
+same position finds no longer match, either.
 
-A search reads the memo only after `FEW` bytes, so that short searches are not slower. The memo is a hash table without chains: a new entry
-overwrites an old entry in the same slot. An overwritten entry costs only time. A search never uses a wrong entry, because each entry
+A search reads the memo only after `FEW` bytes, so that short searches are not slower. The memo is a hash table without chains, so a new
+entry overwrites an old entry in the same slot. An overwritten entry costs only time. A search never uses a wrong entry, because each entry
 contains its position and its state. Near the end of a match, states are stored about every 16 bytes, and far from it every 16,384 bytes, so
 that few entries of a long search are overwritten. A later search has to read on to the next stored position.
 

@@ -85,7 +85,7 @@ def put_syllable(code, taken, count, normalizer, items):
 
 @part
 def sort_marks(count, ranks, work):
-    """Put marks in canonical order: a stable sort by rank of each run of marks."""
+    """Put marks in canonical order by a stable sort of each run of marks by rank."""
     items, at = work.items, U0
     while at < count:
         begin = at

@@ -31,7 +31,7 @@ def put_block(text, at, into, filled):
 
 @kernel
 def fold(text, starts, codes, folded):
-    """Fold the case of texts: each character becomes one character.
+    """Fold the case of texts; each character becomes exactly one character.
 
     Args:
         text: uint8[n], UTF-8 of all texts.

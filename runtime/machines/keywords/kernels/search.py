@@ -2,7 +2,7 @@
 
 To read a byte, the automaton follows failure links up to a state with a transition on this byte, and then follows this transition. A
 failure link reduces the depth of the state, and a transition adds at most 1 to the depth. So a text of n bytes needs at most 2n look-ups,
-for any keywords. The kernel stores nothing between calls: if a text continues, the kernel stops before the bytes that may still belong to a
+for any keywords. The kernel stores nothing between calls. If a text continues, the kernel stops before the bytes that may still belong to a
 match, and the caller passes these bytes again.
 
 Three algorithms read texts, and find the same matches:

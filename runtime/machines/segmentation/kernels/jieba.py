@@ -5,7 +5,7 @@ the block is read twice: from right to left for the best word at each position, 
 stored in the output array, where tokens overwrite them. No word is empty, so each best word is read before a token overwrites it. Scores
 are stored only for as many positions as the longest word has units. So a block of any length needs no other memory.
 
-The kernel stores nothing between calls: if a text continues, the kernel stops before an unfinished block or character at the end, and the
+The kernel stores nothing between calls. If a text continues, the kernel stops before an unfinished block or character at the end, and the
 caller passes its units again.
 
 The kernel checks nothing, and requires a table that has passed `Table.prove`, text in UTF-16, and an output array with a capacity of

@@ -1,10 +1,10 @@
 """The kernel of MaxMatch. `fst.machines.segmentation.maxmatch` describes the tokens, and its slow walk specifies them.
 
-A row is read forward or backward. A *position* counts units in reading order: backward, the first position means the row's last unit;
-`unit_at` returns the unit at a position. Tokens are written when they are found, with their sizes if spans are requested. At the end of a
-row, the tokens of a backward row are reversed, and sizes are converted to spans in characters.
+A row is read forward or backward. A *position* counts units in reading order, so the first position of a backward row means the row's last
+unit; `unit_at` returns the unit at a position. Tokens are written when they are found, with their sizes if spans are requested. At the end
+of a row, the tokens of a backward row are reversed, and sizes are converted to spans in characters.
 
-The kernel stores nothing between calls: if a text continues, the kernel stops before the first token that later text may change, and the
+The kernel stores nothing between calls. If a text continues, the kernel stops before the first token that later text may change, and the
 caller passes the units after this position again. If a text continues, a backward kernel reads the text only up to its last cut.
 
 Kernels check nothing, and require a table that has passed `Table.prove`, text in UTF-16, and an output array with a capacity of one id for

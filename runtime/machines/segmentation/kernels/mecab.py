@@ -57,7 +57,7 @@ def after(text, at, stop):
 
 @inlined
 def is_space(kind):
-    """Whether a kind of characters belongs to the category SPACE: the segmenter skips these characters."""
+    """Whether a kind of characters belongs to the category SPACE, whose characters the segmenter skips."""
     return kind >> SPACE_SHIFT & U1 != U0
 
 
@@ -84,8 +84,8 @@ def end_of_spaces(text, at, stop, table):
 
 @inlined
 def move(at, is_at_end, work):
-    """Skip a space: move the list of nodes that end before it to the position after it. At the end of a text, the list is dropped if the
-    next position already has a list.
+    """Skip a space by moving the list of nodes that end before the space to the position after it. At the end of a text, the list is
+    dropped if the next position already has a list.
     """
     heads, nodes, mask = work.heads, work.nodes, np.uint64(len(work.heads) - 1)
     head, following = np.uint64(heads[at & mask]), np.uint64(heads[at + U1 & mask])

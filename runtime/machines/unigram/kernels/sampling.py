@@ -27,7 +27,7 @@ from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)
-UNSET = np.int32(-128)  # instead of a node: no node ends at this position yet
+UNSET = np.int32(-128)  # the value at a position where no node ends yet
 NONE = np.int32(aho_corasick.NONE)
 
 
@@ -176,7 +176,7 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
 @part
 def draw_listed(text, begin, size, base, table, stream, work, drawn, at):
-    """Draw a path through a pre-token that `find_nodes` has read: write the node that ends at each position on the path.
+    """Draw a path through a pre-token that `find_nodes` has read, and write the node that ends at each position on the path.
 
     Args:
         text, table, stream, at: as in `draw`; `drawn` corresponds to the argument `nodes` of `draw`.
