@@ -1,1 +1,1 @@
-"""The front end for regular expressions: from patterns to trees over sets of code points."""
+"""The front end for regular expressions, which parses patterns into trees over sets of code points."""

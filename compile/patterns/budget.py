@@ -1,10 +1,10 @@
-"""A limit on the steps of compiling the patterns of a pipeline: even a short pattern can need any number of states."""
+"""A limit on the steps of compiling the patterns of a pipeline, because even a short pattern may need a huge number of states."""
 
 from __future__ import annotations
 
 from fst.errors import UnsupportedError
 
-MAX_STEPS = 2_000_000  # a few seconds, and about 600 MB; patterns of known models take a few thousand steps
+MAX_STEPS = 2_000_000  # compiling takes a few seconds and about 600 MB at most; patterns of known models take a few thousand steps
 
 
 class Budget:
@@ -22,7 +22,7 @@ class Budget:
         self._left = MAX_STEPS
 
     def take(self, steps: int) -> None:
-        """Count steps before they are taken.
+        """Count steps before they are executed.
 
         Raises:
             UnsupportedError: the total exceeds `MAX_STEPS`.

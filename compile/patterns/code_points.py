@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
 
-# int64[n], ascending: a code point is in the set if an odd number of edges are at or below it. A set has few runs but many members.
+# int64[n], ascending: a code point is in the set if an odd number of edges are at or below it. Edges are stored instead of members, because
+# a set has few runs but many members.
 Set = NDArray[np.int64]
 
 SURROGATES = (0xD800, 0xDFFF)
@@ -38,7 +39,7 @@ def of_text(text: Iterable[str]) -> Set:
 
 
 def has(edges: Set, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """bool[n], whether each code point is in a set."""
+    """bool[n], for each of the given code points, whether it is in the set."""
     inside: NDArray[np.bool_] = np.searchsorted(edges, codes, side="right") % 2 == 1
     return inside
 
@@ -59,7 +60,7 @@ def complement(edges: Set) -> Set:
 
 
 def difference(edges: Set, other: Set) -> Set:
-    """The code points of a set that are not in another."""
+    """The code points of a set that are not in another set."""
     return intersection(edges, complement(other))
 
 
@@ -90,7 +91,7 @@ class Classes:
 
     @classmethod
     def of(cls, sets: Sequence[Set]) -> Classes:
-        """Put code points into one class if no set distinguishes them.
+        """Divide code points into classes: two code points are in the same class if each set contains both or neither.
 
         Surrogates, which occur in no text, share the class of the code point before them.
         """
@@ -100,12 +101,12 @@ class Classes:
         return cls(starts, *distinct(held))
 
     def renumbered(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """uint8[0x110000], the new number of the class of each code point."""
+        """uint8[0x110000], the new class number of each code point."""
         return np.repeat(numbers.astype(np.uint8)[self.numbers], np.diff([*self.starts, CODE_POINTS]))
 
 
 def distinct(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The number of each column among the distinct columns, and the distinct columns in order of first occurrence.
+    """For each column, its index among the distinct columns; and the distinct columns in order of first occurrence.
 
     >>> numbers, columns = distinct(np.array([[7, 5, 7], [7, 6, 7]]))
     >>> numbers.tolist(), columns.tolist()

@@ -1,6 +1,6 @@
-r"""Parse patterns in the dialects of the references' engines: Oniguruma of ``tokenizers``, and fancy-regex of ``tiktoken``.
+r"""Parse patterns in the dialects of two engines: Oniguruma, which `tokenizers` uses, and fancy-regex, which `tiktoken` uses.
 
-Differences between the two:
+Differences between the two engines:
 
 =====================  ========================================  ===========================================
 construct              Oniguruma                                 fancy-regex
@@ -30,7 +30,7 @@ from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, Loo
 from fst.errors import UnsupportedError, quoted
 
 WORD_EDGES = ("<", ">", "b{")  # escapes for word edges in fancy-regex
-MAX_COUNT = 1000  # the maximum of a count such as {2,3}
+MAX_COUNT = 1000  # the maximum of the numbers in a quantifier such as {2,3}
 MAX_PATTERN = 1 << 14  # the maximum length in characters; parsing takes up to 0.2 ms per character
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
@@ -44,7 +44,7 @@ def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
     """Parse a pattern into a tree.
 
     Raises:
-        UnsupportedError: the pattern is malformed, or has an unsupported construct; the message names it.
+        UnsupportedError: the pattern is malformed, or contains an unsupported construct, which the message names.
     """
     _need_short(pattern)
     parser = Parser(pattern, dialect)
@@ -55,7 +55,7 @@ def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
 
 
 def literal(text: str) -> Node:
-    """The tree of a pattern that is a plain string.
+    """The tree of a pattern that is a literal string.
 
     Raises:
         UnsupportedError: the string is too long.
@@ -99,7 +99,7 @@ class Parser(SetParser):
             if changed is None:
                 part = self.repeated(flags)
                 parts += part.parts if isinstance(part, Sequence) else [part]
-            elif self.oniguruma:  # the rest of the group, with its other alternatives, becomes a group
+            elif self.oniguruma:  # the rest of the group, including its other alternatives, becomes a group of its own
                 rest = self.choice(changed)
                 parts += rest.parts if isinstance(rest, Sequence) else [rest]
             else:
@@ -109,7 +109,7 @@ class Parser(SetParser):
         return (parts[0] if len(parts) == 1 else Sequence(tuple(parts))), flags
 
     def repeated(self, flags: Flags) -> Node:
-        """Read an atom and its quantifiers. A second quantifier may follow only in Oniguruma, and only after braces."""
+        """Read an atom and its quantifiers. A second quantifier is allowed only in Oniguruma, and only after braces."""
         node, possible = self.atom(flags), 2
         while True:
             while self.whitespace(flags):
@@ -123,7 +123,7 @@ class Parser(SetParser):
             node, possible = self.quantified(node, least, most, counted), possible - 1 if counted and self.oniguruma else 0
 
     def quantified(self, body: Node, least: int, most: int | None, counted: bool) -> Node:
-        """Read the rest of a repetition after its bounds; it may be lazy or possessive."""
+        """Read the sign after a quantifier that makes it lazy or possessive, and build the repetition."""
         if most is None and matches_nothing(body):
             raise self.refused("a repetition of something that can match nothing")
         braces = counted and self.oniguruma  # after braces, Oniguruma reads ? and + as further quantifiers
@@ -134,7 +134,9 @@ class Parser(SetParser):
         return body if least == most == 1 else Repeat(body, least, most)
 
     def bounds(self) -> tuple[int, int | None, bool] | None:
-        """Read a quantifier. Return the minimum and maximum count, and whether it is in braces; None if no quantifier follows."""
+        """Read a quantifier. Return the minimum and maximum count, and whether the quantifier is in braces; None if no quantifier
+        follows.
+        """
         for sign, least, most in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
             if self.skip(sign):
                 return least, most, False
@@ -184,7 +186,7 @@ class Parser(SetParser):
         return found is not None
 
     def start(self, flags: Flags) -> Node:
-        """The assertion for ``^``."""
+        """The assertion for ``^``, at the start of a line or of the text."""
         if not flags.multiline:
             return LookBehind(ANY, True, "^")
         return START_OF_LINE if self.oniguruma else START_OF_ANY_LINE
@@ -217,7 +219,7 @@ class Parser(SetParser):
         return node
 
     def named(self) -> bool:
-        """Skip the name of a group, because nothing refers to it; False if the group has no name."""
+        """Skip the name of a group, because no construct refers to the name; False if the group has no name."""
         for sign, close in (("<", ">"), ("P<", ">")) if not self.oniguruma else (("<", ">"), ("'", "'")):
             if self.skip(sign):
                 end = self.pattern.find(close, self.place)
@@ -253,7 +255,7 @@ class Parser(SetParser):
         return flags
 
     def behind(self, body: Node, negative: bool) -> Node:
-        """The node of a look-behind over one character."""
+        """The node of a look-behind that tests one character."""
         name = "(?<!" if negative else "(?<="
         parts = body.parts if isinstance(body, Choice) else (body,)
         if not all(isinstance(part, Characters) for part in parts):
@@ -299,7 +301,7 @@ class Parser(SetParser):
 
 
 def _joined(alternatives: list[Node]) -> list[Node]:
-    """Merge adjacent alternatives that are sets of characters; their order does not matter."""
+    """Merge adjacent alternatives that are sets of characters, because the order of such alternatives does not matter."""
     joined: list[Node] = []
     for is_set, run in groupby(alternatives, lambda node: isinstance(node, Characters)):
         nodes = [*run]

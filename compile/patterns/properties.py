@@ -15,13 +15,13 @@ from fst.errors import UnsupportedError, cut
 GROUPS = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z"}
 CASED_LETTERS = ("Lu", "Ll", "Lt")
 ASCII: Set = np.array([0, 0x80], np.int64)
-# POSIX bracket → property, for brackets that are equal to a property.
+# POSIX bracket → property, for brackets with the same characters as a property.
 BRACKETS = {name: name for name in ("alnum", "alpha", "ascii", "cntrl", "digit", "lower", "space", "upper")} | {"xdigit": "AHex"}
 
 
 @lru_cache(maxsize=1 << 8)
 def named(name: str) -> Set:
-    r"""The set of ``\p{name}``: a general category, a script or another property, in any spelling of its name.
+    r"""The set of ``\p{name}``, where the name is any spelling of a general category, a script or another property.
 
     >>> named("Nd")[:2].tolist() == named("decimal number")[:2].tolist() == [ord("0"), ord("9") + 1]
     True
@@ -61,7 +61,7 @@ def bracket(name: str) -> Set:
 
 @cache
 def kept(kind: str, name: str) -> Set:
-    """Look up a set in ``properties.tsv`` by its kind and its first name."""
+    """Look up a set in ``properties.tsv`` by the kind and the first name of its line."""
     return next(_runs(runs) for names, runs in _lines()[kind] if names.split()[0] == name)
 
 
@@ -86,7 +86,7 @@ def unfolding() -> Set:
 
 @cache
 def unfolded() -> tuple[str, ...]:
-    """The folded sequences of characters that ``(?i)`` of Oniguruma treats as equal to a single character."""
+    """The sequences of characters, such as ss, that ``(?i)`` of Oniguruma treats as equal to a single character."""
     return tuple("".join(chr(int(part, 16)) for part in parts.split()) for _, parts in _lines()["unfolding"])
 
 

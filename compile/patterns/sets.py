@@ -1,4 +1,4 @@
-"""Read characters and sets of characters in patterns: escapes and brackets."""
+"""Parse escapes and brackets, which represent characters and sets of characters in patterns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Flags:
 
 
 class SetParser:
-    """A reader of a pattern; `place` is the index of the next character."""
+    """A parser of escapes and brackets in a pattern; `place` is the index of the next character."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern, self.oniguruma = pattern, dialect == "oniguruma"
@@ -43,7 +43,7 @@ class SetParser:
     # Escapes.
 
     def shorthand(self, flags: Flags, word: Set) -> Set | None:
-        r"""Read a set such as ``\s`` or ``\p{L}``; None if the escape is a character."""
+        r"""Read a set such as ``\s`` or ``\p{L}``; None if the escape represents a single character."""
         digit, space, hexadecimal = (properties.named(name) for name in ("Nd", "White_Space", "AHex"))
         sets = {"d": digit, "s": space, "w": word, "h": hexadecimal, "o": ANY, "n": NEWLINE}
         char = self.peek()
@@ -79,7 +79,7 @@ class SetParser:
         return self.take()
 
     def escaped(self) -> str:
-        """Read an escape for a character."""
+        """Read an escape that represents a single character."""
         char = self.take()
         if char in CONTROLS:
             return CONTROLS[char]
@@ -111,7 +111,7 @@ class SetParser:
     # Brackets.
 
     def bracket(self, flags: Flags) -> tuple[Set, bool]:
-        """Read a set after its opening bracket; also return whether it is negated."""
+        """Read a set after the opening bracket; also return whether the set is negated."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsupportedError(f"the pattern has more than {MAX_DEPTH} brackets inside one another")
@@ -163,7 +163,7 @@ class SetParser:
         return edges
 
     def last_of_range(self, first: str, flags: Flags) -> int:
-        """Read the last character of a range; return the first if no range follows."""
+        """Read the last character of a range; return the first character if no range follows."""
         if not self.follows("-") or self.follows("-]") or self.follows("-&&"):
             return ord(first)
         if not self.oniguruma and self.follows("--"):

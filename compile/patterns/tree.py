@@ -1,7 +1,7 @@
 r"""Patterns as trees over sets of code points.
 
-There are two assertions: `LookAhead`, and `LookBehind`, which tests one character. Other assertions are composed of these: ``$`` is a
-look-ahead, ``^`` is a look-behind, and ``\b`` is a choice of sequences of both.
+There are two assertions: `LookAhead`, and `LookBehind`, which tests one character. Other assertions are composed of these two: ``$`` is a
+look-ahead, ``^`` is a look-behind, and ``\b`` is a choice of sequences of a look-behind and a look-ahead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fst.compile.patterns.code_points import Set
 
 @dataclass(frozen=True, eq=False)
 class Characters:
-    """One character that is in a set.
+    """A node that matches one character of a set.
 
     Attributes:
         letter: the character, if the node is a single character of the pattern and ignores case; otherwise "".
@@ -26,21 +26,21 @@ class Characters:
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """Parts in sequence. An empty sequence matches the empty string."""
+    """Parts that match one after the other. An empty sequence matches the empty string."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Alternatives; the first with which the whole pattern matches is used."""
+    """Alternatives in order of preference: the first alternative with which the complete pattern matches is used."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Repeat:
-    """A part that is repeated as often as possible or, if lazy, as rarely as possible; `most` is None for no maximum."""
+    """A part that is repeated as often as possible or, if lazy, as rarely as possible. If `most` is None, there is no maximum."""
 
     body: Node
     least: int
@@ -57,7 +57,7 @@ class Atomic:
 
 @dataclass(frozen=True, eq=False)
 class LookAhead:
-    """An assertion that the text that follows matches a part or, if negative, does not match it."""
+    """An assertion that the text after the current position matches a part or, if negative, does not match this part."""
 
     body: Node
     negative: bool
@@ -68,7 +68,7 @@ class LookBehind:
     """An assertion that the previous character is in a set or, if negative, is not. The start of a text counts as a character in no set.
 
     Attributes:
-        name: the construct, for messages.
+        name: the construct in the pattern, for messages.
     """
 
     edges: Set

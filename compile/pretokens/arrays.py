@@ -1,4 +1,4 @@
-"""The arrays that BPE and Unigram share: the arrays of the splitter, and the table of the pre-tokens that are one token."""
+"""Arrays of both BPE and Unigram tables: the arrays of the splitter, and the hash table of pre-tokens that become a single token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from fst.text.splitter import Splitter
 
 
 def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
-    """The arrays with which a `fst.pretokens.table.PretokenTable` cuts texts, by name; and the number of bits of a symbol in windows.
+    """The arrays by which a `fst.pretokens.table.PretokenTable` cuts texts into pre-tokens, by name; and the number of bits of a symbol in
+    windows.
 
     Args:
         split: the splitter.
@@ -34,7 +35,7 @@ def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tupl
 
 
 def more_tokens(table: PretokenTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """The arrays of the tokens of a table, by name; added tokens that the table lacks are appended."""
+    """The arrays that contain the tokens of a table, by name, after added tokens that are not yet in the table are appended."""
     known = {name for name in table.tokens if name in added}
     more = {name: number for name, number in added.items() if name not in known}
     encoded, end = [name.encode() for name in more], int(table.token_ends[-1])
@@ -50,8 +51,8 @@ def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Int
 
     Args:
         symbols: the bytes of tokens.
-        starts, lengths, ids: int64[n], the span in `symbols` of each pre-token that is one token, and its id. Pre-tokens of more than
-            `WORD_BYTES` bytes are left out.
+        starts, lengths, ids: int64[n], for each pre-token that becomes a single token, its span in `symbols` and its id. Pre-tokens of more
+            than `WORD_BYTES` bytes are left out.
     """
     chosen = np.flatnonzero(lengths <= WORD_BYTES)
     chosen = chosen[np.argsort(ids[chosen], kind="stable")]

@@ -1,4 +1,6 @@
-"""Automata of splitters without gaps: there is no text between matches, so consecutive matches cut a whole text into pre-tokens."""
+"""Automata of splitters without gaps. Without gaps means that there is no text between matches, so consecutive matches are all pre-tokens
+of a text.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ Step = tuple[int, bool]  # the next state, and whether a match ends before the s
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """The unpacked moves of a splitter; see `fst.text.splitter.Splitter`.
+    """The transitions of a splitter as two arrays; see `fst.text.splitter.Splitter`.
 
     Attributes:
         targets: int64[states, classes + 1], the next state.
@@ -38,7 +40,7 @@ class Automaton:
 
     @classmethod
     def of(cls, moves: NDArray[np.uint16]) -> Automaton:
-        """Unpack the moves of a `fst.text.splitter.Splitter`."""
+        """Unpack the transitions of a `fst.text.splitter.Splitter`."""
         return cls((moves >> 1).astype(np.int64), moves & 1 > 0)
 
     def steps(self) -> list[list[Step]]:
@@ -47,7 +49,7 @@ class Automaton:
         return [[*zip(targets, ends, strict=True)] for targets, ends in rows]
 
     def surely_ends(self) -> NDArray[np.bool_]:
-        """For each state, whether every text that follows leads to the end of a match."""
+        """For each state, whether a match ends later, for every text that follows."""
         found: NDArray[np.bool_] = np.arange(len(self.targets)) != DEAD
         while True:
             fewer = found & (self.ends | found[self.targets]).all(axis=1)
@@ -63,11 +65,11 @@ def explored(
     symbols: int,
     budget: Budget,
 ) -> Automaton:
-    """Build an automaton from situations: each situation that a search can reach becomes a state.
+    """Build an automaton whose states are the situations that a search can reach.
 
     Args:
-        begin: returns the situation after the first symbol of a search, and False.
-        step: returns the next situation after a situation and a symbol, and whether a match ends before the symbol.
+        begin: a function that returns the situation after the first symbol of a search, and False.
+        step: a function that returns, for a situation and a symbol, the next situation and whether a match ends before the symbol.
         over: the situation in which a search is over.
         symbols: the number of symbols; the last one is the end of a text.
         budget: the budget that counts the symbols of each situation.
@@ -83,7 +85,7 @@ def explored(
         budget.take(symbols)
         for symbol in range(symbols):
             following, ends = step(symbol)
-            fresh = len(numbers) + 1  # START also has a number
+            fresh = len(numbers) + 1  # the state START is in the numbering, too
             if numbers.setdefault(following, fresh) == fresh:
                 waiting.append(following)
             steps.append((numbers[following], ends))
@@ -99,7 +101,7 @@ def explored(
 
 
 def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_], budget: Budget) -> Splitter:
-    """The smallest splitter with the same effect as an automaton.
+    """The splitter with the fewest states and classes that makes the same pre-tokens as an automaton.
 
     Args:
         classes: the class of each code point.
@@ -110,7 +112,7 @@ def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_
     Raises:
         UnsupportedError: the splitter has more classes than the limit.
     """
-    # Remove each end that a later end of the same match always replaces.
+    # Remove each reported end that a later reported end of the same match always replaces.
     targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets], budget)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))
@@ -129,7 +131,7 @@ def whole() -> Splitter:
 
 
 def at_edges() -> Splitter:
-    """The splitter that cuts a text at each `fst.text.normalizer.EDGE`, and drops these characters."""
+    """The splitter that cuts a text at each character `fst.text.normalizer.EDGE`, and drops these characters."""
     classes = np.zeros(CODE_POINTS, np.uint8)
     classes[ord(EDGE)] = 1
     in_piece, behind_edge = START + 1, START + 2

@@ -1,14 +1,14 @@
-"""Windows of symbols that decide where pre-tokens begin: a kernel looks them up instead of running the splitter.
+"""Windows of symbols that decide where pre-tokens begin, so that a kernel looks up windows instead of running the splitter.
 
 The splitter (`fst.text.splitter`) is a state machine, so each step has to wait for the previous one. However, the characters around a
-position decide most boundaries in every state: no pre-token of English begins between two letters. The compiler therefore simulates the
-splitter over each window, from every possible state, and with every end that a match may have after the window. If all simulations agree
-whether a pre-token begins before the second-to-last symbol, the window decides; otherwise the kernel runs the splitter there. After
-`MAX_STEPS` steps of simulation, all further windows remain undecided.
+position decide most boundaries regardless of the state. For example, no English pre-token begins between two letters. Therefore, the
+compiler simulates the splitter over each window, from every possible state, and for every possible end of a match after the window. If all
+simulations agree whether a pre-token begins before the second-to-last symbol, the window decides; otherwise the kernel runs the splitter
+there. After `MAX_STEPS` steps of simulation, all further windows remain undecided.
 
-The symbols of windows are the splitter's classes, some of them merged: with fewer symbols, a window contains more of them. For example, the
-letters of contractions such as ``'ll`` differ from other letters only after an apostrophe. Two more symbols surround a text: BEGIN before
-it, and END after it.
+The symbols of windows are the splitter's classes. Some classes are merged, because with fewer distinct symbols, a window of the same number
+of bits contains more symbols. For example, the letters of contractions such as ``'ll`` differ from other letters only after an apostrophe.
+Two more symbols surround a text: BEGIN before it, and END after it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fst.compile.pretokens.automata import Automaton
 from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.text.splitter import DEAD, START, Splitter
 
-SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol to try
-MAX_STEPS = 8_000_000  # simulation steps, about ten seconds; o200k's pattern takes 4.7 million, most others under one million
-ROUNDS = 50  # rounds of power iteration; enough, because a text leaves most states within a few characters
-# The expected share of an ASCII character in a text, in percent: the number after the first string that contains the character. Only speed
-# depends on these shares.
+SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol that are tried
+MAX_STEPS = 8_000_000  # maximum of simulation steps, about 10 s; o200k's pattern takes 4.7 million, most patterns under one million
+ROUNDS = 50  # rounds of power iteration, which are enough because a text leaves most states within a few characters
+# The expected share of each ASCII character of a string among the characters of a text, in percent. The first string that contains a
+# character is used. Only speed depends on these shares.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
 
 Moves = Sequence[Sequence[Sequence[int]]]
@@ -51,7 +51,7 @@ class Windows:
 
 
 def windows(splitter: Splitter) -> Windows:
-    """The windows of a splitter, with the symbols for which the expected share of undecided windows is smallest."""
+    """The windows of a splitter. Classes are merged into symbols so that the expected share of undecided windows is smallest."""
     prior = _prior(splitter)
     merges, steps = _merges(splitter.moves, prior), iter(range(MAX_STEPS))
     return min((_of_symbols(splitter.moves, symbols, steps) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
@@ -68,7 +68,7 @@ def _prior(splitter: Splitter) -> NDArray[np.float64]:
 
 
 def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Pairs of classes in merging order; the second class is merged into the first.
+    """The pairs of classes to merge, in order; the second class is merged into the first class.
 
     The cost of a merge is the expected share of positions that become undecided: positions of the rarer class, in states in which the two
     classes have different moves.
@@ -81,7 +81,9 @@ def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple
 
 
 def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The expected share of each state, computed by power iteration. The last symbol of a search is the first symbol of the next search."""
+    """The expected share of each state in the states of a search, computed by power iteration. The last symbol of a search is the first
+    symbol of the next search.
+    """
     targets = (moves[:, :-1] >> 1).astype(np.int64)
     targets = np.where(targets == DEAD, targets[START], targets)
     visits = np.eye(len(moves))[START]
@@ -93,7 +95,7 @@ def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np
 
 
 def _candidates(merges: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.uint8]]:
-    """The symbols of classes, END and BEGIN, merged to fit into each number of bits."""
+    """For each number of bits, the symbols of the classes, of END and of BEGIN, after classes are merged until the symbols fit."""
     classes = 1 + max((other for _, other in merges), default=0)
     for bits in SYMBOL_BITS:
         symbols = np.arange(classes)
@@ -109,7 +111,7 @@ def _candidates(merges: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.uint8]
 
 
 def _doubt(found: Windows, prior: NDArray[np.float64]) -> float:
-    """The expected share of undecided windows."""
+    """The expected share of undecided windows in a text."""
     shares = np.bincount(found.symbols[:-AROUND], prior, 1 << found.bits)
     undecided = (found.decisions == UNDECIDED).astype(np.float64)
     while len(undecided) > 1:
@@ -132,7 +134,9 @@ def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: It
 
 
 def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int, ...], begin: int, end: int) -> None:
-    """Decide all windows that end with the symbols `known`; if these are too few, extend them by each possible symbol before them."""
+    """Decide all windows that end with the symbols `known`. If these symbols do not suffice to decide, each possible symbol is added before
+    them.
+    """
     decided = simulation.decide(known, len(known) - 2)
     if decided != UNDECIDED or len(known) == table.ndim or simulation.is_over:
         table[_ending(known)] = decided
@@ -153,7 +157,7 @@ class _Simulation:
     """Simulations of a splitter over windows.
 
     Attributes:
-        is_over: whether no steps are left; all further windows are then undecided.
+        is_over: whether all simulation steps are used up, so that all further windows remain undecided.
     """
 
     def __init__(self, moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> None:
@@ -179,7 +183,7 @@ class _Simulation:
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
         """Yield the answers of all searches that can read the window.
 
-        One search begins with the window. Unless the text begins with the window, other searches reach it, in any state.
+        One search begins with the window. If the window does not begin with BEGIN, earlier searches may reach the window in any state.
         """
         yield from self._search(text, asked, 0)
         if not at_begin:

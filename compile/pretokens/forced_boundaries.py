@@ -1,10 +1,10 @@
-"""Splitters derived from tokens: if no token contains two characters next to each other, every segmentation has a boundary between them.
+"""Splitters derived from tokens. If no token contains two characters next to each other, every segmentation has a boundary between these
+characters.
 
 Characters that are adjacent in a token are *joined*. The classes of two characters determine whether they may be joined.
 
-- For merges, each of the largest groups of joined characters has its own class. All other groups share one class, as if they were one
-  group. Most groups are the letters of a script, or signs. A space is joined to the character after it, and rarely to the character before
-  it.
+- For merges, each of the largest groups of joined characters is a class, and all other groups together are one class. Most groups consist
+  of the letters of a script, or of signs. A space is joined to the character after it, and rarely to the character before it.
 - For paths, each group of letters has a class, because nearly all pairs of letters of a script occur in some token. Each ASCII sign and
   punctuation mark has a class, so a word and a comma after it are two pre-tokens. Two unknown characters have no boundary between them,
   because a run of unknown characters becomes one id.
@@ -26,16 +26,16 @@ from fst.compile.pretokens.automata import Step, explored, reduced
 from fst.text.splitter import Splitter
 from fst.text.whitespace import SPACE
 
-GROUPS = 3  # the number of groups of joined characters that have a separate class
-NOT_KNOWN, OF_SPACE, ALONE, BEHIND, OTHERS = range(5)  # ALONE: not joined; BEHIND: joined to a space before it; OTHERS and above: groups
-SINGLE = (range(0x80), range(0x2010, 0x2040))  # code points whose signs each have their own class
+GROUPS = 3  # the number of groups of joined characters that are a class each
+NOT_KNOWN, OF_SPACE, ALONE, BEHIND, OTHERS = range(5)  # kinds; BEHIND: joined to a space before; OTHERS and above: groups
+SINGLE = (range(0x80), range(0x2010, 0x2040))  # ranges in which each sign is a class
 UNKNOWN = "unknown"  # the class of characters that are in no token
 
 Pair = tuple[str, str]
 
 
 def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
-    """Build a splitter for BPE: no merge crosses its boundaries.
+    """Build a splitter for BPE whose boundaries no merge crosses.
 
     Args:
         tokens: all results of merges.
@@ -61,7 +61,7 @@ def between_merges(tokens: Iterable[str], known: Collection[str]) -> Splitter:
 
 
 def between_paths(tokens: Iterable[str], known: Collection[str], *, before_spaces: bool) -> Splitter:
-    """Build a splitter for Unigram: no path crosses its boundaries.
+    """Build a splitter for Unigram whose boundaries no token of a path crosses.
 
     Args:
         tokens: the tokens, spelled as in texts.

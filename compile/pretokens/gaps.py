@@ -1,4 +1,4 @@
-"""Turn splitters with gaps into splitters without gaps: the text between matches becomes matches, and behaviors become moves.
+"""Convert splitters with gaps, that is, text between matches, to splitters without gaps, whose transitions include the splitter's behavior.
 
 A behavior (`fst.text.splitter.Behavior`) may keep a gap as a pre-token, drop gaps or matches, join a gap with the match before or after it,
 or join adjacent matches. For most behaviors, one character must determine whether a match begins: a gap then consists of the characters
@@ -23,7 +23,7 @@ UNCLEAR = "a Split that leaves text between its matches, and more than one chara
 MIXED = "a Split that joins matches with the text after them, and whose matches hold characters with which no match begins"
 JOINED_WITH_GAP_BEFORE = {("merged_with_previous", False), ("merged_with_next", True)}
 JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", False)}
-GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # used instead of states of the pattern's automaton
+GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # values in place of a state of the pattern's automaton
 
 
 def total(split: Splitter, budget: Budget | None = None) -> Splitter:
@@ -53,7 +53,7 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], 
         raise UnsupportedError(UNCLEAR)
     if asked in JOINED_WITH_GAP_BEFORE:
         return _joined_with_gap_before(automaton, begins, budget)
-    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # every character of a match can begin a match
+    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # every character that is part of a match can also begin a match
     if split.behavior == "removed":  # adjacent dropped matches may be joined
         return _Gaps(automaton).automaton(budget) if split.invert or not are_apart else _joined_matches(begins, budget)
     if not are_apart:
@@ -62,7 +62,7 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], 
 
 
 def _string(automaton: Automaton) -> Sequence[int]:
-    """The symbols of the only string that a pattern matches; empty if it matches other strings, or has a look-ahead."""
+    """The symbols of the only string that a pattern matches; empty if the pattern matches several strings or has a look-ahead."""
     steps, symbols, state = automaton.steps(), list[int](), START
     while not any(ends for _, ends in steps[state]):
         leading = [symbol for symbol, (following, _) in enumerate(steps[state]) if following != DEAD]
@@ -81,7 +81,7 @@ def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool], bud
 
 
 def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """The automaton in which a match is part of the gap before it."""
+    """The automaton for the behavior that joins each match with the gap before it."""
     steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
 
     def begin(symbol: int) -> Step:
@@ -96,7 +96,7 @@ def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_], bud
 
 
 def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """The automaton in which a gap is part of the match before it."""
+    """The automaton for the behavior that joins each gap with the match before it."""
     steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
 
     def begin(symbol: int) -> Step:
@@ -110,7 +110,7 @@ def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_], budg
 
 
 def _joined_matches(begins: NDArray[np.bool_], budget: Budget) -> Automaton:
-    """The automaton in which adjacent matches are one pre-token: a run of characters with which matches begin."""
+    """The automaton for the behavior that joins adjacent matches: each run of characters with which matches begin is one pre-token."""
     kinds = [*np.where(begins, MATCHES, GAP).tolist(), DEAD]
     return explored(
         lambda symbol: (kinds[symbol], False),
@@ -122,7 +122,7 @@ def _joined_matches(begins: NDArray[np.bool_], budget: Budget) -> Automaton:
 
 
 class _Read(NamedTuple):
-    """The state of a search for a string.
+    """The state of a search for the only string that a pattern matches.
 
     Attributes:
         matched: the length of the prefix of the string that was just read.
@@ -139,7 +139,7 @@ OVER = _Read(-1)
 
 @dataclass(frozen=True)
 class _String:
-    """A search for a string.
+    """A search for the only string that a pattern matches.
 
     Attributes:
         symbols: the string.
@@ -199,7 +199,7 @@ class _Gap(NamedTuple):
 
 
 class _Gaps:
-    """A pattern's automaton, and the gaps between its matches.
+    """Builds the automaton without gaps from a pattern's automaton.
 
     A gap ends at the first position from which the pattern matches, but the match is found only later. The automaton therefore reports an
     end of the gap at the first possible position; if the search from there fails, the gap continues. The true end of the gap may then lie
@@ -222,7 +222,7 @@ class _Gaps:
         return search if is_known else _Gap(search, is_first=search != DEAD), False
 
     def _next(self, now: int | _Gap, symbol: int) -> tuple[int | _Gap, bool]:
-        """The step from any situation."""
+        """The next situation after any situation and a symbol."""
         if isinstance(now, int):
             return self._steps[now][symbol]
         search, ends = self._steps[now.search][symbol]

@@ -1,8 +1,8 @@
-"""Pipelines in SentencePiece's manner: a symbol, usually ▁, represents a space and belongs to the word after it.
+"""Pipelines as in SentencePiece, in which a symbol, usually ▁, represents a space and belongs to the word after it.
 
 A pre-tokenizer Metaspace, or a Replace at the end of the normalizers, turns spaces into the symbol. The compiler does the reverse (see
 `fst.text.whitespace`): it replaces the symbol by a space in tokens and texts, and splits after Metaspace treat spaces as the symbol. With
-`keeps_symbol`, the compiler keeps the symbol, because its byte fallback differs from that of a space.
+`keeps_symbol`, the compiler keeps the symbol, because the byte fallbacks of the symbol differ from those of a space.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ Parts = tuple[dict[str, Any], ...]
 
 
 def components(component: Component | None) -> Parts:
-    """The pre-tokenizers of a ``tokenizer.json`` without ByteLevel. Older forms of Metaspace are converted to the current form.
+    """The pre-tokenizers of a ``tokenizer.json`` without ByteLevel. Fields of older versions of Metaspace are converted to the current
+    fields.
 
     Raises:
         UnsupportedError: a pre-tokenizer is not supported.
@@ -60,7 +61,7 @@ def components(component: Component | None) -> Parts:
 
 
 def _metaspace(part: Component) -> dict[str, Any]:
-    """Convert a Metaspace as the reference does; older files have ``add_prefix_space`` instead of ``prepend_scheme``."""
+    """Convert a Metaspace as `tokenizers` does; older files contain ``add_prefix_space`` instead of ``prepend_scheme``."""
     scheme = part["prepend_scheme"] or ALWAYS
     if len(part["replacement"]) != 1:
         raise ValueError(f"replacement of Metaspace is {quoted(part['replacement'])}; expected one character")
@@ -72,7 +73,7 @@ def _metaspace(part: Component) -> dict[str, Any]:
 
 
 def of_decoder(part: Component) -> dict[str, Any]:
-    """Convert a decoder Metaspace as the reference does.
+    """Convert a decoder Metaspace as `tokenizers` does.
 
     Raises:
         UnsupportedError, ValueError: as in `components`.
@@ -99,7 +100,7 @@ class Pipeline(NamedTuple):
     splits: Sequence[Component]
 
     def spelled(self, token: str) -> str | None:
-        """The spelling of a token in texts; None if no text contains the token, because the symbol replaces all spaces of texts."""
+        """The string that a token matches in texts; None if no text contains it, because the symbol replaces all spaces of texts."""
         symbol = self.whitespace.symbol
         if not symbol or symbol == SPACE:
             return token
@@ -109,7 +110,8 @@ class Pipeline(NamedTuple):
         """The added tokens, grouped by the search that finds them, and the `Normalizer` of texts; see
         `fst.compile.text.normalizer.told_apart`.
 
-        Spaces are replaced last. `fst.text.whitespace` can do this step, unless an added token of normalized text depends on spaces.
+        Spaces are replaced by the symbol in the last step. `fst.text.whitespace` does this step, unless an added token of normalized text
+        depends on spaces.
         """
         if self.replaces:
             added_before, by = told_apart(added, normalizer(self.normalizers[:-1], self.whitespace), are_normal=self._is_of_sentencepiece)
@@ -123,14 +125,14 @@ class Pipeline(NamedTuple):
         return any(part["type"] in sentencepiece.KINDS for part in self.normalizers)
 
     def _is_of_spaces(self, token: tuple[str, ContextualToken]) -> bool:
-        """Whether an added token contains spaces or symbols, or includes the spaces next to it."""
+        """Whether an added token contains spaces or the symbol, or includes the spaces next to it."""
         return token[1].lstrip or token[1].rstrip or not {SPACE, self.whitespace.symbol}.isdisjoint(token[0])
 
     def splitter(self) -> Splitter:
         """The splitter of normalized texts.
 
         Raises:
-            UnsupportedError: no splitter has the same effect.
+            UnsupportedError: no splitter makes the same pre-tokens.
         """
         budget, cut = Budget(), {**CUTS, "pattern": {"String": self.whitespace.character}}
         before = [cut] * self.cuts + [DROPS] * (self.whitespace.separator == BREAKS)

@@ -1,4 +1,4 @@
-"""Programs: patterns as instructions over classes of code points. A *place* in a program is the index of an instruction."""
+"""Patterns as programs, whose instructions read classes of code points. A *place* in a program is the index of an instruction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence
 from fst.errors import UnsupportedError
 
-NOWHERE, MATCH = -1, 0  # places: no instruction, and the instruction that ends every pattern
+NOWHERE, MATCH = -1, 0  # values of places: no instruction; the instruction `Match`, with which every program ends
 MAX_INSTRUCTIONS = 20_000
 LATE = "the pattern has an atomic group or possessive repetition whose end depends on more than one character after it"
 
@@ -28,7 +28,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Fork:
-    """Continue at one of `places`; the first place is preferred."""
+    """Continue at one of `places`, which are in order of preference."""
 
     places: tuple[int, ...]
 
@@ -54,7 +54,7 @@ class Behind:
 
 @dataclass(frozen=True)
 class Inner:
-    """A state of an atomic group's automaton; the class of the next symbol determines the effect.
+    """A state of an atomic group's automaton. The class of the next symbol determines how to continue.
 
     Attributes:
         reads: the place after reading the symbol, or NOWHERE.
@@ -86,8 +86,8 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
 
     Args:
         tree: the tree.
-        classes_of: returns the classes in the set of a node.
-        automaton: returns the automaton of an atomic group from its program.
+        classes_of: a function that returns the classes in the set of a node.
+        automaton: a function that converts the program of an atomic group to an automaton.
     """
     compiler = _Compiler(classes_of, automaton)
     start = compiler.place_of(tree, MATCH)
@@ -95,7 +95,7 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
 
 
 class _Compiler:
-    """Build the instructions from the end of a pattern to its start: an instruction is added after its successors."""
+    """Builds the instructions from the end of a pattern to its start, so that the successors of an instruction are added before it."""
 
     def __init__(self, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> None:
         self.instructions: list[Instruction] = [Match()]
@@ -160,8 +160,8 @@ def _fork(node: Repeat, again: int, following: int) -> Fork:
 
 
 def _settled(moves: Moves) -> set[int]:
-    """The states after which another match ends, for every text that follows."""
-    sources: list[list[int]] = [[] for _ in moves]  # sources of the moves with which no match ends
+    """The states after which a further match ends, for every text that follows."""
+    sources: list[list[int]] = [[] for _ in moves]  # sources of the transitions on which no match ends
     for state, row in enumerate(moves):
         for target in {target for target, ends in row if not ends}:
             sources[target].append(state)

@@ -1,8 +1,8 @@
-"""Splits in sequence: compile several splits into one splitter without gaps. Each split cuts the pre-tokens of the previous one.
+"""Compile a sequence of splits, each of which cuts the pre-tokens of the previous split, into one splitter without gaps.
 
 The automata of two splits run in parallel over a pre-token of the first split. For the second automaton, the end of this pre-token is the
-end of the text. Both automata report an end one symbol late, so a single automaton can report the ends of the second. The compiler explores
-both automata over all texts, and refuses the splits unless two conditions hold:
+end of the text. Both automata report an end one symbol later, so the combined automaton can report the ends of the second split. The
+compiler explores both automata over all texts, and refuses the splits unless two conditions hold:
 
 - At each symbol, the same end can be reported, whether the pre-token of the first split ends here or continues.
 - The search begins again after a reported end. If the second split cuts inside a pre-token of the first, a search of the first split from
@@ -35,7 +35,7 @@ BEHAVIORS = {
     "MergedWithPrevious": "merged_with_previous",
     "MergedWithNext": "merged_with_next",
 }
-NOWHERE = -1  # used instead of a state if the automaton does not run, because the first split drops the text
+NOWHERE = -1  # in place of a state: the automaton does not run, because the first split drops the text
 
 
 def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Splitter:
@@ -65,7 +65,7 @@ def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:
 
 
 def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitter:
-    """The splitter of one split; it may leave gaps."""
+    """The splitter of a single split. There may be gaps between its matches."""
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
     present = dialect == "fancy-regex"  # in tiktoken, a user may encode special tokens as ordinary text
@@ -74,7 +74,7 @@ def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitt
 
 
 def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
-    """The splitter that cuts the pre-tokens of `first` as `second` does; neither leaves gaps.
+    """The splitter that cuts the pre-tokens of `first` by `second`. Both splitters must be without gaps.
 
     Raises:
         UnsupportedError: a condition in the docstring of this module does not hold.
@@ -138,17 +138,17 @@ class _Side:
 
     @classmethod
     def of(cls, split: Splitter, classes: Sequence[int]) -> _Side:
-        """Make the side of a splitter. `classes`: the splitter's class for each common class."""
+        """Create the side of a splitter. `classes` maps each common class to the splitter's class."""
         automaton = Automaton.of(split.moves[:, [*classes, -1]])
         return cls(automaton.steps(), [number in split.dropped for number in classes] + [False], automaton.surely_ends().tolist())
 
     def step(self, state: int, symbol: int) -> Step:
-        """The step from a state on a symbol."""
+        """The next state after a state and a symbol, and whether a match ends before the symbol."""
         return self.moves[state][symbol] if state != NOWHERE else (NOWHERE, False)
 
 
 class _Composition:
-    """Two automata that run in parallel."""
+    """The combination of two automata that run in parallel."""
 
     def __init__(self, first: Splitter, second: Splitter, pairs: Sequence[tuple[int, int]]) -> None:
         self._first = _Side.of(first, [one for one, _ in pairs])
