@@ -16,7 +16,7 @@ from fst.machines.wordpiece.table import WordPieceTable
 
 @pytest.fixture(scope="module")
 def good() -> Mapping[str, WordPieceTable]:
-    """A valid table of each layout."""
+    """Valid tables, one for each layout."""
     return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("compact", "linked")}
 
 

@@ -1,4 +1,4 @@
-"""Tables with forged arrays that would mislead kernels are refused, and the message describes the fault."""
+"""Tables whose arrays are forged in order to mislead kernels are refused, and the message describes the fault."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ ROWS: dict[str, Corruption] = {
 
 
 def class_where(condition: Callable[[Array, Array], Array], last: bool = False) -> Callable[[WordPieceTable], int]:
-    """A function that finds record A of the first or last class with given kinds and labels, except class 0."""
+    """Return a function that finds record A of the first or last class with given kinds and labels, except class 0."""
 
     def find(tables: WordPieceTable) -> int:
         records = tables.classes[2::2]
@@ -157,7 +157,7 @@ FIRST_END = class_where(lambda kind, label: (label == 0) & (kind != OTHER))
 
 
 def second(first: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
-    """A function that finds record B of a class."""
+    """Return a function that finds record B of a class."""
     return lambda tables: first(tables) + 1
 
 
@@ -167,7 +167,7 @@ def record(find: Callable[[WordPieceTable], int], next_state: Any = 0, label: An
 
 
 def list_of(*symbols: Any) -> Corruption:
-    """Replace the list of a LIST class by given classes, with their ranks."""
+    """Replace the list of a class of kind LIST by given classes, with their ranks."""
     return both(
         record(LISTED, next_state=size("symbols"), kind=LIST),
         array("symbols", lambda old: np.append(old, [len(symbols), *symbols])),
@@ -175,7 +175,7 @@ def list_of(*symbols: Any) -> Corruption:
 
 
 def number_of(find: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
-    """A function that returns the number of the class whose record A is found."""
+    """Return a function that returns the number of the class whose record A another function finds."""
     return lambda tables: find(tables) // 2
 
 
@@ -192,12 +192,12 @@ def swapped(first: Callable[[WordPieceTable], int], other: Callable[[WordPieceTa
 
 
 def flagged(flags: int) -> Corruption:
-    """Set more flags of a LIST class."""
+    """Set additional flags of a class of kind LIST."""
     return put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, flags, NONE))
 
 
 def class_of(char: str) -> Callable[[WordPieceTable], int]:
-    """A function that finds record A of a character's class."""
+    """Return a function that finds record A of a character's class."""
     return lambda tables: 2 * tables.class_of(ord(char))
 
 
@@ -271,12 +271,12 @@ LETTER, CHILD, SIBLING, NUMBER = range(4)
 
 
 def younger(tables: WordPieceTable) -> int:
-    """A node with a sibling."""
+    """Find a trie node that has a sibling."""
     return int(np.flatnonzero(tables.specials[:, SIBLING] >= 0)[0])
 
 
 def node(find: Any, field: int, value: Any) -> Corruption:
-    """Change a field of a node."""
+    """Change a field of a trie node."""
     return put("specials", lambda tables: (find(tables) if callable(find) else find, field), value)
 
 
@@ -286,7 +286,7 @@ def renamed(content: str, other: str) -> Corruption:
 
 
 def lone_end(tables: WordPieceTable) -> int:
-    """The last node of a special token."""
+    """Find the first trie node at which a special token ends."""
     return int(np.flatnonzero(tables.specials[:, NUMBER] >= 0)[0])
 
 
@@ -331,11 +331,11 @@ SPECIALS: dict[str, Corruption] = {
 
 
 def value_of(word: bool) -> Callable[[WordPieceTable], int]:
-    """A function that finds the value of a word, or of the empty word."""
+    """Return a function that finds the value of a word, or of the empty word."""
     return lambda tables: 4 * int(np.flatnonzero((tables.words[0::4] > 0) == word)[0]) + 3
 
 
-# Words that are changed or moved, and wrong displacements, do no harm: words are then not found, or have ids of tokens.
+# Changed or moved words and wrong displacements are harmless, because such words are not found, or get ids of tokens.
 WORDS: dict[str, Corruption] = {
     "word of an unknown id": put("words", value_of(True), lambda tables: (1 << 32) + int(tables.token_ids.max()) + 1),
     "word of an id that is huge": put("words", value_of(True), (1 << 32) + (1 << 31)),
@@ -424,7 +424,7 @@ LAYOUTS = ("compact", "linked")
     ],
 )
 def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table that could mislead a kernel is refused, even if its file is well-formed."""
+    """A table that could mislead a kernel is refused, even if the file is well-formed."""
     path, harmful = tmp_path / "harmful.npz", corrupt(good[layout])
     harmful.save(path)
     refused_by_proof(path, harmful)
@@ -432,7 +432,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
 
 @pytest.mark.parametrize("layout", ["compact", "linked"])
 def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """The valid tables are loaded, and give the same ids as the walk for texts that use every part the tests change."""
+    """The valid tables are loaded and give the same ids as the walk for texts that use every part of a table that the tests change."""
     path = tmp_path / "good.npz"
     good[layout].save(path)
     tokenizer = fst.Tokenizer.load(path)
@@ -441,7 +441,7 @@ def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable
 
 
 def test_trie_without_its_root_is_refused(data: bytes, tmp_path: Path) -> None:
-    """A trie of special tokens without a root is refused."""
+    """A table is refused if its trie of special tokens has no root."""
     specials = with_npy_header(data, "specials", shaped(b"(0, 4)"))
     parts = members(specials)
     refused(tmp_path / "rootless.npz", forged({**parts, "specials": parts["specials"][:128]}), "the trie of special tokens has 0 nodes")

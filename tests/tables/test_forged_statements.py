@@ -1,4 +1,4 @@
-"""Tables with forged metadata, or with arrays that contradict it, are refused or harmless."""
+"""Tables with forged metadata, or with arrays that contradict the metadata, are refused or harmless."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ NO_MAPPINGS: tuple[Any, ...] = ([], 1, "none", True, {})
 
 
 def spoilt(mapping: Mapping[str, Any], **wrong: Sequence[Any]) -> list[dict[str, Any]]:
-    """Mappings in each of which one value is replaced by a wrong one."""
+    """Return mappings in each of which one value is replaced by a wrong value."""
     return [{**mapping, name: value} for name, values in wrong.items() for value in values]
 
 
@@ -165,7 +165,7 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Wo
 
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
 def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTable], data: bytes, tmp_path: Path) -> None:
-    """Metadata without one of its keys is refused, even though the value may be null."""
+    """Metadata that lacks one of its keys is refused, even if the value of this key may be null."""
     stated = {key: value for key, value in good["compact"].header.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_header(data, json.dumps({"format": npz.FORMAT, **stated}).encode()))
@@ -174,7 +174,9 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTab
 
 @pytest.fixture(scope="module")
 def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, WordPieceTable]:
-    """Valid tables that read some texts twice: one has contextual tokens and puts marks in order in steps, the other composes letters."""
+    """Valid tables with which some texts are read twice: one has contextual tokens and reorders marks in steps, the other composes
+    letters.
+    """
     steps = [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]
     late = [
         {"id": 26, "content": "ab", "normalized": True, "single_word": True},
@@ -185,7 +187,7 @@ def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, WordPie
 
 
 def with_normalizers(folder: Path, parts: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> WordPieceTable:
-    """Compile the tokens with given normalizers and added tokens."""
+    """Compile the tokens with the given normalizers and added tokens."""
     source = {
         "model": {"type": "WordPiece", "unk_token": UNKNOWN, "vocab": {token: number for number, token in enumerate(TOKENS)}},
         "normalizer": {"type": "Sequence", "normalizers": parts},
@@ -216,7 +218,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("what", [*NO_ADDED])
 def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Metadata of added tokens that contradicts the classes or the trie is refused."""
+    """Metadata of added tokens is refused if it contradicts the character classes or the trie."""
     path = tmp_path / "wrong.npz"
     read_twice["late"].save(path)
     assert fst.Tokenizer.load(path).header["late"].keys() == {"ab", "<b>"}
@@ -227,14 +229,14 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPi
 
 @pytest.mark.parametrize("parts", [[{}], [{"type": "Strip"}], [{"type": ["Strip"]}, {"strip_left": 1}]], ids=str)
 def test_components_that_are_none(parts: Any, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table with normalizers that the compiler never writes is refused, or still finds its added tokens."""
+    """A table with normalizers that the compiler never writes is refused, or its added tokens are still found."""
     header("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
     with suppress(fst.TableError):
         assert len(fst.Tokenizer.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
 
 
 def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table of words that contains a contextual token, or an id that the transducer does not give, is refused."""
+    """A table is refused if its table of words contains a contextual token, or an id that the transducer does not give."""
     tables = read_twice["late"]
     used = 4 * np.flatnonzero(tables.words[3::4])
     words = tables.words.copy()
@@ -256,7 +258,7 @@ def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, WordPieceTable
 
 
 def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """If ids of words are changed, walk and kernel give the same ids, and each covers all characters of its word."""
+    """If ids in the table of words are changed, walk and kernel still give the same ids, and each id covers all characters of its word."""
     tables = good["compact"]
     used = 4 * np.flatnonzero(tables.words[3::4])
     words = tables.words.copy()
@@ -271,7 +273,7 @@ def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, WordPiece
 
 
 def test_places_ascend_whatever_a_character_becomes() -> None:
-    """The positions of a text never descend, even if a character becomes marks that are not in canonical order."""
+    """The positions in a text never descend, even if a character is replaced by marks that are not in canonical order."""
     marks = {0x301: 230, 0x316: 220}
     composition = Composition(Images([]), {ord("a"): list(marks)}, marks, {}, frozenset())
     assert composition.apply("abc") == ("\u0316\u0301bc", [(0, 1), (0, 1), (1, 2), (2, 3)])
@@ -286,7 +288,7 @@ def test_unknown_statement_is_refused(good: Mapping[str, WordPieceTable], tmp_pa
 
 
 def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table with contextual tokens but without a class for spaces is refused, because spaces replace the rest of a token."""
+    """A table with contextual tokens is refused if it has no class for spaces, because spaces replace the rest of such a token."""
     classes = read_twice["late"].classes.copy()
     a = classes[0::2]
     a[1:][a[1:] == 0] = pack(ROOT, 0, 0, ONE)
@@ -299,7 +301,7 @@ def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPie
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
 def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table with changed metadata for the second reading is refused, or gives the same ids and positions on every path."""
+    """A table whose metadata about reading texts a second time is changed is refused, or gives the same ids and positions on every path."""
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
     loaded = 0
@@ -323,7 +325,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
 
 
 def values_like(array: Array) -> st.SearchStrategy[int]:
-    """Draw values for an element: any that fit, changed bits of its own, and values of other elements."""
+    """Draw values for an element: any values of its type, its value with changed bits, and values of other elements."""
     info = np.iinfo(array.dtype)
     bits = st.integers(0, 8 * array.itemsize - 1)
     return st.one_of(
@@ -339,11 +341,11 @@ def values_like(array: Array) -> st.SearchStrategy[int]:
 def test_what_is_loaded_keeps_its_bound(
     draw: st.DataObject, layout: str, name: str, good: Mapping[str, WordPieceTable], tmp_path: Path
 ) -> None:
-    """A table with changed elements is refused, or no text has more ids than bytes, and kernel and walk agree."""
+    """A table with changed elements is refused, or no text gets more ids than it has bytes, and kernel and walk agree."""
     array = getattr(good[layout], name).copy()
     flat = array.reshape(-1)
     for _ in range(draw.draw(st.integers(1, 2))):
-        # prefers the entries of the first characters, because most texts contain only these
+        # most changes are in the entries of the first characters, because most texts contain only these
         last = 127 if name in ("pages", "blocks") and draw.draw(st.booleans()) else len(flat) - 1
         flat[draw.draw(st.integers(0, last))] = draw.draw(values_like(array))
     path = tmp_path / "fuzzed.npz"
@@ -364,7 +366,7 @@ def test_what_is_loaded_keeps_its_bound(
 
 
 def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[int, int]], list[int]] | None:
-    """The ids, offsets and words of a text, or None if tokens of different lengths share an id."""
+    """Return the ids, offsets and words of a text, or None if tokens of different lengths have the same id."""
     try:
         found = tokenizer.encode_batch([text], add_special_tokens=False, offsets=True)
     except fst.UnsupportedError:
@@ -385,7 +387,7 @@ def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[
 def test_places_are_safe_whatever_length_tokens_have(
     layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, WordPieceTable]
 ) -> None:
-    """Positions of tokens are inside their words, even if ids belong to tokens of other lengths."""
+    """The positions of tokens are inside their words, even if ids belong to tokens of other lengths."""
     tables, chance = good[layout], np.random.default_rng(seed)
     size, count = len(tables.token_bytes), len(tables.token_ids)
     ends = {
@@ -410,14 +412,14 @@ def test_places_are_safe_whatever_length_tokens_have(
 
 
 def without_words(tables: WordPieceTable) -> WordPieceTable:
-    """Empty the table of words, so the transducer reads all words."""
+    """Empty the table of words, so that the transducer reads all words."""
     return replace(tables, words=np.zeros(4, np.uint64), displacements=np.zeros(2, np.uint16))
 
 
 @examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data(), layout=st.sampled_from(["compact", "linked"]))
 def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """A table with many changed words is refused, or no text has more ids than bytes, and all ids are those of tokens."""
+    """A table with many changed words is refused, or no text gets more ids than it has bytes, and all ids are ids of tokens."""
     words, displacements = good[layout].words.copy(), good[layout].displacements.copy()
     for array in (words, displacements):
         for _ in range(draw.draw(st.integers(0, 6))):
@@ -439,7 +441,7 @@ def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapp
 
 @pytest.mark.parametrize("equal", [(), (0, 1), (7, 199_999)])
 def test_equal_tokens_among_many_are_refused(equal: tuple[int, ...]) -> None:
-    """Two equal tokens are refused with their numbers, and different tokens with equal hashes are not."""
+    """Two equal tokens are refused with their numbers, but different tokens with equal hashes are accepted."""
     names = [f"w{number:x}".encode() for number in range(200_000)]
     for number in equal:
         names[number] = b"the same, and longer than sixteen bytes"

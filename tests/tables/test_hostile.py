@@ -38,12 +38,12 @@ import fst
 
 
 def test_forgers_tools_are_sharp(data: bytes) -> None:
-    """A file that is unpacked to its members and packed again is the same, so each forged file has only the intended change."""
+    """If a file is unpacked to its members and packed again, its bytes are the same, so each forged file has only the intended change."""
     assert forged(members(data)) == data
 
 
 def lengths(data: bytes) -> Iterator[int]:
-    """Yield lengths at which a missing end might be overlooked: the ends of each header, array and directory entry."""
+    """Yield lengths at which a missing end might be overlooked: the ends of all headers, arrays and directory entries."""
     yield from (0, 1, 10, 29, 30, 52, 100, len(data) // 2, len(data) - 22, len(data) - 1)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
@@ -75,13 +75,13 @@ def test_file_with_more_bytes_is_refused(extra: bytes, before: bool, data: bytes
 @examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bit=st.integers(0, 2**24))
 def test_any_flipped_bit_is_noticed(bit: int, data: bytes, tmp_path: Path) -> None:
-    """A flipped bit anywhere in a file is detected."""
+    """A flipped bit at any position of a file is detected."""
     refused(tmp_path / "flipped.npz", flipped(data, bit % (8 * len(data))))
 
 
 @pytest.mark.sampled
 def test_any_flipped_bit_of_headers_and_directory_is_noticed(data: bytes, tmp_path: Path) -> None:
-    """A flipped bit in the first headers or the directory is detected, although no checksum covers them."""
+    """A flipped bit in the first headers or in the directory is detected, although no checksum covers these parts."""
     for position in sample([*range(256), *range(len(data) - 1024, len(data))], 7):
         refused(tmp_path / "flipped.npz", flipped(data, 8 * position + position % 8))
 
@@ -94,7 +94,7 @@ def flipped(data: bytes, bit: int) -> bytes:
 
 
 def zipped(parts: Mapping[str, bytes] | list[tuple[str, bytes]], comment: bytes = b"", zip64: bool = False, **options: Any) -> bytes:
-    """An archive of members in the form that other programs write."""
+    """Make an archive of members in the form that other programs write."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", **options) as archive:
         archive.comment = comment
@@ -105,7 +105,7 @@ def zipped(parts: Mapping[str, bytes] | list[tuple[str, bytes]], comment: bytes 
 
 
 def resaved(data: bytes, save: Callable[..., None]) -> bytes:
-    """Load a file with numpy, and save it with a function of numpy."""
+    """Load a file with numpy and save it again with a function of numpy."""
     stream = io.BytesIO()
     with np.load(io.BytesIO(data)) as arrays:
         save(stream, **arrays)
@@ -113,7 +113,7 @@ def resaved(data: bytes, save: Callable[..., None]) -> bytes:
 
 
 def shuffled(parts: dict[str, bytes]) -> dict[str, bytes]:
-    """The members in another order."""
+    """Return the members of an archive in another order."""
     names = list(parts)
     random.Random(0).shuffle(names)
     return {name: parts[name] for name in names}
@@ -140,7 +140,7 @@ REZIPPED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("rezip", REZIPPED.values(), ids=REZIPPED.keys())
 def test_rezipped_file_is_refused(rezip: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
-    """The same arrays in another form of archive are refused."""
+    """A file that contains the same arrays in another form of archive is refused."""
     refused(tmp_path / "rezipped.npz", rezip(data))
 
 
@@ -170,7 +170,7 @@ HEADERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 @pytest.mark.parametrize(("name", "change"), HEADERS.values(), ids=HEADERS.keys())
 def test_array_of_another_kind_is_refused(name: str, change: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
-    """The header of an array is refused unless it is, byte for byte, the header for its name and its shape."""
+    """An array is refused unless its header has exactly the bytes that its name and its shape determine."""
     refused(tmp_path / "header.npz", with_npy_header(data, name, change))
 
 
@@ -185,7 +185,7 @@ class Bomb:
 
 
 def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
-    """An array of Python objects is refused before they are unpickled."""
+    """An array of Python objects is refused before any object is unpickled."""
     objects = np.array([Bomb(tmp_path / "trace")], object)
     for content in (saved(objects), pickle.dumps(objects)):
         refused(tmp_path / "pickled.npz", forged({**members(data), "pool": content}))
@@ -193,7 +193,7 @@ def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
 
 
 def test_promise_of_terabytes_takes_no_memory(data: bytes, tmp_path: Path) -> None:
-    """A size in a header is compared with the size of the file before memory is allocated."""
+    """A size in a header is compared with the size of the file before memory is allocated for it."""
     path = tmp_path / "promise.npz"
     refused(path, with_npy_header(data, *HEADERS["terabytes"]))
     assert memory_to_refuse(path) < 10 << 20
@@ -211,14 +211,14 @@ def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: P
 
 
 def test_lengthy_header_is_refused_unread(data: bytes, tmp_path: Path) -> None:
-    """Metadata that is too large is refused before it is parsed, because it would take a multiple of its size in memory."""
+    """Metadata that is too large is refused before it is parsed, because the parsed form would need several times its size in memory."""
     path = tmp_path / "lengthy.npz"
     path.write_bytes(with_header(data, b"[" + b"[]," * (6 << 20) + b"[]]"))
     assert memory_to_refuse(path) < 1 << 20
 
 
 def memory_to_refuse(path: Path) -> int:
-    """The peak memory while a file is refused."""
+    """Return the peak memory while a file is refused."""
     tracemalloc.start()
     try:
         with pytest.raises(fst.TableError):
@@ -252,12 +252,14 @@ def memory_to_refuse(path: Path) -> int:
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(header: bytes, message: str, data: bytes, tmp_path: Path) -> None:
-    """A file of another version or kind is refused with its version or kind, and so is metadata that is not JSON."""
+    """A file of another version or kind is refused, and the message contains the version or kind; metadata that is not JSON is refused,
+    too.
+    """
     refused(tmp_path / "about.npz", with_header(data, header), message)
 
 
 def array_file() -> bytes:
-    """An ordinary `.npz` file."""
+    """Write an `.npz` file as numpy does."""
     stream = io.BytesIO()
     np.savez(stream, entries=np.arange(1000), pool=np.arange(3))
     return stream.getvalue()
@@ -284,7 +286,7 @@ def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
 
 
 def test_no_file_is_an_os_error(tmp_path: Path) -> None:
-    """A missing file, and a folder, raise an `OSError`."""
+    """A missing file raises an `OSError`, and so does a folder."""
     with pytest.raises(FileNotFoundError):
         fst.load(tmp_path / "missing.npz")
     with pytest.raises(IsADirectoryError):

@@ -57,8 +57,8 @@ TEXTS = (
 )
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 MERGES = [(b"a", b"b"), (b"c", b"d"), (b"ab", b"cd"), (b"u", b"n"), (b"t", b"t"), (b"tt", b"t"), (b" ", b"t"), (b"\xc3", b"\xa9")]
-TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # the second copies of data in a table
-BEHIND = ("pages", "blocks", "moves", "entries", "merges", "trie", "scores", "token_bytes", "token_ends", "token_ids")  # the first copies
+TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # arrays with second copies
+BEHIND = ("pages", "blocks", "moves", "entries", "merges", "trie", "scores", "token_bytes", "token_ends", "token_ids")  # with first copies
 WRONG: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 4, 31, 97, 1 << 22, 1 << 64, 1.0, float("nan"), [], [[]], [1], ["a"], {}, {"a": 1}),
     *("", "a", "[UNK]", "[MASK]", "##", "\ud800", "ab", "other", "bert", "none", "tt", "A", "#" * 5000),
@@ -66,7 +66,7 @@ WRONG: tuple[Any, ...] = (
 
 
 def of_source(folder: Path, **parts: Any) -> WordPieceTable:
-    """Compile the tokens with given parts of a tokenizer.json."""
+    """Compile the tokens with the given parts of a tokenizer.json."""
     specials = [{"id": number, "content": token, "special": True} for number, token in enumerate(TOKENS[:5])]
     around = [[{"SpecialToken": {"id": token, "type_id": 0}}] for token in ("[CLS]", "[SEP]")]
     text, other = ([{"Sequence": {"id": name, "type_id": number}}] for number, name in enumerate("AB"))
@@ -91,7 +91,7 @@ def of_source(folder: Path, **parts: Any) -> WordPieceTable:
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """Valid tables of several kinds."""
+    """Return valid tables of several kinds."""
     folder = tmp_path_factory.mktemp("sound")
     steps = [{"type": name} for name in ("Lowercase", "NFD", "StripAccents")]
     return {
@@ -117,7 +117,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def rewritten() -> BpeTable:
-    """Byte-level BPE with normalizers, and with added tokens that include the spaces next to them."""
+    """Compile byte-level BPE with normalizers, and with added tokens that include the spaces next to them."""
     parts = byte_level(GPT2, MERGES)
     flags = {"<b>": ["lstrip"], "tt": ["normalized", "rstrip"], "é": ["single_word"]}
     first = len(parts["model"]["vocab"])
@@ -129,7 +129,7 @@ def rewritten() -> BpeTable:
 
 
 def scored(whitespace: dict[str, Any], *, fallback: bool = False, carries: bool = False, is_word_type: bool = False) -> UnigramTable:
-    """Compile Unigram; optionally with sums over entire texts, or with entire words."""
+    """Compile Unigram, optionally with sums of scores over entire texts, or with entire words."""
     names = [*dict.fromkeys((*TOKENS, "▁", "▁un", "ab", "abc", "t", "tt", "é", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))))]
     vocabulary = [[name, -1.5 * len(name)] for name in names]
     model = {"type": "Unigram", "unk_id": 1, "byte_fallback": fallback, "vocab": vocabulary}
@@ -167,14 +167,14 @@ def with_array(tables: Any, name: str, array: Any) -> Any:
 
 
 def mutant(tables: Any, rng: random.Random) -> Any:
-    """Make one random change, or two."""
+    """Return a copy of a table with one or two random changes."""
     for _ in range(rng.choice((1, 1, 2))):
         tables = rng.choice((said_otherwise, other_elements, other_elements))(tables, rng)
     return tables
 
 
 def said_otherwise(tables: Any, rng: random.Random) -> Any:
-    """Change the metadata at random: remove a key, copy another key's value, set an invalid value, or change a part of a value."""
+    """Change the metadata at random: remove a key, copy the value of another key, set an invalid value, or change a part of a value."""
     header = dict(tables.header)
     key = rng.choice([*header])
     kind = rng.randrange(8)
@@ -202,7 +202,7 @@ def changed(value: Any, rng: random.Random) -> Any:
 
 
 def other_elements(tables: Any, rng: random.Random) -> Any:
-    """Change elements of an array, its length, or the order of its elements."""
+    """Change the elements of an array, its length, or the order of its elements."""
     name = rng.choice((*tables.schema(), "words", "token_ids", "token_ends", "token_bytes"))
     array = getattr(tables, name).copy()
     flat = array.reshape(-1)
@@ -218,7 +218,7 @@ def other_elements(tables: Any, rng: random.Random) -> Any:
     if kind <= 2:
         flat[first], flat[other] = flat[other], flat[first]
         return with_array(tables, name, array)
-    if name == "entries":  # transitions, which are few among the entries
+    if name == "entries":  # transitions, which are only a small part of the entries
         rows = ENTRY if flat.dtype == np.uint64 else BPE_ENTRY
         first = rng.choice(np.flatnonzero(rows.labels_of(flat) < rows.labels).tolist())
     if name in ("pages", "blocks"):  # characters that the texts contain
@@ -236,7 +236,7 @@ Found = list[tuple[list[int], list[tuple[int, int]], list[int]]]
 
 
 def located(tokenizer: fst.Tokenizer, texts: Sequence[str], **options: Any) -> Found:
-    """The ids, offsets and words of texts."""
+    """Return the ids, offsets and words of texts."""
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, **{"offsets": True, **options})
     assert batch.offsets is not None
     assert batch.words is not None
@@ -246,7 +246,7 @@ def located(tokenizer: fst.Tokenizer, texts: Sequence[str], **options: Any) -> F
 
 
 def streamed(tokenizer: fst.Tokenizer, text: str, size: int) -> list[int]:
-    """The ids of a text that is streamed in parts of a size."""
+    """Return the ids of a text that is streamed in parts of a given size."""
     stream = tokenizer.stream(add_special_tokens=False)
     parts = []
     for first in range(0, len(text), size):
@@ -256,7 +256,7 @@ def streamed(tokenizer: fst.Tokenizer, text: str, size: int) -> list[int]:
 
 
 def check(tables: Any, texts: Sequence[str], original: Any) -> None:
-    """Use a loaded table by every method, and compare the results."""
+    """Call every method of a loaded table, and check that their results agree."""
     tokenizer = fst.Tokenizer(tables)
     ids = [tokenizer.encode(text, add_special_tokens=False).tolist() for text in texts]
     named = set(tables.token_ids.tolist())
@@ -284,7 +284,7 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
 
 
 def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
-    """Check that dropout gives the same ids on every path."""
+    """Check that dropout with one seed gives the same ids on every path."""
     tables = tokenizer._table
     options: dict[str, Any] = {"randomness": Dropout(0.4, seed=3), "add_special_tokens": False}
     ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
@@ -310,7 +310,7 @@ def check_sampling(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any
 
 
 def says_otherwise(tables: Any, original: Any) -> bool:
-    """Whether two copies of the same data in a table may differ."""
+    """Whether the two copies of some data in a table may differ."""
     if isinstance(tables, WordPieceTable):
         return normalizes_some(fst.Tokenizer(tables)._spans_runner) and not same(tables, original, ("pages", "blocks", "symbols"))
     names = {*TWICE, *BEHIND}.intersection(tables.schema())
@@ -318,12 +318,12 @@ def says_otherwise(tables: Any, original: Any) -> bool:
 
 
 def normalizes_some(runner: Runner) -> bool:
-    """Whether a runner normalizes some texts, and reads the others with another alphabet."""
+    """Whether a runner normalizes only some texts, and reads the others with another alphabet."""
     return runner.front_end is not None and runner.front_end.encoder is not None
 
 
 def same(tables: Any, original: Any, names: Iterable[str]) -> bool:
-    """Whether the arrays with given names are equal in two tables."""
+    """Whether the arrays with the given names are equal in two tables."""
     return all(np.array_equal(getattr(tables, name), getattr(original, name)) for name in names)
 
 
@@ -333,10 +333,10 @@ def texts_column(texts: Sequence[str]) -> Any:
 
 
 def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[Sequence[int]], original: Any) -> None:
-    """Check offsets by the texts, the walk and the results of calls."""
+    """Check that offsets are consistent with the texts, with the walk, and with the results of calls."""
     try:
         found = located(tokenizer, texts)
-    except UnsupportedError:  # tokens of different lengths share an id
+    except UnsupportedError:  # tokens of different lengths have the same id
         return
     is_one_alphabet = not (isinstance(original, WordPieceTable) and says_otherwise(tokenizer._table, original))
     for text, own, (numbers, offsets, words) in zip(texts, ids, found, strict=True):
@@ -367,7 +367,7 @@ def check_what_is_told(tables: WordPieceTable) -> None:
 
 
 def accepted(tables: Any) -> Any:
-    """Load the table from its bytes; None if it is refused."""
+    """Load a table from its bytes; return None if it is refused."""
     try:
         return type(tables).loads(tables.dumps())
     except fst.TableError:
@@ -375,12 +375,12 @@ def accepted(tables: Any) -> Any:
 
 
 def texts_of(tables: Any) -> list[str]:
-    """Texts that contain all tokens."""
+    """Return texts that contain all tokens."""
     return [*TEXTS, " ".join(token.removeprefix("##") for token in (*tables.tokens, *tables.header["late"]))]
 
 
 def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:
-    """Check tables with random changes, and return how many were accepted."""
+    """Check tables with random changes, and return how many of them were accepted."""
     count = 0
     for seed in seeds:
         rng = random.Random(seed)
@@ -406,7 +406,7 @@ TOLD_WRONG: dict[str, tuple[str, str, Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", TOLD_WRONG)
 def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[str, Any]) -> None:
-    """A fault that only some paths through the package would detect is refused when the table is loaded."""
+    """A fault that only some of the methods would detect is refused when the table is loaded."""
     kind, member, place, value, message = TOLD_WRONG[name]
     array = getattr(sound[kind], member).copy()
     array[place] = value
@@ -416,7 +416,7 @@ def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[s
 
 @pytest.mark.slow
 def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
-    """The unchanged tables pass all checks for changed ones."""
+    """The unchanged tables pass all the checks to which changed tables are subjected."""
     for tables in sound.values():
         loaded = accepted(tables)
         assert loaded is not None

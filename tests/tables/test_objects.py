@@ -1,4 +1,4 @@
-"""Tokenizers as objects that are pickled, copied, shared by threads, and passed to other processes."""
+"""Tokenizers can be pickled, copied, used by several threads, and passed to other processes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tokenizer() -> fst.Tokenizer:
 
 
 def rows(seed: int, count: int = 40) -> list[str]:
-    """Texts of a few words of all kinds."""
+    """Draw texts of a few words of all kinds."""
     chance = random.Random(seed)
     return [" ".join(chance.choices((*PIECES, *ADDED, "un b", "e a b !", "世"), k=chance.randrange(12))) for _ in range(count)]
 
@@ -57,7 +57,7 @@ def rows(seed: int, count: int = 40) -> list[str]:
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> None:
-    """Equal tables have equal pickles, whether they are compiled again, loaded, unpickled, or used before."""
+    """Equal tables have equal pickles, even if one of them is compiled again, loaded, unpickled, or has been used before."""
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "one.npz", tmp_path / "folder" / "two.npz"):
         tables().save(path)
@@ -70,14 +70,14 @@ def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> No
 
 
 def test_unequal_tables_pickle_to_unequal_bytes() -> None:
-    """Different tables have different pickles, even if only a setting differs that affects no id."""
+    """Different tables have different pickles, even if they differ only in a setting that affects no id."""
     others = [compiled(added=()), compiled(layout="linked"), compiled(max_input_chars_per_word=99)]
     others.append(replace(tables(), header={**tables().header, "padding_side": "left"}))
     assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
 
 
 def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
-    """A table has the same pickle in other processes, in which strings have other hashes."""
+    """The pickle of a table is the same in other processes, in which strings have other hashes."""
     tables().save(tmp_path / "table.npz")
     script = "import fst, hashlib, pickle, sys; print(hashlib.sha256(pickle.dumps(fst.load(sys.argv[1]))).hexdigest())"
     expected = hashlib.sha256(pickle.dumps(tokenizer())).hexdigest()
@@ -100,7 +100,7 @@ def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
 
 
 def test_unpickled_tables_cannot_be_written() -> None:
-    """Unpickled arrays are read-only, and have the alignment of arrays in a file."""
+    """Unpickled arrays are read-only, and are aligned like the arrays in a file."""
     found = pickle.loads(pickle.dumps(tables()))
     for name in WordPieceTable.schema():
         array = getattr(found, name)
@@ -110,7 +110,7 @@ def test_unpickled_tables_cannot_be_written() -> None:
 
 
 def test_pickled_tables_are_proven() -> None:
-    """A pickled table that is damaged, cut short or unsafe for a kernel is refused."""
+    """If a pickled table is damaged, cut short, or unsafe for a kernel, it is refused."""
     entries = tables().entries.copy()
     entries[0] |= np.uint64((1 << 24) - 1)
     data = tables().dumps()
@@ -124,7 +124,7 @@ def test_pickled_tables_are_proven() -> None:
 
 
 class _Forged:
-    """An object whose pickle is that of a tokenizer, with any bytes as its table."""
+    """An object whose pickle is that of a tokenizer, but contains any given bytes as the table."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -141,13 +141,13 @@ class _ForgedTables(_Forged):
 
 
 def test_copies_are_the_tokenizer_itself() -> None:
-    """A copy of a tokenizer, also inside a copied object, is the tokenizer itself, because it never changes."""
+    """Copying a tokenizer, alone or inside another object, returns the same object, because a tokenizer never changes."""
     assert copy.copy(tokenizer()) is tokenizer()
     assert copy.deepcopy({"tokenizer": [tokenizer()]})["tokenizer"][0] is tokenizer()
 
 
 def test_batches_pickle() -> None:
-    """An unpickled batch has the same ids and offsets, and its pickle contains no unused capacity."""
+    """An unpickled batch has the same ids and offsets, and the pickle contains no unused capacity of arrays."""
     for offsets in (False, True):
         batch = tokenizer().encode_batch(rows(2), offsets=offsets)
         data = pickle.dumps(batch)
@@ -161,7 +161,7 @@ def test_batches_pickle() -> None:
 
 @pytest.mark.parametrize("kind", [None, "np"])
 def test_results_of_calls_pickle(kind: str | None) -> None:
-    """The pickled result of a call contains its members, but neither texts nor the tokenizer."""
+    """The pickled result of a call contains its members, but not the texts or the tokenizer."""
     texts = ["un b"] * 3 + ["e" * 90_000]
     encoding = tokenizer()(texts, return_tensors=kind, padding=True, truncation=True, max_length=8, return_length=True)
     data = pickle.dumps(encoding)
@@ -191,7 +191,7 @@ CALLS: tuple[dict[str, Any], ...] = tuple(
 
 @pytest.fixture
 def restless() -> Any:
-    """Let threads switch as often as possible."""
+    """Make Python switch between threads as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -199,7 +199,7 @@ def restless() -> Any:
 
 
 def together(count: int, work: Callable[[int], Any]) -> list[Any]:
-    """Run a function in some threads that all start at the same time."""
+    """Run a function in several threads that all start at the same time."""
     barrier = Barrier(count)
 
     def begin(number: int) -> Any:
@@ -212,7 +212,9 @@ def together(count: int, work: Callable[[int], Any]) -> list[Any]:
 
 @pytest.mark.usefixtures("restless")
 def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
-    """Threads that call one tokenizer with different lengths, padding and truncation get the results of separate calls."""
+    """If threads call one tokenizer with different lengths, padding and truncation, each thread gets the same results as without other
+    threads.
+    """
     texts = rows(3)
     alone = [dict(fst.Tokenizer(tables())(texts, **call)) for call in CALLS]
 
@@ -224,7 +226,7 @@ def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
 
 @pytest.mark.usefixtures("restless")
 def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
-    """Threads that use a new tokenizer at the same time get the results of one thread."""
+    """If several threads use a new tokenizer at the same time, each thread gets the same results as a single thread."""
     texts = rows(4, 5)
 
     def everything(one: fst.Tokenizer, _turn: int = 0) -> list[Any]:
@@ -239,7 +241,7 @@ def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
 
 
 def test_what_is_computed_once_holds_no_lock() -> None:
-    """`Lazy` holds no lock: while one thread computes a value, another can compute it, too."""
+    """`Lazy` holds no lock, so while one thread computes a value, another thread can compute the same value."""
     meeting = Barrier(2)
 
     class Slow:
@@ -264,7 +266,7 @@ def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
-    """A tokenizer can be passed to forked and spawned processes while the parent encodes in threads."""
+    """A tokenizer can be passed to forked and to spawned processes while the parent process encodes in threads."""
     texts = [rows(seed) for seed in range(6)]
     expected = [ids_of(tokenizer(), some) for some in texts]
     with ThreadPoolExecutor(2) as threads, multiprocessing.get_context(method).Pool(2) as pool:
@@ -294,7 +296,9 @@ stream.close(), tokenizer.decode(ids), tokenizer.tokenize("un b"), tokenizer.cou
 
 
 def test_first_use_imports_under_a_lock(tmp_path: Path) -> None:
-    """The first use of a loaded tokenizer does its late imports under a lock, so a forked child has no half-imported module."""
+    """When a loaded tokenizer is used for the first time, it imports modules under a lock, so a forked child never has a half-imported
+    module.
+    """
     tables().save(tmp_path / "table.npz")
     command = [sys.executable, "-c", IMPORT_AFTER_LOAD, str(tmp_path / "table.npz")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
@@ -328,7 +332,7 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 @needs_fork
 @pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
-    """A process that is forked while a thread imports numba, compiles a kernel or computes a lazy value can encode."""
+    """A process that is forked while a thread imports numba, compiles a kernel or computes a lazy value can still encode texts."""
     tables().save(tmp_path / "table.npz")
     tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # compiles kernels to disk
     command = [sys.executable, "-c", FORK_WHILE_FIRST, str(tmp_path / "table.npz"), str(delay)]
@@ -354,7 +358,9 @@ for name, function in functions(fst.load(sys.argv[2])).items():
 
 
 def test_mapped_data_sets_come_from_the_cache(tmp_path: Path) -> None:
-    """Two processes that map a data set with equal tables in two files share one fingerprint, so the second computes nothing."""
+    """If two processes map a data set with equal tables from two files, the fingerprints are equal, so the second process uses the
+    cache.
+    """
     library = pytest.importorskip("datasets", reason="datasets is not installed: nothing maps and caches")
     texts = rows(5)
     library.disable_progress_bars()

@@ -16,12 +16,12 @@ import fst
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    """A function that makes the tokenizers of a tokenizer.json by both libraries."""
+    """Return a function that loads a tokenizer.json as a tokenizer of this package and as a tokenizer of `tokenizers`."""
 
     def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
         path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(source), encoding="utf-8")
-        tokenizer = fst.Tokenizer(wordpiece(path))  # compiled first, since the package must refuse whatever tokenizers may refuse
+        tokenizer = fst.Tokenizer(wordpiece(path))  # compiled first, because this package must refuse what `tokenizers` may refuse
         return Tokenizer.from_str(json.dumps(source)), tokenizer
 
     return both

@@ -1,4 +1,4 @@
-"""Added tokens with any flags are found at the same positions as in `tokenizers`, and cover the same text."""
+"""Added tokens with any flags are found at the same positions as in `tokenizers`, and cover the same parts of the text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ IN_WORDS = (
 
 
 def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
-    """A tokenizer of `tokenizers` with BERT's components and some added tokens."""
+    """Make a tokenizer of `tokenizers` with BERT's components and some added tokens."""
     tokenizer = Tokenizer(models.WordPiece({token: number for number, token in enumerate(TOKENS)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(**options)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -51,7 +51,7 @@ def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
 
 
 def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
-    """Save a tokenizer, and load it in both libraries, because only then its added tokens have the order of the file."""
+    """Save a tokenizer and load it in both libraries, because only a loaded tokenizer has its added tokens in the order of the file."""
     path = str(folder / "tokenizer.json")
     of.save(path)
     return Tokenizer.from_file(path), fst.Tokenizer(wordpiece(path))
@@ -75,7 +75,7 @@ def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
 
 
 def _bytewise(chosen: random.Random) -> Tokenizer:
-    """BPE over bytes."""
+    """Make a byte-level BPE tokenizer."""
     names = [*sorted(pre_tokenizers.ByteLevel.alphabet()), "ab", "ĊĊ"]
     of = Tokenizer(models.BPE(dict(zip(names, range(300), strict=False)), [("a", "b"), ("Ċ", "Ċ")]))
     of.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=chosen.random() < 0.3, use_regex=chosen.random() < 0.7)
@@ -84,7 +84,7 @@ def _bytewise(chosen: random.Random) -> Tokenizer:
 
 
 def _of_pieces(chosen: random.Random, model: str) -> Tokenizer:
-    """BPE over characters or Unigram, like SentencePiece's models."""
+    """Make a tokenizer with BPE over characters or Unigram, like those of SentencePiece models."""
     names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *dict.fromkeys("▁ab<>ms_éA\n\t"), "ab", "▁a"]
     if model == "BPE":
         vocabulary = dict(zip(names, range(300), strict=False))
@@ -98,7 +98,7 @@ def _of_pieces(chosen: random.Random, model: str) -> Tokenizer:
 
 
 def _of_words(_: random.Random) -> Tokenizer:
-    """WordPiece."""
+    """Make a WordPiece tokenizer."""
     of = reference([])
     of.decoder = decoders.WordPiece()
     return of
@@ -143,7 +143,9 @@ def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalizer", thinned([([normalizers.NFKD()],), ([normalizers.NFD(), normalizers.Lowercase()],)], 2))
 def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_path: Path) -> None:
-    """A token with single_word may be next to a part of a character, as if a fraction becomes digits, and is found as in `tokenizers`."""
+    """A token with single_word is found as in `tokenizers`, even next to a part of a character, which occurs if a fraction is normalized
+    to digits.
+    """
     of = reference([AddedToken(content, single_word=True, normalized=True) for content in ("b1", "2b", "a=", "c", "x", ".b", "1")])
     of.normalizer = normalizers.Sequence(normalizer)
     chosen = random.Random(5)
@@ -152,12 +154,12 @@ def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_p
 
 
 def different(added: Sequence[AddedToken]) -> list[AddedToken]:
-    """Omit tokens that equal others after normalization."""
+    """Omit tokens that equal other tokens after normalization."""
     return list({token.content.replace("ó", "o").lower(): token for token in added}.values())
 
 
 def refuse_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make it an error to read a text a second time."""
+    """Make the tokenizer raise an error if it would read a text a second time."""
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("texts are normalised")
@@ -167,7 +169,7 @@ def refuse_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", thinned(range(24), 24))
 def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Inside a word, the leftmost added token is found, and the longest of these, without a second reading of the text."""
+    """Inside a word, the leftmost added token is found, and the longest if several begin there, and the text is read only once."""
     chosen = random.Random(seed)
     options = {name: chosen.random() < 0.7 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
     added = different([AddedToken(content, normalized=True) for content in chosen.sample(INSIDE, chosen.randint(1, 9))])
@@ -180,7 +182,7 @@ def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("seed", thinned(range(8), 8))
 def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
-    """A token with single_word is found only if no word continues next to it; otherwise, no other token begins inside it."""
+    """A token with single_word is found only if no word continues next to it; otherwise, no other token that begins inside it is found."""
     chosen = random.Random(seed)
     added = [
         AddedToken(content, normalized=True, single_word=chosen.random() < 0.6, lstrip=chosen.random() < 0.1)
@@ -192,7 +194,9 @@ def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
 
 
 def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token with single_word needs no second reading of the text next to characters of the vocabulary, whitespace or other tokens."""
+    """A token with single_word does not require a second reading of the text if it is next to characters of the vocabulary, whitespace
+    or other tokens.
+    """
     added = [AddedToken("foo", normalized=True, single_word=True), AddedToken("[MASK]", normalized=False)]
     of, tokenizer = compiled(reference(added), tmp_path)
     refuse_to_read(monkeypatch)
@@ -210,7 +214,7 @@ def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("single_word", thinned([False, True], 2))
 def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An added token gets the same results as in `tokenizers` wherever a chunk ends inside it or next to it."""
+    """An added token gives the same results as in `tokenizers`, wherever a chunk ends inside the token or next to it."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True, single_word=single_word)]), tmp_path)
     refuse_to_read(monkeypatch)
     texts = [filler * 2000 for filler in ("abcfoo ", "xabcfoox ", "abcfoo-", "abcfoo_")]
@@ -235,7 +239,7 @@ def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
 
 
 def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
-    """If a token of raw text and a token of normalized text have the same symbols, the token that `tokenizers` finds is found."""
+    """If a token of raw text and a token of normalized text have the same symbols, the same token is found as in `tokenizers`."""
     added = [AddedToken("foo", normalized=False), AddedToken("Foo", normalized=True), AddedToken("oob", normalized=True)]
     of, tokenizer = compiled(reference(added), tmp_path)
     check(of, tokenizer, ["foo", "FOO", "foob", "FOOb", "xfOobx", "xfoobx", "afooFoo"])
@@ -244,7 +248,7 @@ def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("normalized", thinned([False, True], 2))
 def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -> None:
-    """A token with single_word is found next to any character exactly if `tokenizers` finds it."""
+    """A token with single_word is found next to a character if and only if `tokenizers` finds it there."""
     of, tokenizer = compiled(reference([AddedToken("foo", single_word=True, normalized=normalized)]), tmp_path)
     characters = EVERY_CHARACTER
     texts = [f"{char}foo foo{char} {char}" for char in sample([*characters[:0x3100], *characters[0x3100::61]], 9)]
@@ -262,7 +266,7 @@ def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("seed", thinned(range(12), 12))
 def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None:
-    """Whitespace that a normalizer strips is not part of a token, and whitespace that a token includes may contain another token."""
+    """Whitespace that a normalizer strips does not belong to a token, and whitespace that a token includes may contain another token."""
     chosen, flags = random.Random(seed), ("single_word", "lstrip", "rstrip", "normalized")
     of = reference([AddedToken(content, **{flag: chosen.random() < 0.4 for flag in flags}) for content in ("_", "😀", "ab")])
     raw = [content for content in ("\u3000", "\t", " _") if chosen.random() < 0.5]
@@ -274,14 +278,14 @@ def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None
 
 
 def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
-    """If offsets are computed in steps, a token with rstrip includes the whitespace after it, and another token may be in this."""
+    """If offsets are computed in steps, a token with rstrip includes the whitespace after it, which may contain another token."""
     of = reference([AddedToken("foo", normalized=True, rstrip=True), AddedToken("new york", normalized=True)])
     of.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.BertNormalizer()])
     check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
 
 
 def test_marks_that_leave_no_symbol(tmp_path: Path) -> None:
-    """A token with a mark that the normalizer drops is found by its letters, also after the table is saved and loaded."""
+    """If the normalizer drops a mark in a token, the token is found by its letters, even after the table is saved and loaded."""
     of, tokenizer = compiled(reference([AddedToken("foo\u0301", normalized=True, rstrip=True)]), tmp_path)
     tokenizer.save(tmp_path / "table.npz")
     check(of, fst.Tokenizer.load(tmp_path / "table.npz"), ["foo  b", "fo\u0301o\u0323\u0301 b", "afoo", "\u0301foo\u0301 \u0301"])
@@ -289,7 +293,9 @@ def test_marks_that_leave_no_symbol(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\ud800", b"\xff"], ids=ascii)
 def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) -> None:
-    """Malformed text at the end of a long text is refused with its position, even if an added token requires a second reading."""
+    """Malformed text at the end of a long text is refused with its position, even if an added token requires a second reading of the
+    text.
+    """
     _, tokenizer = compiled(reference([AddedToken("foo", rstrip=True)]), tmp_path)
     text = "foo " + "a b " * 200_000
     with pytest.raises(fst.TextError, match=f"row 1, position {len(text)}"):
@@ -297,7 +303,7 @@ def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) ->
 
 
 def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only texts that may contain an added token are read a second time."""
+    """A text is read a second time only if it may contain an added token."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
     read: list[str] = []
     original = StepNormalizer.rewrite
@@ -313,7 +319,7 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_equal_tokens_are_refused(tmp_path: Path) -> None:
-    """Tokens that are equal after normalization are refused with their names, because `tokenizers` chooses one at random."""
+    """Tokens that are equal after normalization are refused with their names, because `tokenizers` chooses one of them at random."""
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken("FOO", normalized=True), AddedToken("fOO", normalized=True)]).save(path)
     with pytest.raises(fst.UnsupportedError, match="'FOO' and 'fOO'"):
@@ -329,7 +335,7 @@ def test_equal_tokens_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], message: str, tmp_path: Path) -> None:
-    """A token is refused with its name if texts may contain it without a symbol."""
+    """A token is refused with its name if a text may contain the token although its symbols do not occur."""
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken(content, **flags)]).save(path)
     with pytest.raises(fst.UnsupportedError, match=message):
@@ -337,8 +343,8 @@ def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], 
 
 
 def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
-    """A token that contains whitespace is refused if the normalizer keeps different kinds of whitespace, which the model cannot
-    distinguish.
+    """A token that contains whitespace is refused if the normalizer keeps different kinds of whitespace, because the model cannot
+    distinguish them.
     """
     path = str(tmp_path / "tokenizer.json")
     reference([AddedToken("new york", normalized=True)], clean_text=False).save(path)
@@ -349,7 +355,7 @@ def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
 
 
 def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:
-    """Tokens with lstrip are refused if whitespace is part of words."""
+    """Tokens with lstrip are refused if words may contain whitespace."""
     of = reference([AddedToken("foo", lstrip=True)])
     of.pre_tokenizer = pre_tokenizers.Sequence([])
     of.save(str(tmp_path / "tokenizer.json"))
@@ -358,7 +364,7 @@ def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:
 
 
 def test_tokens_that_overlap_a_late_one_are_late() -> None:
-    """A token depends on its neighbours if it may overlap, in raw text, with another token that depends on its neighbours."""
+    """A token is contextual (found depending on its neighbours) if, in raw text, it may overlap with another contextual token."""
     parts: list[dict[str, Any]] = [{"content": "<s>"}, {"content": "s>x", "single_word": True}, {"content": "[X]"}, {"content": "x["}]
     added = added_tokens(parts, {})
     assert [*added.contextual] == ["<s>", "s>x", "[X]", "x["]

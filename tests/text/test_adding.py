@@ -1,4 +1,6 @@
-"""`with_added_tokens` and the stand-ins' methods add tokens to a tokenizer, with the results of the same calls in `tokenizers`."""
+"""`with_added_tokens` and the methods of the stand-ins add tokens to a tokenizer, with the same results as the same calls in
+`tokenizers`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ TOKENS = ["[UNK]", "un", "##able", "fit", "s", "##s"]
 
 
 def added(chosen: random.Random) -> Any:
-    """Draw a token, half of the time with random flags."""
+    """Draw a token, with random flags in half of the cases."""
     content = chosen.choice(MORE)
     return content if chosen.random() < 0.5 else AddedToken(content, **{flag: chosen.random() < 0.35 for flag in FLAGS})
 
@@ -34,7 +36,7 @@ def token_of(stated: dict[str, Any]) -> fst.Tokenizer:
 
 
 def as_calls(ours: Any, theirs: Tokenizer, chosen: random.Random) -> bool:
-    """Make the same random calls on both; return False if the tokens are refused."""
+    """Make the same random calls on a tokenizer of each library; return False if the tokens are refused."""
     for _ in range(chosen.randint(1, 3)):
         name, tokens = chosen.choice(("add_tokens", "add_special_tokens")), [added(chosen) for _ in range(chosen.randint(1, 4))]
         expected = getattr(theirs, name)(tokens)
@@ -49,7 +51,7 @@ def as_calls(ours: Any, theirs: Tokenizer, chosen: random.Random) -> bool:
 @pytest.mark.parametrize("seed", thinned(range(60), 30))
 @pytest.mark.parametrize("kind", KINDS)
 def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
-    """After calls that add tokens with any flags, all results equal those of `tokenizers`, or the compiler also refuses the tokens."""
+    """After calls that add tokens with any flags, all results equal those of `tokenizers`, unless the compiler refuses the tokens."""
     chosen = random.Random(f"{kind} {seed}")
     ours, live = fst.tokenizers(table(kind)), Tokenizer.from_str(source(kind).to_str())
     if not as_calls(ours, live, chosen):
@@ -70,7 +72,7 @@ def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
 
 
 def test_table_is_that_of_the_whole_source() -> None:
-    """A table with added tokens has the bytes of a table that is compiled with these tokens."""
+    """A table to which tokens are added has the same bytes as a table that is compiled with these tokens."""
     tokens = ["[UNK]", *("a", "b", "##a", "##b", "ab", "##ab", "x", "##x", "<", ">", "é", "##é", "日", "-", "aba", "##ba", "s")]
     of = Tokenizer(models.WordPiece({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     of.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -82,7 +84,7 @@ def test_table_is_that_of_the_whole_source() -> None:
 
 
 def test_tokenizer_stays() -> None:
-    """`with_added_tokens` does not change the tokenizer, and returns it if it already has the tokens."""
+    """`with_added_tokens` never changes the tokenizer, and returns the same object if the tokenizer already has the tokens."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
     before = tok._table.dumps()
     more = tok.with_added_tokens(["<x>"])
@@ -92,20 +94,20 @@ def test_tokenizer_stays() -> None:
 
 @pytest.mark.parametrize("stated", [{"content": "<x>", "special": True}, AddedToken("<x>", special=True)], ids=["mapping", "object"])
 def test_tokens_have_flags(stated: Any) -> None:
-    """A token may be a mapping or an object with content and flags, and a special token is skipped in decoding."""
+    """A token may be a mapping or an object with content and flags, and special tokens are skipped in decoding."""
     tok = token_of(stated)
     assert tok.encode("un<X>able<x>").tolist() == [1, 0, 0, 0, 0, 6]
     assert tok.decode([1, 6]) == "un"
 
 
 def test_normalized_is_the_opposite_of_special() -> None:
-    """Without the flag `normalized`, a token is found in normalized text exactly if it is not special."""
+    """If the flag `normalized` is missing, a token is found in normalized text if and only if it is not special."""
     assert token_of({"content": "<x>"}).tokenize("<X>") == ["<x>"]
     assert token_of({"content": "<x>", "special": True}).tokenize("<X>") == ["[UNK]"] * 3
 
 
 def test_padding_by_an_added_token() -> None:
-    """An added token with a usual name becomes the padding token if there is none."""
+    """If a tokenizer has no padding token, an added token with a common name for padding becomes the padding token."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
     padded = tok.with_added_tokens([{"content": "[PAD]", "special": True}])
     assert padded(["fit", "unable"], padding=True)["input_ids"] == [[3, 6], [1, 2]]
@@ -113,7 +115,7 @@ def test_padding_by_an_added_token() -> None:
 
 
 def test_streams_find_added_tokens() -> None:
-    """A stream finds added tokens wherever the text is cut."""
+    """A stream finds added tokens, wherever the text is cut."""
     tok = table("unigram").with_added_tokens(["<user>", AddedToken("b", lstrip=True)])
     stream = tok.stream()
     for char in "ab<user>  ab":
@@ -135,20 +137,20 @@ def test_streams_find_added_tokens() -> None:
     ],
 )
 def test_wrong_tokens_are_refused(ask: Callable[[Any], Any], error: type[Exception], what: str) -> None:
-    """An invalid token, or a token that cannot be found as in `tokenizers`, is refused, and the message contains it."""
+    """A token that is invalid, or that cannot be found as in `tokenizers`, is refused, and the message contains it."""
     with pytest.raises(error, match=what):
         ask(fst.Tokenizer(wordpiece(TOKENS)))
 
 
 def test_ids_of_others_are_not_taken() -> None:
-    """A token whose id would be that of another token, as happens in `tokenizers`, is refused."""
+    """A token that would get the id of another token, which can happen in `tokenizers`, is refused."""
     of = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "b": 3}, unk_token="[UNK]"))
     with pytest.raises(fst.UnsupportedError, match=r"^the id of added token '<x>' is 3, which another token has; "):
         fst.Tokenizer(compiled(of)).with_added_tokens(["<x>"])
 
 
 def test_ids_after_those_of_tiktoken() -> None:
-    """In a table of `tiktoken`, whose special tokens have ids after a gap, new ids follow the highest id."""
+    """In a table from `tiktoken`, in which the special tokens have ids after a gap, new ids follow the highest id."""
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
     encoding = tiktoken.Encoding("bytes", pat_str=r"\s+|\S+", mergeable_ranks=ranks, special_tokens={"<end>": 300})
@@ -158,7 +160,7 @@ def test_ids_after_those_of_tiktoken() -> None:
 
 @pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
 def test_embeddings_have_room_for_all_ids() -> None:
-    """`len` of the stand-in exceeds the highest id, also if the ids have gaps."""
+    """`len` of the stand-in is greater than the highest id, even if the ids have gaps."""
     pytest.importorskip("transformers")
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
@@ -169,7 +171,9 @@ def test_embeddings_have_room_for_all_ids() -> None:
 
 
 def test_names_with_white_space_keep_their_ids() -> None:
-    """A token that is not spelled with the letters for bytes keeps its id in a tokenizer.json, also as an added token."""
+    """A token that is not spelled with the letters for bytes has the same id as in its tokenizer.json, even if it is also an added
+    token.
+    """
     names = {"<a b>": 0, **{letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()), 1)}}
     of = Tokenizer(models.BPE(names, []))
     of.pre_tokenizer, of.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
@@ -182,6 +186,8 @@ def test_names_with_white_space_keep_their_ids() -> None:
 
 
 def test_letters_for_white_space_are_refused() -> None:
-    """With trim_offsets, an added token that begins with the letter for a space is refused, because its offsets would differ."""
+    """With trim_offsets, an added token that begins with the letter for a space is refused, because its offsets would differ from those
+    of `tokenizers`.
+    """
     with pytest.raises(fst.UnsupportedError, match=r"^added token 'Ġab' with trim_offsets, which takes Ġ for white space"):
         table("byte_bpe").with_added_tokens(["Ġab"])

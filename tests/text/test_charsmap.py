@@ -1,6 +1,4 @@
-"""Charsmaps before byte-level BPE, by the normalizer `Precompiled` and by `sentencepiece`'s rules, compared with `tokenizers` and
-`sentencepiece`.
-"""
+"""Charsmaps before byte-level BPE give the same results as the normalizer `Precompiled` in `tokenizers` and as `sentencepiece`."""
 
 from __future__ import annotations
 
@@ -48,19 +46,19 @@ from fst.text.whitespace import NO_WHITESPACE
 Json = dict[str, Any]
 
 NMT, STRIP_ACCENTS = {"type": "Nmt"}, {"type": "StripAccents"}
-# Characters of all classes of clusters, marks of two, three and four bytes, and spaces.
+# Characters of all classes of grapheme clusters, marks of two, three and four bytes, and spaces.
 BITS = (
     *("a", "b", "e", "é", "E", "A", "_", "!", " ", "  ", "\t", "\u00a0", "\r", "\n", "\r\n", "\x01", "\u0301", "\u0323", "\u0903"),
     *("\u200d", "\u200c", "\u0600", "\u070f", "\u1100", "\u1161", "\u11a8", "가", "각", "क", "\u094d", "ी", "©", "☺", "😀", "🏻", "🇩"),
     *("🇪", "世", "\u0345", "\u0e33", "\u0e31", "ﬁ", "\u1e0d", "\U000e0100"),
 )
-AT_ENDS = 40  # more bytes than the replacement of U+FDFA has
+AT_ENDS = 40  # greater than the number of bytes by which U+FDFA is replaced
 WORDS = ("<s>", "<mask>", "<r>", "word", "late", "world", "[L]", "[R]", "one")
 TEXTS = ("x", "y", "é", "", "ab", "世", " ", "\r", "\u0301", "E")
 
 
 def precompiled(replacements: dict[str, str]) -> Json:
-    """A normalizer `Precompiled` that replaces strings."""
+    """Make a normalizer `Precompiled` that replaces strings."""
     return {"type": "Precompiled", "precompiled_charsmap": b64encode(charsmap(replacements)).decode()}
 
 
@@ -71,7 +69,7 @@ def some_replacements(draw: random.Random) -> dict[str, str]:
 
 
 def mixed(draw: random.Random, most: int) -> str:
-    """A text of random parts."""
+    """Draw a text that consists of random parts."""
     return "".join(draw.choices((*BITS, *BITS, *WORDS), k=draw.randint(0, most)))
 
 
@@ -92,7 +90,7 @@ each_case = pytest.mark.parametrize("name", thinned(CASES, 4))
 
 @cache
 def machine(name: str) -> Machine:
-    """The table, the tokenizer and the reference of a case."""
+    """Return the table, the tokenizer and the reference tokenizer of a case."""
     return built(document(CASES[name], *ADDED["all"]))
 
 
@@ -116,7 +114,7 @@ def test_any_charsmap_replaces_as_the_reference() -> None:
 @each_case
 @pytest.mark.sampled
 def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in parts has the same ids, offsets and words as in one part."""
+    """A text that is read in parts gets the same ids, offsets and words as a text that is read at once."""
     _, tokenizer, _ = machine(name)
     draw = random.Random(name)
     for _ in sample(range(100), 8):
@@ -125,7 +123,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_way_through_the_package() -> None:
-    """With any type of text, number of threads and cuts of streams, ids match the walk."""
+    """With any type of text, any number of threads and any cuts of streams, the kernel gives the same ids as the walk."""
     draw = random.Random(1)
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(10)), "\x01", mixed(draw, 300)]
     table, tokenizer, _ = machine("then edits")
@@ -162,7 +160,7 @@ def test_capacity_is_counted_with_added_tokens() -> None:
 
 
 def test_memory_for_text_without_spaces() -> None:
-    """A long text without whitespace takes at most 120 bytes of memory per byte, although a few characters become many."""
+    """A long text without whitespace needs at most 120 bytes of memory per byte, although some characters are replaced by many."""
     _, tokenizer, _ = machine("after maps")
     for text in ("a" * 1_500_000, "e\u0301" * 500_000):
         tracemalloc.start()
@@ -188,7 +186,7 @@ def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) 
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
-    """A sequence of normalizers that cannot be exact is refused with their names."""
+    """A sequence of normalizers that cannot be compiled exactly is refused, and the message contains their names."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(normalizer))
 
@@ -197,19 +195,19 @@ def test_refusals(normalizer: Json, message: str) -> None:
 
 
 def by_sentencepiece(data: bytes) -> Any:
-    """The normalizer of `sentencepiece` with a charsmap, which adds and removes no spaces."""
+    """Make a normalizer of `sentencepiece` with a charsmap, which neither adds nor removes spaces."""
     sentencepiece = pytest.importorskip("sentencepiece")
     size, coded = len(data), bytearray()
     while size:
         coded.append(size & 0x7F | 0x80 * (size > 0x7F))
         size >>= 7
-    # The fields of a NormalizerSpec: name, precompiled_charsmap, and three flags that are false.
+    # The encoded fields of a NormalizerSpec: name, precompiled_charsmap, and three flags that are false.
     spec = b"\x0a\x01x\x12" + bytes(coded) + data + b"\x18\x00\x20\x00\x28\x00"
     return sentencepiece.SentencePieceNormalizer(normalizer_spec=spec)
 
 
 def longest(data: bytes) -> tuple[BpeTable, fst.Tokenizer]:
-    """A table of byte-level BPE that replaces the longest strings of a charsmap, and its tokenizer."""
+    """Make a table of byte-level BPE that replaces the longest strings of a charsmap, and its tokenizer."""
     table, _, _ = built(document(LOWER))
     by = replace(NOTHING, after=(of_bytes(data, LONGEST),))
     found = replace(table, header={**table.header, "rewriting": json.loads(json.dumps(by.stored()))})
@@ -217,7 +215,7 @@ def longest(data: bytes) -> tuple[BpeTable, fst.Tokenizer]:
 
 
 def hold_longest(data: bytes, texts: Sequence[str]) -> None:
-    """Check that the ids and spans by walk and kernels equal those of `sentencepiece`."""
+    """Check that the ids and spans, computed by the walk and by the kernels, equal those of `sentencepiece`."""
     reference, (table, tokenizer) = by_sentencepiece(data), longest(data)
     plain = fst.Tokenizer(replace(table, header={**table.header, "rewriting": None}))
     by = of_bytes(data, LONGEST)
@@ -237,7 +235,7 @@ def hold_longest(data: bytes, texts: Sequence[str]) -> None:
 
 @pytest.mark.sampled
 def test_longest_strings_are_replaced_as_by_sentencepiece() -> None:
-    """By `sentencepiece`'s rules, the longest string at each position is replaced, with the spans of `sentencepiece`."""
+    """Under the rules of `sentencepiece`, the longest string at each position is replaced, and spans equal those of `sentencepiece`."""
     for seed in sample(range(40), 8):
         draw = random.Random(seed)
         hold_longest(charsmap(some_replacements(draw)), [mixed(draw, 14) for _ in range(100)])
@@ -256,7 +254,7 @@ def real_normalizer(name: str) -> Json:
 
 
 def real_charsmap() -> bytes:
-    """The charsmap nmt_nfkc, which all these vocabularies contain."""
+    """The charsmap nmt_nfkc, which is part of all these vocabularies."""
     return b64decode(real_normalizer("t5")["normalizers"][0]["precompiled_charsmap"])
 
 
@@ -298,8 +296,8 @@ def test_every_character_in_four_contexts(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(REAL, 4))
 def test_corpora_by_real_normalizers(name: str) -> None:
-    """With real normalizers, the corpora get the same ids and offsets as in `tokenizers`, also decomposed and with line ends of two
-    characters.
+    """With real normalizers, the corpora get the same ids and offsets as in `tokenizers`, also if they are decomposed or have line ends
+    of two characters.
     """
     for path in sorted((SHARED / "corpora").iterdir()):
         text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
@@ -311,7 +309,7 @@ def test_corpora_by_real_normalizers(name: str) -> None:
 @needs_shared
 @pytest.mark.sampled
 def test_a_real_charsmap_by_sentencepiece() -> None:
-    """The charsmap nmt_nfkc, with 224,711 strings, makes the replacements of `sentencepiece`."""
+    """With the charsmap nmt_nfkc, which has 224,711 strings, the replacements equal those of `sentencepiece`."""
     draw = random.Random(1)
     texts = ["".join(draw.choices(EVERY_CHARACTER, k=30)) for _ in sample(range(3_000), 30)]
     texts += [mixed(draw, 20) for _ in range(100)]
@@ -325,7 +323,7 @@ WHOLE = charsmap({"a": "b", "ab": "", "é": "c"})
 
 
 def with_unit(number: int, unit: int) -> bytes:
-    """A small charsmap with one changed unit."""
+    """Return a small charsmap in which one unit is changed."""
     return WHOLE[: 4 + 4 * number] + np.uint32(unit).tobytes() + WHOLE[8 + 4 * number :]
 
 
@@ -353,20 +351,20 @@ MALFORMED = [
 
 
 def test_charsmap_that_has_no_room() -> None:
-    """A charsmap is refused if the children of a node are too far away for the bits of a unit."""
+    """A charsmap is refused if the children of a node are too far away for the number of bits that a unit has for offsets."""
     with pytest.raises(ValueError, match="no room for more: unit 0 cannot tell its base 4194304"):
         of_nodes([({0x61: ~5}, None)], b"\0", np.zeros(1 << 22, np.uint32))
 
 
 @pytest.mark.parametrize(("data", "message"), MALFORMED)
 def test_malformed_charsmaps_are_refused(data: bytes, message: str) -> None:
-    """A charsmap that is cut short, endless or out of bounds is refused with its fault."""
+    """A charsmap that is cut short, contains an endless loop, or leads out of bounds is refused, and the message describes the fault."""
     with pytest.raises(VocabularyError, match=message):
         of_bytes(data, LONGEST)
 
 
 def test_charsmaps_that_are_not_in_base_64() -> None:
-    """A normalizer whose charsmap is not base 64 is refused."""
+    """A normalizer is refused if its charsmap is not valid base 64."""
     with pytest.raises(VocabularyError, match="not in base 64"):
         built(document({"type": "Precompiled", "precompiled_charsmap": "?"}))
 
@@ -374,7 +372,7 @@ def test_charsmaps_that_are_not_in_base_64() -> None:
 @given(some.lists(some.tuples(some.integers(0, len(WHOLE) - 1), some.integers(0, 255)), max_size=4), some.integers(0, len(WHOLE)))
 @examples(1_000)
 def test_damaged_charsmaps_are_refused_or_sound(damage: list[tuple[int, int]], size: int) -> None:
-    """A charsmap with changed bytes is refused, or replaces strings by valid text."""
+    """A charsmap with changed bytes is refused, or its replacements are valid text."""
     data = bytearray(WHOLE)
     for place, byte in damage:
         data[place] = byte
@@ -414,7 +412,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 
 
 def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
-    """A table with two charsmaps is refused, because kernels support one."""
+    """A table with two charsmaps is refused, because the kernels support only one."""
     table, _, _ = machine("composed")
     stored = table.header["rewriting"]
     wrong = replace(table, header={**table.header, "rewriting": {**stored, "after": [*stored["after"], *stored["after"]]}})
@@ -424,14 +422,14 @@ def test_a_table_has_one_charsmap(tmp_path: Path) -> None:
 
 
 def test_texts_without_strings_are_read_where_they_lie() -> None:
-    """A text that contains no string of the charsmap is read without a copy."""
+    """A text that contains no string of the charsmap is not copied before it is read."""
     _, tokenizer, _ = machine("alone")
     for text, is_plain in (("plain e\u0300", True), ("a\n", False), ("e\u0301", False), ("q\u0301", False), ("\u0301", False)):
         assert (tokenizer._ids_runner.encode_texts([text], ONE_TEXT, NO_SPECIAL_IDS) is not None) is is_plain
 
 
 def test_a_person_is_shown_the_beginning_of_a_charsmap() -> None:
-    """`fst info` prints the size and the beginning of a charsmap, and its JSON contains all of it."""
+    """`fst info` prints the size and the beginning of a charsmap, and its JSON output contains the entire charsmap."""
     description = described(machine("composed")[0], "table.npz", 1)
     (line,) = (line for line in listed(description) if line.startswith("normalizer_parts"))
     data = CASES["composed"]["normalizers"][1]["precompiled_charsmap"]

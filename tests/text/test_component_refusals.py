@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers that are refused, simplified or stored in tables."""
+"""Some normalizers and pre-tokenizers are refused, simplified, or stored in tables."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ from fst.text.composition import Composition
     ],
 )
 def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
-    """A sequence of components that cannot be exact is refused with its name."""
+    """A sequence of components that cannot be compiled exactly is refused, and the message contains its name."""
     with pytest.raises(fst.UnsupportedError, match=message):
         load(document(normalizer, pre_tokenizer))
 
@@ -88,13 +88,13 @@ def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], mess
     ],
 )
 def test_malformed_component_is_refused(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
-    """A component with invalid fields is a VocabularyError."""
+    """A component with invalid fields raises a VocabularyError."""
     with pytest.raises(fst.VocabularyError, match=message):
         load(document(normalizer, pre_tokenizer))
 
 
 def test_sequences_in_sequences_are_flat() -> None:
-    """A sequence inside a sequence equals the flat sequence of all parts, at any depth."""
+    """A sequence inside a sequence, at any depth, has the same effect as a flat sequence of all components."""
     nested: Part = {"type": "Sequence", "normalizers": [NFD, {"type": "Sequence", "normalizers": [LOWERCASE]}, STRIP_ACCENTS]}
     for _ in range(500):
         nested = {"type": "Sequence", "normalizers": [nested]}
@@ -102,13 +102,13 @@ def test_sequences_in_sequences_are_flat() -> None:
 
 
 def test_too_many_components_are_refused() -> None:
-    """A sequence of more than 100 components, which would take long to compile, is refused."""
+    """A sequence of more than 100 components is refused, because its compilation would take long."""
     with pytest.raises(fst.UnsupportedError, match="normalizer of more than 100 components"):
         folding.components({"type": "Sequence", "normalizers": [LOWERCASE] * 101})
 
 
 def test_sequence_of_one_is_that_one(load: Load) -> None:
-    """A sequence of one BertNormalizer is read as this normalizer, so options may replace its settings."""
+    """A sequence of a single BertNormalizer is read as this normalizer, so that options may replace its settings."""
     source = document([bert(lowercase=False)], [BERT])
     source["normalizer"] = {"type": "Sequence", "normalizers": [source["normalizer"]]}
     source["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [source["pre_tokenizer"]]}
@@ -134,7 +134,7 @@ def test_tables_say_what_they_were_made_from(load: Load) -> None:
 
 
 def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> None:
-    """An option of BertNormalizer is refused if the source has other normalizers, but an option may replace the pre-tokenizers."""
+    """If a source has other normalizers, an option of BertNormalizer is refused, but an option may replace the pre-tokenizers."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document([NFD, LOWERCASE], [SPLIT])))
     with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not use one BertNormalizer for it"):
@@ -152,7 +152,7 @@ COMPOSED_TEXTS = [
 
 @each("normalizer", COMPOSING, 10)
 def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
-    """Exactly the texts in which characters may compose are read a second time, and all texts get the same ids as in `tokenizers`."""
+    """A text is read a second time if and only if some of its characters may compose, and all texts get the same ids as in `tokenizers`."""
     source = document(normalizer, [BERT], small_vocabulary())
     (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
     tokenizer = fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json"))
@@ -176,7 +176,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
 @given(text=st.text(st.sampled_from([*MIXED, *"\u0300\u0306\u0327\u0338aeoAO\u01d5\u1ed9\u1ea1\u1111\u1171\u11b6"]), max_size=12))
 @examples(400)
 def test_composition(text: str) -> None:
-    """Composition of characters, and its mapping to source characters, equal those of `tokenizers`."""
+    """The composition of characters, and the mapping from composed to source characters, equal those of `tokenizers`."""
     for kind in ("NFC", "NFKC"):
         source = document([{"type": kind}], [])
         composed, places = composition_of(kind).apply(text)
@@ -187,14 +187,14 @@ def test_composition(text: str) -> None:
 
 
 def words_and_places(reference: Tokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """The words of a text by `tokenizers`, one per character, with their positions."""
+    """Return the words that `tokenizers` finds in a text, one per character, with their positions."""
     unknown = reference.encode(text, add_special_tokens=False)
     return list(zip(unknown.tokens, unknown.offsets, strict=True))
 
 
 @functools.cache
 def composition_of(kind: str) -> Composition:
-    """The composition of a normalizer, after it is stored and loaded."""
+    """Store and load the table of a normalizer, and return its composition."""
     found = alphabet_of([{"type": kind}], []).composition
     assert found
     again = Composition.from_stored(json.loads(json.dumps(found.stored())))

@@ -67,7 +67,7 @@ def check_words(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts
 
 
 def check_words_of(ours: Alphabet, normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
-    """Check that the words of all texts by an alphabet equal those of `tokenizers`."""
+    """Check that the words that an alphabet gives for all texts equal those of `tokenizers`."""
     reference = Tokenizer.from_str(json.dumps(document(normalizer, pre_tokenizer)))
     for text in texts:
         assert ours.run(text) == words_of(reference, text), ascii(text)
@@ -78,7 +78,7 @@ CONTEXT = "{0} a{0}A \u1e9b\u0323{0}\u0301 \u302e{0}\u1b44{0}. 1{0}\u3099"
 
 @functools.cache
 def notable() -> list[str]:
-    """Characters that some component treats differently from the next or the preceding character, and a few others."""
+    """Return the characters that some component treats differently from an adjacent code point, and a few others."""
     runs = [run for runs in characters.properties().values() for run in runs]
     edges = {edge for first, last, _ in runs for edge in (first - 1, first, last, last + 1)}
     codes = edges.union(range(0x3100), range(0, 0x110000, 1009), np.flatnonzero(characters.orders()).tolist())
@@ -87,7 +87,7 @@ def notable() -> list[str]:
 
 @functools.cache
 def known() -> list[str]:
-    """Characters that have any property, and every 37th of the others."""
+    """Return the characters that have any property, and every 37th of the other characters."""
     codes = {code for name in characters.properties() for code in characters.those(name).tolist()}
     return [char for char in EVERY_CHARACTER if ord(char) in codes or ord(char) % 37 == 0]
 
@@ -95,14 +95,14 @@ def known() -> list[str]:
 @pytest.mark.sampled
 @each("normalizer", NORMALIZERS, 6)
 def test_notable_characters(normalizer: list[Part]) -> None:
-    """Each normalizer gives a character, next to letters and between marks, the words of `tokenizers`."""
+    """Each normalizer gives a character, next to letters and between marks, the same words as in `tokenizers`."""
     check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in sample(notable()[::13], 6, str(normalizer))])
 
 
 @pytest.mark.sampled
 @each("normalizer", COMPOSING, 5)
 def test_notable_characters_composed(normalizer: list[Part]) -> None:
-    """Each normalizer that composes gives a character, next to letters and between marks, the words of `tokenizers`."""
+    """Each normalizer that composes gives a character, next to letters and between marks, the same words as in `tokenizers`."""
     chars = sample(notable()[::13], 12, str(normalizer))
     check_words(normalizer, [SPLIT], [context.format(char) for char in chars for context in (CONTEXT, "a{0}b", "e\u0301 {0}A")])
 
@@ -110,7 +110,9 @@ def test_notable_characters_composed(normalizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NORMALIZERS, *COMPOSING])
 def test_every_character(name: str) -> None:
-    """Each normalizer gives every sixteenth character the same words as `tokenizers`, beginning at different characters."""
+    """Each normalizer gives every sixteenth character the same words as in `tokenizers`, starting at another character for each
+    normalizer.
+    """
     chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 16 :: 16]
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
@@ -118,7 +120,7 @@ def test_every_character(name: str) -> None:
 @pytest.mark.sampled
 @each("pre_tokenizer", PRE_TOKENIZERS, 4)
 def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
-    """Each pre-tokenizer splits a character from letters and from equal characters as `tokenizers` does."""
+    """Each pre-tokenizer splits a character from letters and from equal characters as in `tokenizers`."""
     chars = sample(notable()[::13], 6, str(pre_tokenizer))
     check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in chars])
 
@@ -126,13 +128,13 @@ def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
 def test_every_character_splits(name: str) -> None:
-    """Each pre-tokenizer splits every eighth character as `tokenizers` does, beginning at different characters."""
+    """Each pre-tokenizer splits every eighth character as in `tokenizers`, starting at another character for each pre-tokenizer."""
     chosen = known()[list(PRE_TOKENIZERS).index(name) % 8 :: 8]
     check_words([], PRE_TOKENIZERS[name], [f"a{char}b{char}{char}1.{char}" for char in chosen])
 
 
 def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
-    """Whether Strip has an effect, so that it must be refused."""
+    """Whether a Strip has an effect, so that it must be refused."""
     splits_at_all = any(part["type"] in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit") for part in pre_tokenizer)
     return STRIP in normalizer and not splits_at_all
 
@@ -203,7 +205,7 @@ def test_any_sequence(normalizer: list[Part], pre_tokenizer: list[Part], texts: 
     seed=st.integers(0, 1 << 20),
 )
 def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part], seed: int) -> None:
-    """More sequences give the same words as `tokenizers` for more texts, or are refused."""
+    """In a longer run, more sequences give the same words as `tokenizers` for more texts, or are refused."""
     try:
         ours = alphabet_of(normalizer, pre_tokenizer)
     except fst.UnsupportedError:
@@ -212,7 +214,7 @@ def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part
 
 
 def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
-    """Check that the ids of all texts equal those of `tokenizers`, as str and as bytes."""
+    """Check that the ids of all texts, as str and as bytes, equal those of `tokenizers`."""
     expected = [encoding.ids for encoding in reference.encode_batch_fast(list(texts), add_special_tokens=False)]
     rows: list[Any] = [list(texts), [text.encode() for text in texts]]
     for kind in rows:
@@ -251,7 +253,7 @@ def test_walk(load: Load) -> None:
     "name", ["runs of punctuation", *(pytest.param(name, marks=pytest.mark.slow) for name in ("words", "words and numbers"))]
 )
 def test_fences_over_chunks(name: str, load: Load) -> None:
-    """A run of characters of one kind is one word, also if a chunk ends inside it, and ends at a character of another kind."""
+    """A run of characters of one kind is a single word that ends at a character of another kind, even if a chunk ends inside it."""
     reference, tokenizer = load(document([], PRE_TOKENIZERS[name], small_vocabulary()))
     rng = random.Random(8)
     runs = [*(char * length for char in ".a1½" for length in (1, 2, 99, 100, 101, 130)), " ", "[MASK]", "\u0301", ",!"]
@@ -297,7 +299,7 @@ def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> Non
 
 
 def test_characters_of_many_symbols_have_room(load: Load) -> None:
-    """The buffers have space for all ids of a text whose characters become eighteen symbols each."""
+    """The buffers have space for all ids of a text in which each character is replaced by eighteen symbols."""
     reference, tokenizer = load(document([NFKD], [], small_vocabulary()))
     check_ids(reference, tokenizer, ["\ufdfa", "\ufdfa" * 5, "\ufdfa " * 3000, "a" * 5000 + "\ufdfa" * 5000])
     reference, tokenizer = load(document([NFKD], [DIGITS, SPLIT, ISOLATE], small_vocabulary()))
@@ -328,7 +330,7 @@ def test_ids_of_real_text(name: str, load: Load) -> None:
     ],
 )
 def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> None:
-    """A change that a later component undoes has no effect on the alphabet."""
+    """If a later component undoes a change of an earlier component, the change does not affect the alphabet."""
     ours, theirs = alphabet_of(parts, [BERT]), alphabet_of(same, [BERT])
     for name in ("symbols", "ranks", "passes", "hidden"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))

@@ -1,4 +1,4 @@
-"""Decoders in several steps give the same texts as `tokenizers`, at once, in batches and in streams."""
+"""Decoders of several steps give the same texts as `tokenizers`, in single calls, in batches and in streams."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ ADDED = ["<s>", "▁<t>"]
 
 
 def strip(content: str, start: int, stop: int) -> Json:
-    """A step that strips characters."""
+    """Make a decoder step that strips characters."""
     return {"type": "Strip", "content": content, "start": start, "stop": stop}
 
 
 def replace(string: str, content: str) -> Json:
-    """A step that replaces a string."""
+    """Make a decoder step that replaces a string."""
     return {"type": "Replace", "pattern": {"String": string}, "content": content}
 
 
 def metaspace(scheme: str) -> Json:
-    """A step that replaces the symbol for spaces."""
+    """Make a decoder step that replaces the symbol for spaces."""
     return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
 
 
@@ -61,7 +61,7 @@ some_ids = some.lists(some.integers(0, len(VOCABULARY) + len(ADDED) + 1), max_si
 
 
 def document(decoders: Sequence[Json]) -> Json:
-    """A tokenizer.json with these decoders."""
+    """Make a tokenizer.json with the given decoders."""
     vocabulary = {token: number for number, token in enumerate(VOCABULARY)}
     added = [
         {"id": len(VOCABULARY) + place, "content": content, **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)}
@@ -75,7 +75,7 @@ def document(decoders: Sequence[Json]) -> Json:
 
 @cache
 def small(name: str) -> tuple[fst.Tokenizer, Reference]:
-    """A small vocabulary with a decoder, in both libraries."""
+    """Load a small vocabulary with a decoder in this package and in `tokenizers`."""
     source = document(DECODERS[name])
     return fst.Tokenizer(kept.assemble(of_document(source, Path("tokenizer.json")), "auto")), Reference.from_str(json.dumps(source))
 
@@ -84,7 +84,7 @@ def small(name: str) -> tuple[fst.Tokenizer, Reference]:
 @given(ids=some_ids, skip=some.booleans())
 @examples(300, deadline=None)
 def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) -> None:
-    """Ids get the same text as in `tokenizers` and of the definition, alone and in a batch."""
+    """Ids decode to the same text as in `tokenizers` and in the naive implementation, both in single calls and in a batch."""
     ours, reference = small(name)
     known = [number for number in ids if number < len(VOCABULARY) or (number < len(VOCABULARY) + len(ADDED) and not skip)]
     expected = reference.decode(ids, skip_special_tokens=skip) if known else ""  # tokenizers fails on BPEDecoder if there are no tokens
@@ -98,7 +98,7 @@ def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) ->
 @given(ids=some_ids, sizes=some.lists(some.integers(1, 3), min_size=12, max_size=12))
 @examples(200, deadline=None)
 def test_streams(name: str, ids: list[int], sizes: list[int]) -> None:
-    """The results of a stream join to the text of all ids, except for bytes that are not UTF-8."""
+    """The parts that a stream returns join to the text of all ids, except for bytes that are not UTF-8."""
     ours, _ = small(name)
     stream, parts, at = ours.decode_stream(), [], 0
     for size in sizes:
@@ -112,7 +112,7 @@ def test_streams(name: str, ids: list[int], sizes: list[int]) -> None:
 
 
 def test_stream_of_a_malformed_run() -> None:
-    """In bytes that are not UTF-8, a stream returns complete characters, and each byte after them as U+FFFD."""
+    """If the bytes of tokens are not UTF-8, a stream returns the complete characters, and each byte after them as U+FFFD."""
     ours, _ = small("llama")
     ids = [VOCABULARY.index(f"<0x{byte:02X}>") for byte in (0xC3, 0xA9, 0xFF, 0xC3, 0xA9)]
     stream = ours.decode_stream()
@@ -140,7 +140,7 @@ def test_plan() -> None:
 @given(draw=some.data(), skip=some.booleans())
 @examples(300, deadline=None)
 def test_real_vocabularies(name: str, draw: Any, skip: bool) -> None:
-    """With real vocabularies, ids get the same text as in `tokenizers`, and streams return the same parts."""
+    """With real vocabularies, ids decode to the same text as in `tokenizers`, and streams return the same parts."""
     ours, reference = real(name)
     highest = reference.get_vocab_size() - 1
     ids = draw.draw(some.lists(some.integers(4, min(highest, 300)) | some.integers(4, highest), min_size=1))
@@ -154,6 +154,6 @@ def test_real_vocabularies(name: str, draw: Any, skip: bool) -> None:
 
 @cache
 def real(name: str) -> tuple[fst.Tokenizer, Reference]:
-    """A real vocabulary in both libraries."""
+    """Load a real vocabulary in this package and in `tokenizers`."""
     path = SHARED / "vocab_bpe" / name / "tokenizer.json"
     return fst.Tokenizer(kept.bpe(path)), Reference.from_file(str(path))

@@ -1,4 +1,6 @@
-"""Decoding of byte-level tokens gives the same bytes as the naive implementation and the text of `tokenizers`, at once and in streams."""
+"""Byte-level tokens decode to the same bytes as in the naive implementation and to the same text as in `tokenizers`, in single calls and
+in streams.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ ids_of_bytes = st.lists(
 
 
 def document(**parts: Any) -> dict[str, Any]:
-    """A tokenizer.json with all bytes, a few longer tokens, and added tokens, some of which resemble letters for bytes."""
+    """A tokenizer.json with all bytes, a few longer tokens, and added tokens, some of which consist of letters for bytes."""
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     bare = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     added = [
@@ -62,7 +64,7 @@ def written(**parts: Any) -> Path:
 
 @cache
 def small() -> tuple[BpeTokenizer, Reference]:
-    """A tokenizer of the small vocabulary, and the tokenizer of the reference."""
+    """Make a tokenizer of the small vocabulary, and the same tokenizer in the reference library."""
     path = written()
     return made(bpe(path)), Reference.from_file(str(path))
 
@@ -76,13 +78,13 @@ def made(table: Any) -> BpeTokenizer:
 
 @cache
 def contents() -> dict[int, bytes]:
-    """The bytes of each id of the small vocabulary, by the definition."""
+    """Return the bytes of each id of the small vocabulary, as in the naive implementation."""
     added = {len(TOKENS) + place: bytes_of(content) or content.encode() for place, content in enumerate(ADDED)}
     return {number: bytes_of(token) or b"" for number, token in enumerate(TOKENS)} | added
 
 
 def defined(ids: Sequence[int], skip: bool) -> bytes:
-    """Decode by the definition: the bytes of all existing tokens, one after the other."""
+    """Decode ids as in the naive implementation, which joins the bytes of all existing tokens."""
     skipped = {len(TOKENS) + place for place, special in enumerate(ADDED.values()) if special}
     return b"".join(contents()[number] for number in ids if number in contents() and not (skip and number in skipped))
 
@@ -90,14 +92,14 @@ def defined(ids: Sequence[int], skip: bool) -> bytes:
 @given(ids_of_tokens, st.booleans())
 @examples(1000)
 def test_bytes_are_those_of_the_tokens(ids: list[int], skip: bool) -> None:
-    """The bytes of ids are the joined bytes of their tokens, without ids that have no token."""
+    """Ids decode to the joined bytes of their tokens, and ids without a token are skipped."""
     assert small()[0].decode_bytes(ids, skip_special_tokens=skip) == defined(ids, skip)
 
 
 @given(ids_of_tokens, st.booleans())
 @examples(1000)
 def test_text_is_that_of_the_reference(ids: list[int], skip: bool) -> None:
-    """The text of ids matches `tokenizers`, with and without special tokens."""
+    """Ids decode to the same text as in `tokenizers`, with and without special tokens."""
     ours, reference = small()
     assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
@@ -129,7 +131,7 @@ def test_broken_characters(ids: list[int]) -> None:
 @given(st.lists(ids_of_tokens, max_size=8), st.booleans())
 @examples(500)
 def test_rows_are_decoded_as_one_by_one(rows: list[list[int]], skip: bool) -> None:
-    """A batch has the texts of its rows, which may be lists, arrays or a `Batch`."""
+    """A batch decodes to the same texts as its rows in single calls, and rows may be lists, arrays or a `Batch`."""
     ours = small()[0]
     expected = [ours.decode(row, skip_special_tokens=skip) for row in rows]
     splits = np.cumsum([0, *map(len, rows)], dtype=np.int64)
@@ -142,14 +144,14 @@ def test_rows_are_decoded_as_one_by_one(rows: list[list[int]], skip: bool) -> No
 
 @pytest.mark.parametrize("splits", [[0, 2], [1, 4], [0, 3, 1, 4]])
 def test_batches_with_gaps(splits: list[int]) -> None:
-    """A batch is decoded by its row splits, even if these leave out ids or do not ascend."""
+    """A batch is decoded by its row splits, even if these skip some ids or are not ascending."""
     ours, batch = small()[0], Batch(np.array([97, 98, 99, 100], np.int32), np.array(splits, np.int64))
     assert ours.decode_batch(batch) == [ours.decode(row) for row in batch]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_ids_of_any_whole_type(dtype: Any) -> None:
-    """An array of any integer type is decoded, also with strides."""
+    """An array of any integer type is decoded, even if its elements are not contiguous in memory."""
     ids = np.array([72, 105, 33, 7], dtype)
     assert small()[0].decode(ids) == "Hi!\x07"
     assert small()[0].decode(ids[::-2]) == "\x07i"
@@ -164,7 +166,7 @@ def test_ids_of_other_containers(ids: Any) -> None:
 
 
 def test_no_ids() -> None:
-    """An empty row of ids has an empty text, and a batch without rows gives no texts."""
+    """An empty row of ids decodes to an empty text, and a batch without rows decodes to an empty list."""
     ours = small()[0]
     without: list[Any] = [[], (), np.array([], np.int32), np.array([], np.int64), np.array([], np.int8)]
     assert [ours.decode(ids) for ids in without] == [""] * 5
@@ -201,7 +203,7 @@ def test_what_is_no_row_of_ids(ids: Any, error: type[Exception], message: str) -
 
 
 def test_highest_numbers_have_no_token() -> None:
-    """Numbers up to 2³² - 1 are ids without a token."""
+    """Numbers up to 2³² - 1 are accepted as ids, even if they have no token."""
     assert small()[0].decode([72, (1 << 32) - 1, 1 << 31, 105]) == small()[0].decode(np.array([72, (1 << 32) - 1, 105], np.uint32)) == "Hi"
 
 
@@ -213,7 +215,7 @@ def test_bytes_of_one_token() -> None:
 
 
 def test_vocabularies_without_a_decoder() -> None:
-    """Without a decoder in the source, tokens are joined with spaces, as in `tokenizers`, `decode_bytes` is unaffected, and streams are
+    """If a source has no decoder, tokens are joined with spaces, as in `tokenizers`, `decode_bytes` works as usual, and streams are
     refused.
     """
     path = written(decoder=None)
@@ -233,7 +235,7 @@ PREFIXES = {character.encode()[:size] for character in CHARACTERS for size in ra
 
 
 def rest_of(data: bytes) -> bytes:
-    """The bytes at the end that may still become a character."""
+    """Return the bytes at the end that may still become a character."""
     return next((data[-size:] for size in range(min(3, len(data)), 0, -1) if data[-size:] in PREFIXES), b"")
 
 
@@ -254,7 +256,7 @@ def test_streams(pieces: list[list[int]], skip: bool) -> None:
 @given(ids_of_bytes)
 @examples(1000)
 def test_streams_of_single_ids(ids: list[int]) -> None:
-    """Ids that are written one by one give the text of all ids."""
+    """Ids that are written to a stream one by one give the same text as all ids together."""
     stream = small()[0].decode_stream()
     assert "".join([*(stream.write([number]) for number in ids), stream.close()]) == small()[0].decode(ids)
 
@@ -275,7 +277,7 @@ def test_wordpiece_has_no_streams() -> None:
 
 
 def test_decoding_without_the_compiler(tmp_path: Path) -> None:
-    """The kernels give the same bytes if they are interpreted."""
+    """The kernels give the same bytes if Python interprets them instead of compiling them."""
     ids = [*range(HIGHEST + 3), *range(250, 264)]
     path = tmp_path / "small.npz"
     small()[0]._table.save(path)
@@ -288,7 +290,7 @@ def test_decoding_without_the_compiler(tmp_path: Path) -> None:
 @given(st.lists(st.integers(0, 50_300), max_size=50), st.booleans())
 @examples(1000)
 def test_real_vocabulary(ids: list[int], skip: bool) -> None:
-    """Ids of GPT-2 get the same text as in `tokenizers`, at once and as a stream."""
+    """Ids of GPT-2 decode to the same text as in `tokenizers`, both in a single call and in a stream."""
     ours, reference = gpt2()
     expected = reference.decode(ids, skip_special_tokens=skip)
     stream: DecodeStream = ours.decode_stream(skip_special_tokens=skip)
@@ -297,7 +299,7 @@ def test_real_vocabulary(ids: list[int], skip: bool) -> None:
 
 @needs_shared
 def test_every_token_of_a_real_vocabulary() -> None:
-    """Every token of GPT-2 has the bytes of its spelling, alone and in one long row."""
+    """Every token of GPT-2 decodes to the bytes that its spelling represents, both alone and in one long row."""
     ours, reference = gpt2()
     spellings = [reference.id_to_token(number) for number in range(reference.get_vocab_size())]
     alone = [ours.token_bytes(number) for number in range(len(spellings))]
@@ -307,6 +309,6 @@ def test_every_token_of_a_real_vocabulary() -> None:
 
 @cache
 def gpt2() -> tuple[BpeTokenizer, Reference]:
-    """GPT-2's tokenizer in both libraries."""
+    """Load GPT-2's tokenizer in this package and in `tokenizers`."""
     path = SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"
     return made(kept.bpe(path)), Reference.from_file(str(path))

@@ -1,4 +1,6 @@
-"""Normalizers that are edits, before byte-level BPE (`Strip`, `Prepend`, `Replace` of strings and of runs), compared with `tokenizers`."""
+"""Normalizers that are edits (`Strip`, `Prepend`, `Replace` of strings and of runs), before byte-level BPE, give the same results as
+`tokenizers`.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +48,13 @@ BITS = (
 
 @cache
 def machine(name: str) -> Machine:
-    """The table, the tokenizer and the reference of a case."""
+    """Return the table, the tokenizer and the reference tokenizer of a case."""
     normalizer, added, adds_space, trims = CASES[name]
     return built(document(normalizer, *ADDED[added], adds_space=adds_space, trims=trims))
 
 
 def mixed(draw: random.Random, most: int) -> str:
-    """A text of random parts."""
+    """Draw a text that consists of random parts."""
     return "".join(draw.choices(BITS, k=draw.randint(0, most)))
 
 
@@ -74,7 +76,7 @@ def test_any_text_is_edited_as_by_the_reference(name: str, texts: list[str]) -> 
 @each_case
 @pytest.mark.sampled
 def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in parts has the same ids, offsets and words as in one part."""
+    """A text that is read in parts gets the same ids, offsets and words as a text that is read at once."""
     _, tokenizer, _ = machine(name)
     draw = random.Random(name)
     for _ in sample(range(100), 8):
@@ -100,7 +102,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
-    """A sequence of edits that cannot be exact is refused with their names."""
+    """A sequence of edits that cannot be compiled exactly is refused, and the message contains their names."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(normalizer))
 
@@ -114,7 +116,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
     ],
 )
 def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -> None:
-    """An added token is refused if another token includes its whitespace, or if trimmed spans depend on its neighbours."""
+    """An added token is refused if another token may include its whitespace, or if its trimmed span depends on its neighbours."""
     with pytest.raises(UnsupportedError, match=message):
         built(document(prepend(" x"), *added, trims=True))
 
@@ -150,7 +152,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
 
 
 def test_texts_that_edits_leave_are_read_where_they_lie() -> None:
-    """A text that the edits do not change is read without a copy."""
+    """A text that the edits do not change is not copied before it is read."""
     for name, plain, others in [
         ("strip", "all things", [" all things", "all things\n", "all <s> things"]),
         ("blanks", "all things ", ["all  things"]),

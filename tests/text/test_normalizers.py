@@ -1,4 +1,5 @@
-"""Before byte-level BPE: normalizers, added tokens that depend on their neighbours, and the first space.
+"""Before byte-level BPE, normalizers, added tokens that depend on their neighbours, and an added first space give the same results as
+`tokenizers`.
 
 The walk and all methods that encode are compared with `tokenizers`.
 """
@@ -61,7 +62,7 @@ CASES = [
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 9))
 
 
-# Letters that compose and decompose, marks out of order, split Hangul, spaces of all kinds, and tokens, some of them cut short.
+# Letters that compose and decompose, unordered marks, decomposed Hangul, spaces of all kinds, and complete and truncated tokens.
 BITS = (
     *("a", "e", "é", "E\u0301", "\u0301", "\u0323", "\u0316\u0301\u0323", "\u0344", "\u0958", "\U0001d160", "Å", "\u212b", "か\u3099", "ß"),
     *("İ", "\u1100\u1161", "\u11a8", "각", "가", "≯", ">\u0338", "①", "ﬁ", "㍍", "世", " ", "  ", "\n", "\u00a0", "\u3000", "5"),
@@ -72,14 +73,14 @@ BITS = (
 
 
 def mixed(draw: random.Random, most: int) -> str:
-    """A text of up to `most` random parts."""
+    """Draw a text that consists of up to `most` random parts."""
     return "".join(draw.choice(BITS) for _ in range(draw.randint(0, most)))
 
 
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
-    """With any normalizers, added tokens and first space, ids and offsets equal those of `tokenizers`."""
+    """With any normalizers, any added tokens, and with and without an added first space, ids and offsets equal those of `tokenizers`."""
     draw = random.Random(str(case))
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 20))])
 
@@ -93,7 +94,7 @@ def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, b
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
 def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in parts has the same ids, offsets and words as in one part."""
+    """A text that is read in parts gets the same ids, offsets and words as a text that is read at once."""
     _, tokenizer, _ = machine(case)
     draw = random.Random(2)
     for _ in range(20):
@@ -102,7 +103,7 @@ def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkey
 
 
 def test_long_runs_of_marks_are_sorted() -> None:
-    """A run of marks of any length is put in order, and composed with the letter before it."""
+    """A run of marks of any length is put in canonical order, and is composed with the letter before it."""
     draw = random.Random(3)
     marks = "".join(draw.choice("\u0301\u0323\u0316\u0327\u0334") for _ in range(3_000))
     table, tokenizer, _ = machine(CASES[1])
@@ -125,7 +126,7 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 @pytest.mark.parametrize("adds_space", [False, True])
 @pytest.mark.parametrize("name", LOWERED)
 def test_lowered_ascii(name: str, adds_space: bool) -> None:
-    """With Lowercase and any other normalizers, texts in which only ASCII letters change equal those of `tokenizers`."""
+    """With Lowercase and any other normalizers, texts in which only ASCII letters change get the same results as in `tokenizers`."""
     normalizer, added = LOWERED[name]
     parts = document(("none", "none", adds_space, False))
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
@@ -146,7 +147,7 @@ def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool
 
 
 def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
-    """The folder that `fst.hf` saves compiles to a table with the same normalizers and added tokens."""
+    """A folder that `fst.hf` saves compiles to a table with the same normalizers and added tokens."""
     pytest.importorskip("transformers")
     table, tokenizer, _ = machine(("NFC", "all", True, True))
     fst.hf(tokenizer).save_pretrained(tmp_path)
@@ -161,8 +162,8 @@ def test_no_stand_in_for_tiktoken() -> None:
 
 
 def test_longest_token_from_the_left() -> None:
-    """At each position the longest token is found, unless it is inside a word, and whitespace belongs to the
-    first token that includes it.
+    """At each position, the longest token is found, unless it is inside a word, and whitespace belongs to the first token that includes
+    it.
     """
     tokens = {part["content"]: replace(machine(CASES[-5])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
     assert [*found("x <both> \n<r>  y word sword", tokens, frozenset(map(ord, "swordxy")))] == [
@@ -176,7 +177,7 @@ def test_longest_token_from_the_left() -> None:
 
 
 def test_white_space_that_a_token_of_raw_text_takes() -> None:
-    """Whitespace that a token of raw text includes contains no token of normalized text, as in `tokenizers`."""
+    """If a token of raw text includes whitespace, no token of normalized text is found in this whitespace, as in `tokenizers`."""
     added = [
         token("\n", "normalized"),
         token("  ", "normalized"),
@@ -202,7 +203,7 @@ TAKEN: list[tuple[Json, Json]] = [
 
 
 def test_marks_are_all_different() -> None:
-    """Each number has a different mark, which no valid UTF-8 contains."""
+    """Each number is encoded as a different mark, and no mark occurs in valid UTF-8."""
     marks = {mark(number) for number in range(70_000)}
     assert len(marks) == 70_000
     assert all(len(one) == 5 and one[0] == 0xFF and all(byte & 0xC0 == 0x80 for byte in one[1:]) for one in marks)
@@ -219,7 +220,7 @@ def test_marks_are_all_different() -> None:
     ],
 )
 def test_refusals(parts: Json, message: str) -> None:
-    """Normalizers and added tokens that cannot be exact are refused with their names."""
+    """Normalizers and added tokens that cannot be compiled exactly are refused, and the message contains their names."""
     whole = {**document(CASES[0]), "added_tokens": [], **parts}
     whole["added_tokens"] = [{"id": 10_000 + place, **part} for place, part in enumerate(whole["added_tokens"])]
     with pytest.raises(UnsupportedError, match=message):
@@ -265,7 +266,7 @@ def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["clip", "gpt_neox", "mpt", "qwen3", "roberta"])
 def test_real_vocabularies(name: str) -> None:
-    """With real vocabularies, the corpora, composed and decomposed, get the same ids and offsets as in `tokenizers`."""
+    """With real vocabularies, the corpora get the same ids and offsets as in `tokenizers`, both composed and decomposed."""
     folder = SHARED / "vocab_bpe" / name
     (source,) = folder.glob("tokenizer.json*")
     tokenizer = fst.Tokenizer(fst.compile.bpe(source))

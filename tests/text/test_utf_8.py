@@ -1,4 +1,4 @@
-"""Texts in UTF-8: kernels give the bytes of Python's codec, and find malformed text."""
+"""The kernels for UTF-8 give the same bytes as Python's codec, and find malformed text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fst.runtime.rows.texts import CAPACITY, MAX_GATHERED, PAST_END, Column, Lim
 
 UTF_8 = np.dtype(np.uint8)
 LIMITS = Limits(MAX_GATHERED, MAX_GATHERED)
-# The first and last characters of every length in UTF-8, in str of every width, and bytes that no character contains.
+# For every length in UTF-8, the first and last characters; str of every width; and bytes that no character contains.
 CHARACTERS = "a\x7f\x80é\xff\u0100\u07ff\u0800世\ud7ff\ue000\uffff\U00010000\U0001f600\U0010ffff"
 PIECES = ("abcdefgh", "a", "\x80", "\xc2", "\xe4\xb8", "世", "\xf0\x9f\x98", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\xff")
 STRINGS = st.lists(st.one_of(st.text(st.sampled_from(CHARACTERS)), st.text(st.sampled_from("abc"), max_size=40)), min_size=1, max_size=9)
 
 
 def gathered(rows: Sequence[str] | Sequence[bytes], errors: str = "strict") -> list[bytes]:
-    """The rows as the kernel gathers them."""
+    """Return the rows as the kernel copies them to one array."""
     text, starts = rows_of(rows).gather(0, len(rows), LIMITS, np.empty(CAPACITY["utf-8"], UTF_8), errors)
     assert len(starts) == len(rows) + 1
     return [text[begin:end].tobytes() for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
@@ -31,7 +31,7 @@ def gathered(rows: Sequence[str] | Sequence[bytes], errors: str = "strict") -> l
 @given(rows=STRINGS)
 @examples(1000)
 def test_strings_are_laid_out_as_utf_8(rows: list[str]) -> None:
-    """Any str, in lists of any length, are gathered as the bytes of Python's codec."""
+    """The kernel copies any str, in lists of any length, as the same bytes that Python's codec gives."""
     assert gathered(rows) == [row.encode() for row in rows]
 
 
@@ -51,7 +51,7 @@ def test_bytes_and_columns_are_copied(rows: list[str]) -> None:
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=12))
 @examples(2000)
 def test_malformed_bytes_are_found(pieces: list[str]) -> None:
-    """Malformed bytes are refused at the position at which Python's codec refuses them."""
+    """Malformed bytes are refused at the same position as by Python's codec."""
     data = "".join(pieces).encode("latin-1", "ignore")
     text, place = np.empty(len(data) + PAST_END, UTF_8), None
     try:
@@ -78,7 +78,7 @@ def test_lone_surrogates_are_refused(text: str) -> None:
 
 
 def test_kernels_may_read_behind_a_text() -> None:
-    """After a text, the array has padding that kernels may read."""
+    """The array of a text ends with padding, because kernels may read a few bytes after the text."""
     for text in ("", "a", "世" * 40):
         laid_out = units(text, UTF_8)
         assert laid_out.tobytes() == text.encode()
