@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fst.bridge import train
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
-    from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - is called as the library is
-    from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - is called as the library is
+    from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - named like the library
+    from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - named like the library
     from fst.runtime.compat.transformers.backend import tokenizers
     from fst.runtime.compat.transformers.hf import hf
     from fst.runtime.machines.bpe.tokenizer import BpeTokenizer

@@ -21,7 +21,7 @@ package.
 from __future__ import annotations
 
 import gc
-import logging  # imported before `_before_fork` is registered, for the reason in its docstring
+import logging  # must be imported before `_before_fork` is registered, for the reason in the docstring of `_before_fork`
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -296,8 +296,8 @@ def _compiled_once(function: Any, kinds: tuple[Any, ...], step: Step | None) -> 
 
 
 def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """Compile a kernel, and return its machine code. A warning is logged first; if logging has no handlers, it writes warnings to standard
-    error.
+    """Compile a kernel, and return its machine code. First, a warning is logged; without handlers, the module `logging` writes warnings to
+    standard error.
     """
     log, begun = logging.getLogger("fst"), monotonic()
     name = f"{step} ({function.__name__})" if step else function.__name__

@@ -121,7 +121,7 @@ class KernelCache:
         return f"{self._name}-{sha256(key).hexdigest()[:16]}.kernel", key
 
     def _digest(self, key: bytes, code: bytes) -> bytes:
-        """The digest of machine code, its key and its source files."""
+        """The digest of machine code together with its key and its source files."""
         return sha256(key + digest_of_sources(str(self._source)) + code).digest()
 
 
@@ -144,7 +144,7 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _described(kind: Any) -> str:
-    """The full name of a numba type. Numba's own name for a NamedTuple lacks its module and its fields."""
+    """The full name of a numba type. The name that numba gives to a NamedTuple lacks the module and the fields of the NamedTuple."""
     if not isinstance(kind, types.BaseTuple):
         return str(kind)
     of_any: Any = kind

@@ -68,7 +68,7 @@ class Automaton:
 
 @dataclass(frozen=True)
 class Model:
-    """The model, with the names of Hugging Face's ``tokenizers``.
+    """The model. The fields are named as in Hugging Face's ``tokenizers``.
 
     Attributes:
         unk_id, unk_token: the token for a word without a segmentation.
@@ -127,7 +127,7 @@ class ContextualToken:
 
     Attributes:
         id: the token's id.
-        single_word: the token counts only if no letter, digit, mark or underscore is next to it.
+        single_word: the token is recognized only if no letter, digit, mark or underscore is next to it.
         lstrip, rstrip: the token includes the whitespace before it (lstrip) or after it (rstrip).
         normalized: whether the token is found in normalized text, not in raw text.
         decoded: the spelling of the token in decoded text.
@@ -165,8 +165,8 @@ RUNS = Rule(_is_ascending, "first and last code points of runs, ascending")
 
 @dataclass(frozen=True)
 class Context:
-    """The sets of characters that decide whether a contextual token next to them counts. A set is stored as runs: the first and the last
-    code point of each run.
+    """The sets of characters that decide whether a contextual token next to them is recognized. A set is stored as runs: the first and the
+    last code point of each run.
 
     Attributes:
         word: the characters that are parts of words, for `single_word`.

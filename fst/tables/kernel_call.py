@@ -1,4 +1,5 @@
-"""The arguments of a runtime kernel: ``encode_rows(text, starts, more, table, output, work)`` if a machine has tokens, else ``run_rows``.
+"""The arguments of a runtime kernel, which is called as ``encode_rows(text, starts, more, table, output, work)``, or if a machine has no
+tokens, as ``run_rows`` with the same arguments.
 
 ``table`` and ``work`` are the results of a table's methods `arguments` and `work`; ``output`` is an `IdsOutput` or a `SpansOutput`. Kernels
 and their callers share the constants of this file.
@@ -46,7 +47,7 @@ class SpansOutput(NamedTuple):
     Attributes:
         prefix, suffix, ids, ends: see `IdsOutput`.
         offsets: int32[2 * n], filled like `ids`: for each id, the index of its first character in the text, and of the character after its
-            last; 0 and 0 in the frame.
+            last; 0 and 0 for special ids of the template.
         words: int32[n], filled like `ids`: the index of each id's word in the text; -1 for special ids.
         suspects: uint8[rows], set to 1 for texts that may contain a contextual added token and must be encoded again.
     """

@@ -149,8 +149,8 @@ class Table(ABC):
     def proven(cls: type[Loaded], stored: npz.Stored) -> Loaded:
         """Make the table of a file, and prove that it is safe.
 
-        The proof and the checksums run at the same time: both release Python's lock, and they are independent. If both fail, the error is
-        about the checksum, because damage also causes faults in the proof.
+        The proof and the checksums run at the same time, because they are independent, and both release Python's lock. If both fail, the
+        error is about the checksum, because damage also causes faults in the proof.
 
         Raises:
             TableError: the file is damaged, has a different kind, or is not safe to run.

@@ -35,8 +35,8 @@ class Alphabet:
         passes: bool[n], whether the code point may be inside a run of marks, because it is a mark, or has no symbols.
         hidden: uint8[n]. If the code point begins with a mark that has no symbol, the rank of this mark; otherwise 0. This mark shifts the
             offsets of later marks in its run.
-        specials: the id of each special token. Special tokens are cut out of the raw text first: the leftmost token, and of several tokens
-            that begin there the longest.
+        specials: the id of each special token. Special tokens are cut out of the raw text first. Of several tokens, the leftmost is cut
+            out; if several begin at one position, the longest.
         composition: the composition that rewrites each stretch (the text between two special tokens) with suspects, before the mapping is
             applied; None if nothing composes.
         placed: runs of characters, by first and last code point. Only step-by-step normalization finds the offsets of these characters.

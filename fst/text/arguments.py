@@ -50,8 +50,8 @@ class EditArguments(NamedTuple):
     """Edits, see `fst.text.edits`.
 
     Attributes:
-        rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: as in `Edit`. All other
-            columns contain the start and the end of the edit's content, string and runs in the other arrays.
+        rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: the fields of `Edit`. All
+            other columns contain the start and the end of the edit's content, string and runs in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
         counts: uint64[2], the number of edits that come before the mappings of characters, and the number of all edits.
         bytes: uint8[edits, 2, 256]. First row: 1 if a replaced string may begin with the byte. Second row: 1 if the byte may be the second

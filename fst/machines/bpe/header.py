@@ -31,7 +31,7 @@ class BpeAutomaton:
 
 @dataclass(frozen=True)
 class BpeModel:
-    """The model. Its fields have the names of Hugging Face's ``tokenizers``.
+    """The model. The fields are named as in Hugging Face's ``tokenizers``.
 
     Attributes:
         model_tokens: the number of the model's tokens, which are the first tokens of the table.

@@ -293,7 +293,7 @@ class BpeTable(PretokenTable):
         self._prove_long_pretokens()
 
     def _prove_tokens(self) -> None:
-        """Prove that tokens lie within ``token_bytes``, that ids are in range, and that each added token has its own id."""
+        """Prove that tokens lie within ``token_bytes``, that ids are in range, and that the table contains each added token with its id."""
         ends, ids, known = self.token_ends, self.token_ids, self.metadata.model.model_tokens
         need(len(ids) == len(ends), f"token_ends has {len(ends)} elements, token_ids {len(ids)}")
         need(0 < known <= len(ids), f"model_tokens is {known}; there are {len(ids)} tokens")

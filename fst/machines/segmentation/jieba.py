@@ -229,7 +229,7 @@ class JiebaTable(UnitTrieTable):
             yield self._token(units, joined, end)
 
     def _best(self, units: list[int], start: int, end: int) -> dict[int, tuple[int, int]]:
-        """The best word at each position of a block: its number and its end."""
+        """The number and the end of the best word at each position of a block."""
         scores, word_at = {end: 0.0}, {}
         for at in range(end - 1, start - 1, -1):
             words = [(self.numbers[slot], stop, value) for value, slot, stop in self.values(units[:end], at)]

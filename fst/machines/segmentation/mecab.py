@@ -116,8 +116,9 @@ class Work(NamedTuple):
         state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT`: the right id of the last word
             of an unfinished text.
         symbols: empty; between calls for one text, the kernel stores only the right id of the last certain word.
-        heads: uint32[n], n a power of two: for each position ahead, the last node that ends there, or 0. All elements are 0 between rows.
-        nodes: uint32[8 * n], the nodes. Node 0 means no node; node 1 is the last certain node.
+        heads: uint32[n], n a power of two: for each of the next n positions, the last node that ends at this position, or 0. All elements
+            are 0 between rows.
+        nodes: uint32[8 * n], the nodes. Node 0 means no node; node 1 is the last *certain* node, which later text cannot change.
         totals: int64[n], the cost of the best path to each node.
         clock: uint64[1], the number of positions with nodes so far. A stamp is the value of the clock at which an element was written.
         right_stamps, right_slots: for each right id, its stamp and its slot.

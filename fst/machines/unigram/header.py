@@ -34,7 +34,7 @@ class UnigramTrie:
 
 @dataclass(frozen=True)
 class UnigramModel:
-    """The model. The fields have the names of Hugging Face's ``tokenizers``.
+    """The model. The fields are named as in Hugging Face's ``tokenizers``.
 
     Attributes:
         model_tokens: the number of tokens in the model; their ids are 0 to ``model_tokens - 1``.
@@ -45,7 +45,7 @@ class UnigramModel:
         sentencepiece: the types and scores of the pieces in a model of SentencePiece; None for other sources.
     """
 
-    unknown_is_text: ClassVar[bool] = True  # the content of an unknown token is its text
+    unknown_is_text: ClassVar[bool] = True  # the content of an unknown token is the text that it represents
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
     unk_id: int = stored_as(whole(0, MAX_OUTPUT))

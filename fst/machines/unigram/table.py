@@ -282,7 +282,7 @@ class UnigramTable(PretokenTable):
         self._prove_words()
 
     def _prove_tokens(self) -> None:
-        """Prove that tokens lie within ``token_bytes``, that ids are in range, and that each added token has its own id."""
+        """Prove that tokens lie within ``token_bytes``, that ids are in range, and that the table contains each added token with its id."""
         ends, ids, model = self.token_ends, self.token_ids, self.metadata.model
         need(len(ids) == len(ends), f"token_ends has {len(ends)} elements, token_ids {len(ids)}")
         need(0 < model.model_tokens <= len(ids), f"model_tokens is {model.model_tokens}; there are {len(ids)} tokens")

@@ -1,8 +1,8 @@
 """The kernel arguments for contextual added tokens, which kernels find among symbols, see `fst.machines.wordpiece.arguments.AddedTokens`.
 
 The kernels find tokens of normalized text that are within a word and have neither ``lstrip`` nor ``rstrip``. A text is a *suspect* if it
-may contain a different contextual token, if symbols alone do not determine whether a token counts, or if a word is too long. Suspects are
-encoded a second time: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their added tokens.
+may contain a different contextual token, if symbols alone do not determine whether a token is recognized, or if a word is too long.
+Suspects are encoded a second time: they are normalized first, and `fst.text.normalizer.NormalizerSteps` finds their added tokens.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     if inside:
         params[SHORTEST] = min(lengths)
     # If patterns are equal, the trie contains the value of the first, so tokens are sorted by kind: first tokens that make a text a
-    # suspect, then tokens that count anywhere.
+    # suspect, then tokens that are recognized anywhere.
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
     of_words = of.params.copy()

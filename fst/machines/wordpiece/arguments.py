@@ -16,7 +16,7 @@ from fst.text.reading_arguments import Reader, borrowable, reader, with_end
 # Indices into `Arguments.params` and into `AddedTokens.params`.
 DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, WHITESPACE_CLASS, IS_LINKED = range(9)
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = range(6)
-# The start of the set of each kind of grams in `AddedTokens.grams`.
+# The start of the Bloom filter of each kind of grams in `AddedTokens.grams`.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
 # Bits of `AddedTokens.sides`.
 ENDS, BEGINS, IN_WORD, CLEAR = 1, 2, 4, 8
@@ -44,10 +44,10 @@ class AddedTokens(NamedTuple):
             of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
             bordered token, starting with the symbol before its first border.
         sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the class is the first border of a
-            token, and also its first symbol. For a token that only counts as a whole word: `IN_WORD`: the token never counts next to the
-            class; `CLEAR`: the class never prevents the token.
+            token, and also its first symbol. For tokens that are recognized only as whole words: `IN_WORD`: no such token is recognized
+            next to the class; `CLEAR`: the class never prevents such a token.
         trie: the tokens. The value of a token is 0 if every text with the token is a suspect, and 1 if the text is a suspect only where the
-            token may be a whole word. Inside tokens have other values: ``class << 1``, | 1 if the token only counts as a whole word.
+            token may be a whole word. Inside tokens have other values: ``class << 1``, | 1 if the token is recognized only as a whole word.
     """
 
     params: Array
