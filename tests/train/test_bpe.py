@@ -1,4 +1,4 @@
-"""The trainer of BPE and of WordPiece by frequency, and the control of training runs (deadlines, checkpoints, interrupts)."""
+"""The trainer of BPE and of WordPiece by frequency, and the deadlines, checkpoints and interrupts of training runs."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Count(NamedTuple):
 
 
 def count(state: Count) -> Round:
-    """A round of the toy trainer, which adds one."""
+    """Run one round of the toy trainer, which adds one to the state."""
     state.number[0] += 1
     done = int(state.number[0])
     return Round(state, done, done == 10)
 
 
 def accept(_: Count) -> None:
-    """A proof that accepts any state."""
+    """Accept any state; used as the proof of toy states."""
 
 
 def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
@@ -56,7 +56,7 @@ def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
 
 
 def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
-    """A run whose deadline has passed leaves a checkpoint, and the next run continues from it and removes it."""
+    """A run whose deadline has passed writes a checkpoint, and the next run continues from this checkpoint and then removes it."""
     path, seen = tmp_path / "run.npz", list[int]()
     for number in range(1, 4):
         assert count_under(Control(deadline=0, checkpoint=path)) == (number, False)
@@ -66,7 +66,7 @@ def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
 
 
 def test_interrupt_writes_the_checkpoint(tmp_path: Path) -> None:
-    """Ctrl-C ends the round, writes the checkpoint, and then raises KeyboardInterrupt."""
+    """Ctrl-C makes a run finish the current round, write a checkpoint, and then raise KeyboardInterrupt."""
     path, before = tmp_path / "run.npz", signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         count_under(Control(lambda *_: signal.raise_signal(signal.SIGINT), checkpoint=path))
@@ -75,7 +75,9 @@ def test_interrupt_writes_the_checkpoint(tmp_path: Path) -> None:
 
 
 def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
-    """A checkpoint that is of another run, compressed, or not a checkpoint is refused, and the message contains the file."""
+    """A file is refused as a checkpoint if it belongs to another run, is compressed, or is not a checkpoint, and the message contains
+    the file.
+    """
     path = tmp_path / "run.npz"
     count_under(Control(deadline=0, checkpoint=path))
     with pytest.raises(fst.VocabularyError, match=r"run\.npz is a checkpoint of other words or options"):
@@ -91,7 +93,7 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
 
 
 def test_damaged_archives_are_refused(tmp_path: Path) -> None:
-    """A changed byte in the archive's directory of a checkpoint is reported as a VocabularyError if it is detected, and raises no other
+    """A changed byte in the archive directory of a checkpoint raises a VocabularyError if it is detected, and never raises another
     error.
     """
     path, refused = tmp_path / "run.npz", 0
@@ -107,7 +109,7 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
 
 
 def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
-    """A checkpoint with elements of 0 bytes, of which a small file can declare any number, is refused as damaged."""
+    """A checkpoint that declares elements of 0 bytes is refused as damaged, because a small file could declare any number of them."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "|V0", "fortran_order": False, "shape": (1 << 30,)})
     with zipfile.ZipFile(tmp_path / "run.npz", "w") as file:
@@ -117,7 +119,7 @@ def test_checkpoint_with_endless_elements_is_refused(tmp_path: Path) -> None:
 
 
 def test_changed_checkpoints_are_refused(tmp_path: Path) -> None:
-    """A checkpoint with a changed number is refused, even if a run could have reached this state."""
+    """A checkpoint in which a number is changed is refused, even if a run could have reached the changed state."""
     path = tmp_path / "run.npz"
     count_under(Control(deadline=0, checkpoint=path))
     with np.load(path) as stored:
@@ -147,7 +149,7 @@ WORKED: list[tuple[dict[str, int], dict[str, Any], str]] = [  # words, options, 
 
 
 def reference_of(pairs: Mapping[str, int], model: str = "BPE", **options: Any) -> tuple[list[str], list[tuple[str, str]]]:
-    """The tokens and merges that `tokenizers` learns from words without whitespace."""
+    """Return the tokens and merges that `tokenizers` learns from words without whitespace."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE() if model == "BPE" else models.WordPiece())
@@ -160,19 +162,19 @@ def reference_of(pairs: Mapping[str, int], model: str = "BPE", **options: Any) -
 
 
 def learned(result: Trained) -> tuple[list[str], list[tuple[str, str]]]:
-    """The tokens and merges of a result; also checks that its ids have no gaps."""
+    """Check that the ids of a result have no gaps, and return its tokens and merges."""
     assert [*result.vocabulary.values()] == [*range(len(result.vocabulary))]
     return [*result.vocabulary], [*result.merges]
 
 
 def random_words(random: Random, letters: str) -> dict[str, int]:
-    """A dozen words of a few letters."""
+    """Draw a dozen words of a few letters."""
     sizes = (random.randint(1, 8) for _ in range(random.randint(1, 12)))
     return {"".join(random.choices(letters, k=size)): random.randint(1, 6) for size in sizes}
 
 
 def random_options(random: Random, letters: str) -> dict[str, Any]:
-    """Random options of BPE, some with special tokens that merges can make."""
+    """Draw options of BPE, some of them with special tokens that merges can also make."""
     special = ("".join(random.choices(letters + "x", k=random.randint(1, 4))) for _ in range(random.choice([0, 0, 2, 4])))
     options: dict[str, Any] = {"vocab_size": random.randint(20, 60), "special_tokens": [*dict.fromkeys(special)]}
     options |= {"min_frequency": random.randint(0, 5)} if random.random() < 0.4 else {}
@@ -193,7 +195,9 @@ short_words = st.dictionaries(st.text("abc", min_size=1, max_size=9), st.integer
 def test_bpe_equals_a_recount_after_every_merge(
     words: dict[str, int], size: int, least: int, longest: int | None, special: list[str]
 ) -> None:
-    """BPE learns the tokens and merges of a trainer that counts all pairs again after every merge, including overlaps and ties."""
+    """BPE learns the same tokens and merges as a trainer that counts all pairs again after every merge, even if pairs overlap or are
+    tied.
+    """
     alphabet = [letter for letter in sorted({*"".join(words)}) if letter not in special]
     options = {"min_frequency": least, "max_token_length": longest}
     result = bpe(Words.of_pairs(words.items()), vocab_size=size + len(special), special_tokens=special, **options)  # type: ignore[arg-type]
@@ -215,8 +219,8 @@ def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch
 
 @pytest.mark.parametrize("seed", range(4))
 def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
-    """With a prefix and suffix that occur in words, BPE learns the same tokens and merges as `tokenizers`, given the order of symbols in
-    `tokenizers`.
+    """If the prefix and the suffix also occur in words, BPE learns the same tokens and merges as `tokenizers`, given the same order of
+    symbols.
     """
     random = Random(seed)
     for _ in range(25):
@@ -229,8 +233,8 @@ def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
 
 
 def test_limited_alphabet_deletes_rare_characters() -> None:
-    """Characters beyond `limit_alphabet` are deleted, so their neighbours become adjacent; of equally frequent ones, small code points
-    remain.
+    """Characters beyond `limit_alphabet` are deleted, so their neighbours become adjacent; if frequencies are equal, smaller code points
+    are kept.
     """
     words = {"axb": 5, "ab": 2, "yaz": 1}
     assert learned(bpe(Words.of_pairs(words.items()), limit_alphabet=2)) == reference_of(words, limit_alphabet=2)
@@ -240,14 +244,14 @@ def test_limited_alphabet_deletes_rare_characters() -> None:
 
 @pytest.mark.parametrize(("words", "options", "tokens"), WORKED, ids=[str(number) for number in range(len(WORKED))])
 def test_worked_examples(words: dict[str, int], options: dict[str, Any], tokens: str) -> None:
-    """For the examples of courses, the merged tokens are those of the courses."""
+    """For the worked examples of several courses, the merged tokens equal those that the courses list."""
     result = bpe(Words.of_pairs(words.items()), **options)
     merged = ["".join(pair) for pair in result.merges]
     assert merged[: len(tokens.split())] == tokens.split()
 
 
 def test_counts_are_occurrences_when_a_token_was_made() -> None:
-    """The count of a symbol is its number of occurrences, the count of a merged token its number of merges, and of a special token 0."""
+    """The count of a symbol is its number of occurrences, that of a merged token its number of merges, and that of a special token 0."""
     result = bpe(Words.of_pairs([("aaa", 2), ("ab", 3)]), special_tokens=["<s>"])
     assert dict(zip(result.vocabulary, result.counts.tolist(), strict=True)) == {"<s>": 0, "a": 9, "b": 3, "aa": 2, "ab": 3, "aaa": 2}
 
@@ -257,18 +261,20 @@ def test_counts_are_occurrences_when_a_token_was_made() -> None:
     [({"vocab_size": 4}, "size"), ({}, "no pair"), ({"min_frequency": 4}, "min_frequency"), ({"min_frequency": 9}, "min_frequency")],
 )
 def test_result_states_why_training_stopped(options: dict[str, Any], stopped: str) -> None:
-    """`stopped` contains the reason for the end: the size is reached, there is no pair, or the best pair is too rare."""
+    """`stopped` contains the reason why training ended: the size was reached, no pair was left, or the best pair was too rare."""
     assert bpe(Words.of_pairs([("abc", 3), ("bc", 2)]), **options).stopped == stopped
 
 
 def test_no_words_give_special_tokens_and_alphabet() -> None:
-    """Without words, the vocabulary consists of the special tokens and the initial alphabet."""
+    """If there are no words, the vocabulary consists of the special tokens and the initial alphabet."""
     result = bpe(Words.of_pairs([]), special_tokens=["<s>"], initial_alphabet="ba")
     assert ([*result.vocabulary], result.stopped) == (["<s>", "a", "b"], "no pair")
 
 
 def test_bytes_follow_the_letters_of_byte_level() -> None:
-    """In a byte-level pipeline, words are bytes, the ids are in the order of the letters for bytes, and all 256 letters have ids."""
+    """In a byte-level pipeline, words consist of bytes, all 256 letters for bytes have ids, and these ids are in the order of the
+    letters.
+    """
     from tokenizers import pre_tokenizers
 
     words = Words.of_pairs([(" ca\u00e9".encode(), 3), (b" ca\xff", 2), (b"ca", 2)])
@@ -278,7 +284,7 @@ def test_bytes_follow_the_letters_of_byte_level() -> None:
 
 
 def test_byte_tokens_follow_the_special_tokens() -> None:
-    """With `byte_fallback`, the tokens of all bytes follow the special tokens."""
+    """With `byte_fallback`, a token for each byte follows the special tokens."""
     result = bpe(Words.of_pairs([("ab", 1)]), byte_fallback=True, special_tokens=["<s>"], vocab_size=260)
     assert [*result.vocabulary][:3] == ["<s>", "<0x00>", "<0x01>"]
     assert [*result.vocabulary][256:] == ["<0xFF>", "a", "b", "ab"]
@@ -343,7 +349,7 @@ def test_unsupported_options_are_refused() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "##"])
 def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after every merge and continues from its checkpoint gives the result of an uninterrupted run."""
+    """A run that stops after every merge and continues from its checkpoint gives the same result as an uninterrupted run."""
     random, path = Random(1), tmp_path / "run.npz"
     words = Words.of_pairs(random_words(random, "ab#").items())
     options: dict[str, Any] = {"vocab_size": 24, "special_tokens": ["ab", "ba"], "continuing_subword_prefix": prefix}
@@ -379,7 +385,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", range(2))
 def test_wordpiece_by_frequency_equals_tokenizers(seed: int) -> None:
-    """WordPiece by frequency learns the same ids as `tokenizers`, given the order of symbols in `tokenizers`."""
+    """WordPiece by frequency learns the same ids as `tokenizers`, given the same order of symbols."""
     random = Random(seed)
     for _ in range(20):
         words, options = random_words(random, LETTERS), random_options(random, LETTERS)
@@ -388,7 +394,7 @@ def test_wordpiece_by_frequency_equals_tokenizers(seed: int) -> None:
 
 
 def test_continuing_symbols_follow_the_alphabet_by_code_point() -> None:
-    """Symbols with the prefix follow the other symbols, in the order of their code points."""
+    """Symbols with the prefix for continuations follow the other symbols, in the order of their code points."""
     assert [*wordpiece(Words.of_pairs([("cab", 1), ("bc", 1)]), vocab_size=7).vocabulary][:6] == ["a", "b", "c", "##a", "##b", "##c"]
 
 
@@ -429,7 +435,9 @@ def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
 
 
 def test_counted_words_keep_their_splitter() -> None:
-    """Words that were counted with a named splitter need no `splitter` to train the vocabulary of their texts."""
+    """Words that were counted with a named splitter can be used for training without `splitter`, and give the same vocabulary as their
+    texts.
+    """
     texts = ["Ein Café, zwei Cafés!", "drei"]
     whole = train.bpe(texts, splitter="gpt2", vocab_size=270)
     assert learned(train.bpe(train.words(texts, splitter="gpt2"), vocab_size=270)) == learned(whole)

@@ -1,4 +1,4 @@
-"""Checkpoints that were changed and sealed again are refused, or are safe for kernels."""
+"""A checkpoint that was changed and sealed again with a correct digest is refused, or is safe for kernels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOUNDARIES = (-3, -2, -1, 0, 1, 2, 3, 7, 1 << 20, (1 << 31) - 1, -1 << 31, 1 << 
 
 
 def options_of(kind: str) -> dict[str, Any]:
-    """The options of a kind of run, with a size that allows some merges or prunings."""
+    """Return the options of a kind of run, with a size that is reached after some merges or prunings."""
     return {"vocab_size": 6 if kind in ("unigram", "exact") else 40, **RUNS[kind][1]}
 
 
@@ -43,7 +43,7 @@ def words_of(draw: Random) -> Words:
 
 
 def stored(kind: str, words: Words, rounds: int, path: Path) -> tuple[str, Arrays] | None:
-    """The digest and the arrays of a checkpoint after some short rounds, or None if training has ended."""
+    """Return the digest and the arrays of a checkpoint after some short rounds, or None if training has already ended."""
     for _ in range(rounds):
         RUNS[kind][0](words, **options_of(kind), deadline=0, checkpoint=path)
         if not path.exists():
@@ -55,7 +55,7 @@ def stored(kind: str, words: Words, rounds: int, path: Path) -> tuple[str, Array
 
 
 def change(draw: Random, arrays: Arrays) -> str:
-    """Change one array at random, and return its name."""
+    """Change one array at random, and return the name of the array."""
     name = draw.choice([name for name, array in arrays.items() if len(array)])
     array = arrays[name] = arrays[name].copy()
     used = array.shape[0] if draw.random() < 0.5 else min(len(array), 30)
@@ -94,7 +94,7 @@ def resume(kind: str, words: Words, digest: str, arrays: Arrays, path: Path) -> 
 
 
 def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
-    """Continue from changed checkpoints of one run; return the number of refused and of accepted checkpoints."""
+    """Continue training from changed checkpoints of one run; return how many were refused and how many accepted."""
     draw, path, counts = Random(f"{kind} {seed}"), folder / "run.npz", [0, 0]
     path.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
@@ -104,7 +104,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
         words = words_of(draw)
         try:
             found = stored(kind, words, draw.randint(1, 6), path)
-        except fst.VocabularyError:  # the words have fewer than two pieces
+        except fst.VocabularyError:  # happens if the words have fewer than two pieces
             return 0, 0
         if found is None:
             return 0, 0
@@ -120,7 +120,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("kind", RUNS)
 def test_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path) -> None:
-    """A checkpoint with changed arrays and a valid seal is refused, or training ends without an index out of bounds."""
+    """A checkpoint with changed arrays and a correct seal is refused, or training ends without reading outside an array."""
     refused, finished = map(sum, zip(*(fuzz(kind, seed, tmp_path, 20) for seed in range(4)), strict=True))
     assert refused > 10
     assert finished > 10
@@ -129,7 +129,7 @@ def test_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", RUNS)
 def test_many_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path) -> None:
-    """More changed checkpoints are refused, or training ends."""
+    """More checkpoints with changed arrays are refused, or training ends."""
     for seed in range(4, 24):
         fuzz(kind, seed, tmp_path, 20)
 
@@ -173,7 +173,7 @@ def test_arrays_are_refused_by_name(
 
 
 def test_tokens_are_no_longer_than_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Merges that repeatedly double a token are refused before the token takes memory."""
+    """Merges that double a token again and again are refused before memory is allocated for the token."""
     monkeypatch.setattr(run, "STEPS", 1)
     words, path = Words.of_pairs({"abcabcabcabc": 3, "bcbca": 2}.items()), tmp_path / "run.npz"
     found = stored("bpe", words, 5, path)

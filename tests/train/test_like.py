@@ -39,20 +39,20 @@ SENTENCES = [line for place in range(1, 5) for line in CORPUS[place % 3 :]]
 
 
 def template(bos: str, eos: str, ids: dict[str, int]) -> Any:
-    """A post-processor with two tokens around a text, inside a sequence."""
+    """Make a post-processor, inside a sequence, that puts two tokens around a text."""
     special = [(bos, ids[bos]), (eos, ids[eos])]
     around: Any = processors.TemplateProcessing(single=f"{bos} $A {eos}", pair=f"{bos} $A {eos} $B:1 {eos}:1", special_tokens=special)
     return around
 
 
 def of(reference: Any, **named: Any) -> Any:
-    """A fast tokenizer of `transformers`."""
+    """Make a fast tokenizer of `transformers`."""
     return PreTrainedTokenizerFast(tokenizer_object=reference, **named)
 
 
 @cache
 def byte_level() -> Any:
-    """A tokenizer like RoBERTa's, with its flags of <mask>, and with an added token that is not special."""
+    """Make a tokenizer like RoBERTa's, with the same flags of <mask>, and with an added token that is not special."""
     ids = {"<s>": 0, "</s>": 1, "<unk>": 2, "<mask>": 3, "a": 4, "b": 5, "ab": 6}
     reference: Any = tokenizers.Tokenizer(models.BPE(vocab=ids, merges=[("a", "b")]))
     reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -66,7 +66,7 @@ def byte_level() -> Any:
 
 @cache
 def bert() -> Any:
-    """A tokenizer like BERT's."""
+    """Make a tokenizer like BERT's."""
     ids = {token: number for number, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able"])}
     reference: Any = tokenizers.Tokenizer(models.WordPiece(vocab=ids, unk_token="[UNK]"))
     reference.normalizer, reference.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
@@ -77,7 +77,7 @@ def bert() -> Any:
 
 @cache
 def llama() -> Any:
-    """A tokenizer like Llama's: BPE over characters, with ▁ before the text, and byte_fallback."""
+    """Make a tokenizer like Llama's: BPE over characters, with ▁ before the text, and byte_fallback."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "a", "▁a"]
     ids = {token: number for number, token in enumerate(tokens)}
     model: Any = models.BPE(vocab=ids, merges=[("▁", "a")], unk_token="<unk>", fuse_unk=True, byte_fallback=True)
@@ -91,7 +91,7 @@ def llama() -> Any:
 
 @cache
 def t5() -> Any:
-    """A tokenizer like T5's: Unigram with Metaspace."""
+    """Make a tokenizer like T5's: Unigram with Metaspace."""
     ids = {"<pad>": 0, "</s>": 1, "<unk>": 2, "▁": 3, "a": 4}
     reference: Any = tokenizers.Tokenizer(models.Unigram([(token, -float(number)) for token, number in ids.items()], unk_id=2))
     reference.pre_tokenizer, reference.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
@@ -102,7 +102,7 @@ def t5() -> Any:
 
 @cache
 def word_level() -> Any:
-    """A WordLevel tokenizer."""
+    """Make a WordLevel tokenizer."""
     reference: Any = tokenizers.Tokenizer(models.WordLevel(vocab={"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
     reference.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     reference.add_special_tokens(["[UNK]"])
@@ -114,13 +114,13 @@ EXACT = [byte_level, llama, word_level]  # transformers trains these without ran
 
 
 def document_of(reference: Any) -> dict[str, Any]:
-    """The tokenizer.json of a `transformers` tokenizer; empty settings of the model become null."""
+    """Return the tokenizer.json of a `transformers` tokenizer, in which empty settings of the model are replaced by null."""
     document: dict[str, Any] = json.loads(reference.backend_tokenizer.to_str())
     return document
 
 
 def unordered(document: dict[str, Any]) -> dict[str, Any]:
-    """The tokenizer.json with sorted tokens, because `transformers` gives them a random order."""
+    """Return a tokenizer.json with sorted tokens, because `transformers` orders them at random."""
     model = document["model"]
     return {**document, "model": {**model, "vocab": sorted(token for token, *_ in model["vocab"])}}
 
@@ -133,13 +133,15 @@ def test_document_is_that_of_transformers(old: Callable[[], Any]) -> None:
 
 
 def test_pieces_are_those_of_transformers() -> None:
-    """A Unigram vocabulary gives the same pieces as `transformers`, where the order and the scores of some characters are random."""
+    """A Unigram vocabulary has the same pieces as in `transformers`, which assigns the order and the scores of some characters at
+    random.
+    """
     expected = document_of(t5().train_new_from_iterator(SENTENCES, 110))
     assert unordered(train.like(t5(), SENTENCES, 110).to_json()) == unordered(expected)
 
 
 def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
-    """A WordPiece vocabulary like an old one, in which the characters with ## have the random order of `transformers`."""
+    """Train a WordPiece vocabulary like an old one, with the characters with ## in the order that `transformers` chose at random."""
     tokens = expected["model"]["vocab"]
     recipe = recipe_of(*statement_of(old))
     words, pipeline = words_of(texts, splitter=recipe.pipeline)
@@ -148,7 +150,7 @@ def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
 
 
 def test_wordpiece_is_that_of_transformers() -> None:
-    """A WordPiece vocabulary equals that of `transformers`, given the random order of the characters with ##."""
+    """A WordPiece vocabulary equals that of `transformers`, given the same random order of the characters with ##."""
     expected = document_of(bert().train_new_from_iterator(SENTENCES, 120))
     assert in_order(bert(), SENTENCES, expected).to_json() == expected
     assert len(train.like(bert(), SENTENCES, 120).vocabulary) == 120
@@ -175,7 +177,7 @@ def test_all_forms_of_an_old_tokenizer_agree(kind: str, tmp_path: Path) -> None:
 
 
 def test_tables_and_trained_vocabularies_are_old_ones() -> None:
-    """A table, and a vocabulary that was trained like a tokenizer, give the same new vocabulary as the tokenizer."""
+    """A table of a tokenizer, or a vocabulary that was trained like it, gives the same new vocabulary as the tokenizer."""
     first = train.like(byte_level(), SENTENCES, 330)
     for old in [fst.compile.tokenizer(byte_level()), first]:
         other = train.like(old, SENTENCES, 330)
@@ -185,7 +187,9 @@ def test_tables_and_trained_vocabularies_are_old_ones() -> None:
 
 
 def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
-    """An encoding of `tiktoken` gives the vocabulary of the splitter with its pattern, and is refused if no splitter has it."""
+    """For an encoding of `tiktoken`, the splitter with the same pattern is used, and the encoding is refused if there is no such
+    splitter.
+    """
     options: dict[str, Any] = {"vocab_size": 300, "special_tokens": ["<|end|>"]}
     expected = train.bpe(SENTENCES, splitter="cl100k", **options)
     expected.save(tmp_path / "a.tiktoken")
@@ -200,8 +204,8 @@ def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
 
 
 def test_models_of_sentencepiece_are_old_ones(tmp_path: Path) -> None:
-    """A .model gives a vocabulary with its normalizer and special tokens, and the new .model gives `sentencepiece` the ids of the new
-    table.
+    """The new vocabulary has the normalizer and special tokens of the old .model, and `sentencepiece` gives the same ids with the new
+    .model as the new table.
     """
     texts = [text for text in SENTENCES if "</s>" not in text]
     options: dict[str, Any] = {"special_tokens": ["<unk>", "<s>", "</s>"], "unk_token": "<unk>", "fuse_unk": True}
@@ -216,14 +220,14 @@ def test_models_of_sentencepiece_are_old_ones(tmp_path: Path) -> None:
 
 
 def test_settings_are_kept() -> None:
-    """The names of special tokens, the maximum length and the sides of the old table are kept in the new table."""
+    """The new table has the same names of special tokens, maximum length and sides of padding and truncation as the old table."""
     settings = train.like(fst.compile.tokenizer(byte_level()), SENTENCES, 330).tokenizer()._metadata.settings
     assert settings.model_max_length == 77
     assert settings.named_tokens == {"bos_token": "<s>", "eos_token": "</s>", "mask_token": "<mask>"}
 
 
 def test_special_tokens_are_renamed_and_added() -> None:
-    """Special tokens can be renamed, and new ones follow the old ones with their flags, as in `transformers`."""
+    """Special tokens can be renamed, and new special tokens follow the old ones with their flags, as in `transformers`."""
     new = ["[NEW]", tokenizers.AddedToken("[STRIPS]", rstrip=True, normalized=False)]
     names = {"[SEP]": "[END]", "[UNK]": "[WHAT]"}
     reference = bert().train_new_from_iterator(SENTENCES, 120, new_special_tokens=new, special_tokens_map=names)
@@ -246,13 +250,13 @@ def test_special_tokens_are_renamed_and_added() -> None:
     ],
 )
 def test_arguments_without_meaning_are_errors(options: Any, message: str) -> None:
-    """An argument that contradicts the old tokenizer, or has no meaning for it, is refused by name."""
+    """An argument that contradicts the old tokenizer, or has no meaning for it, is refused, and the message contains its name."""
     with pytest.raises(fst.FstError, match=message):
         train.like(bert(), SENTENCES, 120, **options)
 
 
 def test_nested_post_processors_get_new_ids() -> None:
-    """The ids in a post-processor inside a sequence are those of the new vocabulary."""
+    """In a post-processor inside a sequence, the ids are replaced by those of the new vocabulary."""
     live = json.loads(byte_level().backend_tokenizer.to_str())
     live["post_processor"] = {"type": "Sequence", "processors": [json.loads(llama().backend_tokenizer.to_str())["post_processor"]]}
     old = tokenizers.Tokenizer.from_str(json.dumps(live))
@@ -262,7 +266,7 @@ def test_nested_post_processors_get_new_ids() -> None:
 
 
 def test_post_processors_need_special_tokens() -> None:
-    """A post-processor with a token that is not special in the old tokenizer is refused with the name of the token."""
+    """A post-processor is refused if it contains a token that is not special in the old tokenizer, and the message contains the token."""
     live = json.loads(bert().backend_tokenizer.to_str())
     live["added_tokens"] = [token for token in live["added_tokens"] if token["content"] != "[SEP]"]
     with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token; make it a special token"):
@@ -270,7 +274,7 @@ def test_post_processors_need_special_tokens() -> None:
 
 
 def test_single_new_special_token_is_refused() -> None:
-    """`new_special_tokens` is refused if it is a str instead of a list."""
+    """A `new_special_tokens` that is a str instead of a list is refused."""
     with pytest.raises(VocabularyError, match="new_special_tokens is '<new>'; expected a list"):
         train.like(bert(), SENTENCES, 120, new_special_tokens="<new>")
 
@@ -293,7 +297,7 @@ def test_size_is_that_of_the_old_vocabulary() -> None:
 
 
 def test_options_reach_the_trainer() -> None:
-    """Options of the trainer replace the old tokenizer's settings."""
+    """Options that are passed to the trainer replace the settings of the old tokenizer."""
     trained = train.like(llama(), SENTENCES, 400, byte_fallback=True, min_frequency=100)
     assert trained.stopped == "min_frequency"
     assert trained.vocabulary["<0xFF>"] == 258
@@ -301,14 +305,14 @@ def test_options_reach_the_trainer() -> None:
 
 
 def test_texts_may_be_counted_words() -> None:
-    """Words that were counted with the old tokenizer give the vocabulary of their texts."""
+    """Words that were counted with the old tokenizer give the same vocabulary as their texts."""
     words = train.words(SENTENCES, splitter=byte_level())
     assert train.like(byte_level(), words, 330).vocabulary == train.like(byte_level(), SENTENCES, 330).vocabulary
 
 
 @pytest.mark.parametrize("kind", ["byte_level", "bert"])
 def test_drop_in_trains(kind: str) -> None:
-    """`train_new_from_iterator` of `fst.hf` gives the tokens, named tokens and model inputs of `transformers`."""
+    """`train_new_from_iterator` of `fst.hf` gives the same tokens, named tokens and model inputs as in `transformers`."""
     live = OLD[kind]()
     batches = (SENTENCES[place : place + 3] for place in range(0, len(SENTENCES), 3))
     names, new = {"<s>": "<begin>", "[CLS]": "[BEGIN]"}, ["[NEW]"]
@@ -320,17 +324,17 @@ def test_drop_in_trains(kind: str) -> None:
     assert other.special_tokens_map == reference.special_tokens_map
     assert other.extra_special_tokens == reference.extra_special_tokens
     assert other.model_max_length == reference.model_max_length
-    if kind == "byte_level":  # transformers gives the characters of WordPiece a random order
+    if kind == "byte_level":  # `transformers` orders the characters of WordPiece at random
         assert other.get_vocab() == reference.get_vocab()
         assert other(CORPUS)["input_ids"] == reference(CORPUS)["input_ids"]
 
 
 @cache
 def sample() -> list[str]:
-    """Lines of texts in several scripts."""
+    """Return lines of texts in several scripts."""
     names = "wikitext2_test.txt", "docs_zh.md", "docs_hi.md", "docs_ar.md", "code_python.txt"
     lines = [line for name in names for line in (SHARED / "corpora" / name).read_text("utf-8").splitlines()[:300]]
-    return [line.replace("<unk>", "") for line in lines]  # otherwise, merges would make this unknown token
+    return [line.replace("<unk>", "") for line in lines]  # without this, merges would make this unknown token
 
 
 REAL = ["vocab_bpe/gpt2", "vocab_bpe/roberta", "vocab_bpe/qwen3", "vocab_bpe/mistral01", "vocab/bert-base-cased"]
@@ -340,7 +344,7 @@ REAL = ["vocab_bpe/gpt2", "vocab_bpe/roberta", "vocab_bpe/qwen3", "vocab_bpe/mis
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
-    """For well-known models, tokens and ids equal those of `transformers`, given the random order of the characters with ##."""
+    """For well-known models, tokens and ids equal those of `transformers`, given the same random order of the characters with ##."""
     old = AutoTokenizer.from_pretrained(SHARED / name)
     reference = old.train_new_from_iterator(sample(), 4000)
     trained = in_order(old, sample(), document_of(reference)) if name.startswith("vocab/") else train.like(old, sample(), 4000)
@@ -352,7 +356,7 @@ def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5", "albert"])
 def test_real_pieces_are_those_of_transformers(name: str) -> None:
-    """For well-known Unigram models, the tokenizer.json matches `transformers`, apart from the order and the scores of pieces."""
+    """For well-known Unigram models, the tokenizer.json equals that of `transformers`, except for the order and the scores of pieces."""
     old = AutoTokenizer.from_pretrained(SHARED / "vocab_unigram" / name)
     expected = document_of(old.train_new_from_iterator(sample(), 4000))
     assert unordered(train.like(old, sample(), 4000).to_json()) == unordered(expected)

@@ -1,4 +1,4 @@
-"""`train.trim` and `train.extend`, which make vocabularies from old ones."""
+"""`train.trim` and `train.extend` make new vocabularies from old ones."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ SPECIALS = ["<unk>", "<pad>", "<s>"]
 
 @cache
 def lines() -> list[str]:
-    """Texts over a few letters, some of which have several bytes."""
+    """Draw texts over a few letters, some of which have several bytes."""
     draw = random.Random(7)
     words = ["".join(draw.choices("aabcé日", k=draw.randint(1, 8))) for _ in range(80)]
     return [" ".join(draw.choices(words, k=12)) for _ in range(40)]
 
 
 def trained(model: Any, trainer: Any, pre_tokenizer: Any) -> Tokenizer:
-    """Train a tokenizer of `tokenizers`."""
+    """Train a tokenizer with `tokenizers`."""
     tok = Tokenizer(model)
     tok.pre_tokenizer = pre_tokenizer
     tok.train_from_iterator(lines(), trainer)
@@ -89,7 +89,7 @@ def word_level() -> Tokenizer:
     return trained(models.WordLevel(unk_token="<unk>"), trainer, pre_tokenizers.WhitespaceSplit())
 
 
-KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # the tokenizer, and the number of tokens to keep
+KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # a function that makes the old tokenizer, and the number of tokens to keep
     "BPE over bytes": (bpe_over_bytes, 290),
     "BPE over characters": (bpe_over_characters, 40),
     "BPE with a suffix": (bpe_with_suffix, 40),
@@ -101,7 +101,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[int, int]:
-    """Check the ids of texts whose tokens are all kept; return the number of these texts and of the others."""
+    """Check the ids of texts whose tokens are all kept; return how many texts these are and how many others there are."""
     tok, same, other = new.trained.tokenizer(), 0, 0
     for text in texts:
         ids = new.ids[old.encode(text)]
@@ -116,7 +116,7 @@ def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[i
 
 @each_kind
 def test_texts_of_kept_tokens_have_the_mapped_ids(kind: str) -> None:
-    """A text whose tokens are all kept has these tokens in the trimmed vocabulary, with their new ids."""
+    """If all tokens of a text are kept, the trimmed vocabulary segments the text into the same tokens, with their new ids."""
     make, keep = KINDS[kind]
     live = make()
     new = fst.train.trim(live, lines(), keep)
@@ -129,7 +129,7 @@ def test_texts_of_kept_tokens_have_the_mapped_ids(kind: str) -> None:
 
 @each_kind
 def test_trimmed_vocabularies_keep_the_order_and_the_special_tokens(kind: str) -> None:
-    """The new ids are 0, 1, 2 … in the order of the old ids, and special tokens are kept."""
+    """The new ids are 0, 1, 2 … in the order of the old ids, and all special tokens are kept."""
     make, keep = KINDS[kind]
     live = make()
     trimmed = fst.train.trim(live, lines(), keep)
@@ -141,7 +141,7 @@ def test_trimmed_vocabularies_keep_the_order_and_the_special_tokens(kind: str) -
 
 
 def test_trimmed_vocabularies_are_read_by_the_reference(tmp_path: Path) -> None:
-    """A trimmed vocabulary's tokenizer.json has the template, the padding and the added tokens of the old one, with new ids."""
+    """The tokenizer.json of a trimmed vocabulary has the same template, padding and added tokens as the old one, with the new ids."""
     live = bpe_over_bytes()
     new = fst.train.trim(live, lines(), 290).trained
     new.save(tmp_path / "tokenizer.json")
@@ -156,7 +156,7 @@ def test_trimmed_vocabularies_are_read_by_the_reference(tmp_path: Path) -> None:
 
 
 def test_most_used_tokens_stay() -> None:
-    """The tokens that occur most often in the words are kept, and of equally frequent ones the smallest ids."""
+    """The tokens that occur most often in the words are kept; if tokens are equally frequent, those with smaller ids are kept."""
     old = compiled(["[UNK]", "h", "p", "##u", "##g", "##ug", "hug", "pug", "hugu"], unk_token="[UNK]")
     trimmed = fst.train.trim(old, {"hug": 3, "pug": 4, "hug u": 1}, 7)
     assert [*trimmed.trained.vocabulary] == ["[UNK]", "h", "p", "##u", "##g", "hug", "pug"]
@@ -166,7 +166,7 @@ def test_most_used_tokens_stay() -> None:
 
 
 def test_parts_of_kept_tokens_stay() -> None:
-    """If a token of BPE is kept, so are the parts that its merges need, even if they never occur as tokens."""
+    """If a token of BPE is kept, the parts from which its merges make it are kept, too, even if they never occur as tokens."""
     ids = {token: number for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])}
     tok = Tokenizer(models.BPE(ids, [("a", "b"), ("ab", "c"), ("c", "a")]))
     trimmed = fst.train.trim(tok, {"abc": 9, "ca": 8, "bcc": 1}, 5)
@@ -176,7 +176,7 @@ def test_parts_of_kept_tokens_stay() -> None:
 
 
 def test_sizes_that_are_out_of_range_are_refused() -> None:
-    """A size above the old size, or below the number of required tokens, is refused with both numbers."""
+    """A size that is above the old size or below the number of required tokens is refused, and the message contains both numbers."""
     live = wordpiece()
     with pytest.raises(VocabularyError, match=r"keep is 121; expected at most 120"):
         fst.train.trim(live, lines(), 121)
@@ -188,13 +188,13 @@ MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", "WordPi
 
 
 def words_of(live: Tokenizer, texts: Iterable[str]) -> Counter[str]:
-    """The words of texts by the pre-tokenizer of a tokenizer."""
+    """Return the words into which the pre-tokenizer of a tokenizer splits texts."""
     return Counter(word for text in texts for word, _ in live.pre_tokenizer.pre_tokenize_str(text))
 
 
 @pytest.mark.parametrize("kind", MERGING)
 def test_new_tokens_are_those_of_a_recount(kind: str) -> None:
-    """The new tokens are the most frequent pairs of tokens, counted again after each merge."""
+    """The new tokens are the most frequent pairs of tokens if all pairs are counted again after each merge."""
     live = KINDS[kind][0]()
     words = words_of(live, lines())
     splits = {word: [token.value for token in live.model.tokenize(word)] for word in words}
@@ -211,7 +211,7 @@ def undone(ids: Iterable[int], size: int, parts: Mapping[int, Sequence[int]]) ->
 
 
 def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> None:
-    """Check that the ids of texts, with new tokens replaced by their parts, match the old tokenizer."""
+    """Check that the ids of texts equal those of the old tokenizer if new tokens are replaced by their parts."""
     ids, size = extended.vocabulary, max(live.get_vocab().values()) + 1
     parts = {ids[left + right]: (ids[left], ids[right]) for left, right in extended.merges}
     again, tok = Tokenizer.from_str(json.dumps(extended.to_json())), extended.tokenizer()
@@ -223,7 +223,9 @@ def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> 
 
 @pytest.mark.parametrize("kind", MERGING[:3])
 def test_new_merges_undone_give_the_old_ids(kind: str) -> None:
-    """Extension changes the tokens of a text only by joining neighbours to new tokens, and keeps old ids and the order of old merges."""
+    """Extension changes the tokens of a text only by joining adjacent tokens to new tokens, and keeps the old ids and the order of old
+    merges.
+    """
     live = KINDS[kind][0]()
     extended = fst.train.extend(live, lines(), 40)
     assert {token: extended.vocabulary[token] for token in live.get_vocab()} == live.get_vocab()
@@ -244,7 +246,7 @@ COUNTS = st.dictionaries(SHORT, st.integers(1, 5), min_size=1)
 @given(merges=st.lists(st.tuples(SHORT, SHORT), max_size=6), words=COUNTS, texts=st.lists(SHORT))
 @examples(120)
 def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[str, int], texts: list[str]) -> None:
-    """If a new merge makes an old token that old merges cannot make, or an added token, the token keeps its id."""
+    """If a new merge makes an added token, or an old token that no old merge makes, the token keeps its id."""
     made = list(dict.fromkeys(merges))
     tokens = dict.fromkeys(["a", "b", "c", *(token for left, right in made for token in (left, right, left + right))])
     live = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, made))
@@ -257,7 +259,7 @@ def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[s
 
 
 def test_unknown_text_is_in_no_new_token() -> None:
-    """Unknown characters and the bytes of characters are part of no new token."""
+    """No new token contains an unknown character, or the byte tokens of a character."""
     tokens = {"<unk>": 0, "a": 1, "b": 2, **{f"<0x{byte:02X}>": 3 + byte for byte in range(256)}}
     live = Tokenizer(models.BPE(tokens, [], unk_token="<unk>", byte_fallback=True))
     extended = fst.train.extend(live, {"aéb": 9, "ab": 1, "éé": 5}, 3)
@@ -268,7 +270,7 @@ def test_unknown_text_is_in_no_new_token() -> None:
 
 
 def test_extended_word_level_has_the_most_frequent_words() -> None:
-    """A WordLevel vocabulary gets the most frequent words that are not tokens; of equally frequent words, the smallest code points."""
+    """A WordLevel vocabulary gets the most frequent words that are not tokens; equally frequent words are ordered by code points."""
     old = Tokenizer(models.WordLevel({"<unk>": 0, "hug": 1, "pug": 7}, unk_token="<unk>"))
     extended = fst.train.extend(old, {"hug": 9, "b": 3, "a": 3, "c": 4, "d": 1}, 3)
     assert extended.vocabulary == {"<unk>": 0, "hug": 1, "pug": 7, "c": 8, "a": 9, "b": 10}
@@ -276,7 +278,9 @@ def test_extended_word_level_has_the_most_frequent_words() -> None:
 
 
 def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
-    """A run that the deadline stops leaves a checkpoint, from which further runs give the same vocabulary."""
+    """A run that stops at its deadline writes a checkpoint, and runs that continue from it give the same vocabulary as an uninterrupted
+    run.
+    """
     live, path = bpe_over_characters(), tmp_path / "run.npz"
     merges_of = fst.train.extend(live, lines(), 40).merges
     with pytest.MonkeyPatch.context() as patch:
@@ -291,7 +295,7 @@ def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", ["3", 1.5, None])
 def test_numbers_of_tokens_are_whole(number: Any) -> None:
-    """A number of tokens that is not an integer is refused by the argument's name."""
+    """A number of tokens that is not an integer is refused, and the message contains the argument's name."""
     with pytest.raises(VocabularyError, match=f"add is {number!r}; expected a whole number"):
         fst.train.extend(wordpiece(), lines(), number)
     with pytest.raises(VocabularyError, match=f"keep is {number!r}; expected a whole number"):
@@ -299,7 +303,7 @@ def test_numbers_of_tokens_are_whole(number: Any) -> None:
 
 
 def test_impossible_extensions_are_refused() -> None:
-    """Extending Unigram is refused, and so is a negative number of new tokens."""
+    """Extension of a Unigram vocabulary is refused, and so is a negative number of new tokens."""
     with pytest.raises(UnsupportedError, match="the vocabulary is Unigram, whose scores would change"):
         fst.train.extend(unigram(), lines(), 10)
     with pytest.raises(VocabularyError, match="add is -1; expected a whole number from 0"):
@@ -309,7 +313,7 @@ def test_impossible_extensions_are_refused() -> None:
 
 
 def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
-    """A tokenizer of `tokenizers`, an fst.Tokenizer, a table, its file, a tokenizer.json and a trained vocabulary give the same result."""
+    """A `tokenizers.Tokenizer`, an fst.Tokenizer, a table, its file, a tokenizer.json and a trained vocabulary give the same result."""
     live = wordpiece()
     live.save(str(tmp_path / "tokenizer.json"))
     table = compiled(live)
@@ -320,14 +324,14 @@ def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
 
 
 def encoding_of(pattern: str) -> tiktoken.Encoding:
-    """A small encoding of `tiktoken`."""
+    """Make a small encoding of `tiktoken`."""
     tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"bc", b"abc", b" a", b"ca", b"  ", b"   ", b"    "]
     ranks = {token: rank for rank, token in enumerate(tokens)}
     return tiktoken.Encoding("small", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
 
 
 def test_encodings_of_tiktoken_are_trimmed_and_extended(tmp_path: Path) -> None:
-    """An encoding of `tiktoken` with a known pattern is trimmed to ranks, and extended after its last id."""
+    """An encoding of `tiktoken` with a known pattern can be trimmed, which gives ranks, and extended with ids after its last id."""
     old = encoding_of(ENCODINGS["cl100k_base"].pattern)
     texts = ["abc ab  a   abc cab xyzzy"] * 3
     trimmed = fst.train.trim(old, texts, 261)
@@ -351,7 +355,7 @@ def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "keep"), [("vocab_bpe/mistral01", 12_000), ("vocab/bert-base-cased", 8_000)])
 def test_trimmed_vocabularies_of_the_field(name: str, keep: int) -> None:
-    """After Mistral and BERT are trimmed on a corpus, texts of kept tokens have the same tokens as before."""
+    """If the vocabularies of Mistral and BERT are trimmed on a corpus, texts of kept tokens have the same tokens as before."""
     text = (SHARED / "corpora" / "en_books_20MB.txt").read_text("utf-8")[:200_000]
     texts: Sequence[str] = text.splitlines(keepends=True)
     old = fst.Tokenizer(compiled(SHARED / name))
@@ -362,7 +366,7 @@ def test_trimmed_vocabularies_of_the_field(name: str, keep: int) -> None:
 @needs_shared
 @pytest.mark.slow
 def test_extended_vocabulary_of_the_field() -> None:
-    """After GPT-2 is extended on Python code, texts have the same tokens as before, except for new tokens."""
+    """If GPT-2's vocabulary is extended on Python code, texts have the same tokens as before, except for new tokens."""
     live = Tokenizer.from_file(str(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"))
     texts = (SHARED / "corpora" / "code_python.txt").read_text("utf-8")[:300_000].splitlines(keepends=True)
     extended = fst.train.extend(live, texts, 500)

@@ -1,4 +1,4 @@
-"""WordPiece by score, compared with the code of Hugging Face's course in `naive_training`."""
+"""WordPiece by score gives the same vocabularies as the code in Hugging Face's course, which is in `naive_training`."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ CORPORA = st.dictionaries(st.text("abc", min_size=1, max_size=9), COUNTS, min_si
 
 
 def train(words: Mapping[str, int], size: int, least: int = 0, **options: Any) -> Trained:
-    """The vocabulary of words; warnings are ignored."""
+    """Train the vocabulary of words, without showing warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return wordpiece(Words.of_pairs(words.items()), criterion="score", vocab_size=size, min_frequency=least, **options)
 
 
 def learned(words: Mapping[str, int], size: int, least: int = 0) -> list[str]:
-    """The tokens that are learned from words."""
+    """Return the tokens that are learned from words."""
     return [*train(words, size, least).vocabulary]
 
 
 def letters_of(words: Mapping[str, int]) -> int:
-    """The number of distinct letters, with and without prefix."""
+    """Return the number of distinct letters, counting those with and without the prefix separately."""
     return len({token for split in naive_training.score_letters(words).values() for token in split})
 
 
 def test_worked_numbers() -> None:
-    """For the example words around `hug`, pairs merge in the order of their scores."""
+    """For the course's example words around `hug`, pairs merge in the order of their scores."""
     tokens = learned(HUGS, 100)
     assert tokens == ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug", "pu", "bu", "bun", "pug", "pun"]
 
@@ -66,7 +66,7 @@ def test_worked_numbers_of_lower_and_newest() -> None:
 
 
 def test_vocabulary_of_the_course() -> None:
-    """The four sentences of the course give the course's vocabulary of 70 tokens."""
+    """From the four sentences of the course, the trainer makes the course's vocabulary of 70 tokens."""
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     trained = train(Counter(COURSE.split()), 70, special_tokens=specials)
     expected = "ab ##fu Fa Fac ##ct ##ful ##full ##fully Th ch ##hm cha chap chapt ##thm Hu Hug Hugg sh th is ##thms ##za ##zat ##ut"
@@ -78,26 +78,26 @@ def test_vocabulary_of_the_course() -> None:
 @given(words=CORPORA, added=st.integers(1, 30), least=st.sampled_from([1, 1, 2, 5]))
 @examples(4000)
 def test_vocabularies_of_short_words_are_those_of_the_course(words: Mapping[str, int], added: int, least: int) -> None:
-    """Words of up to three letters give the vocabulary of the course's code, including its ties and its rounding."""
+    """For words of up to three letters, vocabularies equal those of the course's code, including its choice among ties and its rounding."""
     size = letters_of(words) + added
     assert learned(words, size, least) == naive_training.wordpiece_by_score(words, size, max(least, 1))
 
 
 def test_min_frequency_keeps_rare_pairs_apart() -> None:
-    """A pair that is rarer than `min_frequency` does not merge, whatever its score."""
+    """A pair that is rarer than `min_frequency` never merges, whatever its score."""
     assert learned(HUGS, 100, 10)[7:] == ["hu", "hug", "pu", "pun"]
     assert [train(HUGS, size, least).stopped for size, least in ((100, 10), (100, 0), (9, 10))] == ["min_frequency", "no pair", "size"]
 
 
 def test_small_least_counts_are_warned_of() -> None:
-    """A `min_frequency` below 10 gives a warning with the reason."""
+    """A `min_frequency` below 10 causes a warning that gives the reason."""
     with pytest.warns(UserWarning, match=r"min_frequency is 9: by score, the rarest pairs merge first"):
         wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=9)
     wordpiece(Words.of_pairs(HUGS.items()), criterion="score", vocab_size=10, min_frequency=10)
 
 
 def test_order_of_words_is_that_of_first_occurrence() -> None:
-    """Of tied pairs, the pair of the word that occurs first merges, whatever the order of the words in memory."""
+    """If pairs are tied, the pair in the word that occurs first merges, whatever the order of the words in memory."""
     words = Words.of_pairs([("ab", 1), ("cd", 1)])
     assert learned({"ab": 1, "cd": 1}, 5)[4:] == ["ab"]
     for first, token in (([[1, 0, 0], [0, 5, 5]], "cd"), ([[0, 1, 0], [0, 0, 9]], "cd"), ([[0, 1, 1], [0, 1, 2]], "ab")):
@@ -107,7 +107,7 @@ def test_order_of_words_is_that_of_first_occurrence() -> None:
 
 
 def test_texts_give_the_vocabulary_of_the_course() -> None:
-    """Texts that the trainer splits give the vocabulary of the course's code, with any number of threads."""
+    """For texts that the trainer splits on any number of threads, vocabularies equal those of the course's code."""
     draw = random.Random(5)
     texts = [" ".join("".join(draw.choices("abc", k=draw.randint(1, 5))) for _ in range(6)) for _ in range(40)]
     words = Counter(word for text in texts for word in text.split())
@@ -120,7 +120,9 @@ def test_texts_give_the_vocabulary_of_the_course() -> None:
 
 
 def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
-    """Letters have ids in the forms that occur; initial letters always have ids, and letters beyond the limit are deleted."""
+    """Letters get ids in the forms (with or without prefix) that occur; initial letters always get ids, and letters beyond the limit are
+    deleted.
+    """
     assert learned({"ab": 1}, 2) == ["##b", "a"]
     assert [*train({"ab": 1}, 4, initial_alphabet=["xyz", "b"]).vocabulary] == ["##b", "a", "b", "x"]
     assert [*train({"axb": 3, "ab": 1, "a": 9}, 3, limit_alphabet=2).vocabulary] == ["##b", "a", "ab"]
@@ -130,7 +132,7 @@ def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
 
 
 def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
-    """A merge that makes an existing token adds no second id, and training continues to the size."""
+    """A merge that makes an existing token adds no second id, and training continues until the size is reached."""
     trained = train(HUGS, 16, special_tokens=["hug", "hugs"])
     others = "##g ##n ##s ##u b h p ##gs hu pu bu bun pug pun"
     assert [*trained.vocabulary] == ["hug", "hugs", *others.split(" ")]
@@ -145,12 +147,12 @@ def test_no_words_give_the_special_tokens() -> None:
 
 
 def test_sizes_out_of_reach_take_no_memory() -> None:
-    """A size that the words cannot reach takes no memory for the missing tokens."""
+    """If the words cannot reach a size, no memory is allocated for the missing tokens."""
     assert train(HUGS, 1 << 50).stopped == "no pair"
 
 
 def test_counts_are_those_of_the_merges() -> None:
-    """The count of a token is its number of occurrences when it was made."""
+    """The count of a token is its number of occurrences at the time when it was made."""
     trained = train(HUGS, 11)
     assert dict(zip(trained.vocabulary, trained.counts.tolist(), strict=True)) == {
         "##g": 20, "##n": 16, "##s": 5, "##u": 36, "b": 4, "h": 15, "p": 17,
@@ -159,7 +161,7 @@ def test_counts_are_those_of_the_merges() -> None:
 
 
 def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that stops after every few merges, and continues from its checkpoint, gives the vocabulary of one run."""
+    """A run that stops after every few merges and continues from its checkpoint gives the same vocabulary as an uninterrupted run."""
     monkeypatch.setattr(score_state, "BUDGET", 30)
     monkeypatch.setattr(score_state, "FIRST_ROWS", 1)
     words = Counter(COURSE.lower().split())
@@ -179,7 +181,7 @@ def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     [("cells", 0, 0), ("cells", 1, -2), ("cells", 1, 99), ("cells", -1, 3), ("made", 0, 31), ("lefts", 0, 50), ("rights", 0, -1)],
 )
 def test_damaged_states_are_refused(field: str, place: int, value: int) -> None:
-    """A checkpoint is refused unless complete tokens tile every word."""
+    """A checkpoint is refused unless its tokens are valid and cover every word without gaps or overlaps."""
     cells, none = np.array([-1, 0, 1, -1, 2, 1, -1], np.int32), np.zeros(0, np.int32)
     merger = Merger(cells.copy(), np.array([0, 0, 0, 0, 1, 1, 1], np.int32), np.ones(2, np.int64), 3, 1)
     state = widened(State(cells, none, none, np.zeros(0, np.int64), np.zeros(1, np.int64)), 30)
@@ -193,7 +195,7 @@ def test_damaged_states_are_refused(field: str, place: int, value: int) -> None:
 @needs_shared
 @pytest.mark.slow
 def test_vocabulary_of_a_book_is_that_of_the_course() -> None:
-    """The beginnings of an English book and of Chinese documents give the vocabulary of the course's code."""
+    """For parts of an English book and of Chinese documents, vocabularies equal those of the course's code."""
     for name in ("en_books_20MB.txt", "docs_zh.md"):
         text = (SHARED / "corpora" / name).read_text("utf-8")[:20_000]
         words = Counter(re.findall(r"\w+|[^\w\s]", text))

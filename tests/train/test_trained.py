@@ -1,4 +1,4 @@
-"""Files of trained vocabularies: the libraries that define the formats read them, and give the ids of the table."""
+"""The libraries that define file formats read the files of trained vocabularies, and give the same ids as the table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ HOSTILE = ["", " ", "  hug   pug ", "\n", "\thug\r\n", "日本語日本", "x\u03
 
 
 def of_reference(reference: Any, specials: Sequence[str]) -> Trained:
-    """The vocabulary of a tokenizer of `tokenizers` as a training result."""
+    """Convert the vocabulary of a `tokenizers.Tokenizer` to a training result."""
     document = json.loads(reference.to_str())
     model = dict(document["model"])
     kind, vocabulary, merges = model.pop("type"), model.pop("vocab"), model.pop("merges", [])
@@ -64,7 +64,7 @@ def of_reference(reference: Any, specials: Sequence[str]) -> Trained:
 
 
 def taught(model: Any, trainer: Any, pre_tokenizer: Any, normalizer: Any = None, decoder: Any = None) -> Any:
-    """Train a tokenizer of `tokenizers` on the corpus."""
+    """Train a `tokenizers.Tokenizer` on the corpus."""
     reference: Any = tokenizers.Tokenizer(model)
     reference.pre_tokenizer, reference.normalizer, reference.decoder = pre_tokenizer, normalizer, decoder
     reference.train_from_iterator(CORPUS, trainer)
@@ -119,20 +119,20 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def texts() -> list[str]:
-    """The corpus, hostile texts, and texts of the shared data if it exists."""
+    """Return the corpus, hostile texts, and texts of the shared data if it exists."""
     shared = SHARED / "hostile" / "blns.json"
     return [*CORPUS, *HOSTILE, *(json.loads(shared.read_text("utf-8")) if shared.is_file() else [])]
 
 
 @cache
 def ids_of(trained: Trained) -> list[list[int]]:
-    """The ids of all texts."""
+    """Return the ids that the table gives all texts."""
     return [row.tolist() for row in trained.tokenizer().encode_batch(texts(), add_special_tokens=False)]
 
 
 @each_kind
 def test_tokenizer_json_is_read_by_tokenizers(kind: str, tmp_path: Path) -> None:
-    """A tokenizer.json gives `tokenizers` the ids of the table."""
+    """With the saved tokenizer.json, `tokenizers` gives the same ids as the table."""
     trained, path = KINDS[kind](), tmp_path / "any.json"
     trained.save(path)
     reference = tokenizers.Tokenizer.from_file(str(path))
@@ -141,7 +141,7 @@ def test_tokenizer_json_is_read_by_tokenizers(kind: str, tmp_path: Path) -> None
 
 @each_kind
 def test_folder_is_read_by_transformers(kind: str, tmp_path: Path) -> None:
-    """A folder gives `transformers` the ids of the table, and compiles to the same vocabulary."""
+    """With the saved folder, `transformers` gives the same ids as the table, and the folder compiles to the same vocabulary."""
     trained, folder = KINDS[kind](), tmp_path / "new" / "folder"
     trained.save(folder)
     reference: Any = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -150,7 +150,7 @@ def test_folder_is_read_by_transformers(kind: str, tmp_path: Path) -> None:
 
 
 def test_vocab_json_and_merges_txt_are_read_by_tokenizers(tmp_path: Path) -> None:
-    """vocab.json and merges.txt of a byte-level BPE give `tokenizers` the ids of the table."""
+    """With the saved vocab.json and merges.txt of a byte-level BPE, `tokenizers` gives the same ids as the table."""
     trained = byte_level()
     trained.save(tmp_path)
     reference: Any = tokenizers.ByteLevelBPETokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
@@ -161,14 +161,16 @@ def test_vocab_json_and_merges_txt_are_read_by_tokenizers(tmp_path: Path) -> Non
 
 
 def test_vocab_txt_is_read_by_transformers(tmp_path: Path) -> None:
-    """A vocab.txt gives `transformers`' BERT tokenizer the ids of the table."""
+    """With the saved vocab.txt, the BERT tokenizer of `transformers` gives the same ids as the table."""
     wordpiece().save(tmp_path / "vocab.txt")
     reference: Any = BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"))
     assert [reference.encode(text, add_special_tokens=False) for text in texts()] == ids_of(wordpiece())
 
 
 def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
-    """A .tiktoken file, with pattern and special tokens, gives `tiktoken` the ids of the table, and compiles to the same ids."""
+    """With the saved .tiktoken file, its pattern and its special tokens, `tiktoken` gives the same ids as the table, and the file
+    compiles to the same ids.
+    """
     path, special = tmp_path / "a.tiktoken", {"<|end|>": 0}
     byte_level().save(path)
     pattern = str(ENCODINGS["gpt2"].pattern)
@@ -181,7 +183,9 @@ def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["characters", "unigram"])
 def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
-    """For texts without special tokens, a .model gives `sentencepiece` the ids of the table, and compiles to the same ids."""
+    """With the saved .model, `sentencepiece` gives texts without special tokens the same ids as the table, and the file compiles to the
+    same ids.
+    """
     trained, path = KINDS[kind](), tmp_path / "a.model"
     trained.save(path)
     reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
@@ -192,7 +196,7 @@ def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
 
 
 def test_sentencepiece_reads_its_own_bpe(tmp_path: Path) -> None:
-    """A BPE that is trained by SentencePiece's rules and saved as .model has the pieces and ids of SentencePiece's own training."""
+    """If BPE is trained by SentencePiece's rules and saved as .model, its pieces and ids equal those that SentencePiece's trainer gives."""
     train.bpe(CORPUS, vocab_size=60, splitter="sentencepiece", reference="sentencepiece").save(tmp_path / "a.model")
     own: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
     written = io.BytesIO()
@@ -204,7 +208,7 @@ def test_sentencepiece_reads_its_own_bpe(tmp_path: Path) -> None:
 
 
 def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
-    """The splitter "sentencepiece" normalizes as SentencePiece does by default: it strips texts and joins runs of spaces."""
+    """The splitter "sentencepiece" normalizes like SentencePiece with default settings: it strips texts and joins runs of spaces."""
     changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).save(tmp_path / "a.model")
     reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
     own = changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).tokenizer()
@@ -225,7 +229,7 @@ def test_a_full_disk_leaves_no_folder(tmp_path: Path) -> None:
 
 
 def test_table_is_saved(tmp_path: Path) -> None:
-    """An .npz file is the compiled table."""
+    """A result that is saved as .npz gives a file of the compiled table."""
     wordpiece().save(tmp_path / "a.npz")
     assert fst.Tokenizer.load(tmp_path / "a.npz").get_vocab() == wordpiece().tokenizer().get_vocab()
 
@@ -258,12 +262,12 @@ def test_empty_path_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def changed(trained: Trained, **parts: Any) -> Trained:
-    """A result with some attributes replaced."""
+    """Return a result in which some attributes are replaced."""
     return Trained(**{**vars(trained), **parts})
 
 
 def test_merges_without_ranks_are_refused(tmp_path: Path) -> None:
-    """A .tiktoken file is refused if the ids are not in the order of the merges."""
+    """Saving as .tiktoken is refused if the ids are not in the order of the merges."""
     trained = byte_level()
     *others, first, second = trained.vocabulary
     swapped = {token: number for number, token in enumerate([*others, second, first])}
@@ -272,7 +276,7 @@ def test_merges_without_ranks_are_refused(tmp_path: Path) -> None:
 
 
 def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
-    """A .model is refused if scores would merge other parts than the list of merges."""
+    """Saving as .model is refused if merging by scores would give other results than the list of merges."""
     tokens = {token: number for number, token in enumerate(["<unk>", "▁", "a", "b", "c", "bc", "ab", "abc"])}
     merges = [("b", "c"), ("a", "b"), ("ab", "c")]
     with pytest.raises(UnsupportedError, match="merge of 'ab' and 'c' makes a token that scores make from other parts"):
@@ -280,7 +284,7 @@ def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
 
 
 def test_words_that_are_special_leave_a_gap(tmp_path: Path) -> None:
-    """Gaps in ids, which a special token that is also a word leaves, are the same in the file and in the table."""
+    """If a special token is also a word, the ids have a gap, which is the same in the saved file and in the table."""
     trained = train.wordlevel(["<unk> hug hug pug"], vocab_size=9, splitter="whitespace", special_tokens=["<unk>", "<s>"])
     assert 0 not in trained.vocabulary.values()
     trained.save(tmp_path / "a.json")
@@ -304,7 +308,7 @@ def test_repr_is_short() -> None:
 
 
 def test_flags_and_templates_come_through() -> None:
-    """The tokenizer.json contains the flags of special tokens, the padding and nested templates, with the new ids."""
+    """The saved tokenizer.json contains the flags of special tokens, the padding and nested templates, all with the new ids."""
     token = {"id": "[CLS]", "ids": [101], "tokens": ["[CLS]"]}
     single = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
     pair = [*single, {"Sequence": {"id": "B", "type_id": 1}}]
@@ -322,13 +326,13 @@ def test_flags_and_templates_come_through() -> None:
 
 
 def test_missing_tokens_of_templates_are_named() -> None:
-    """A post-processor with a token that the vocabulary lacks is refused with the name of the token."""
+    """A post-processor is refused if it contains a token that the vocabulary lacks, and the message contains the token."""
     with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token"):
         renumbered({"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]}, {"[CLS]": 0})
 
 
 def figures(tok: fst.Tokenizer, held_out: Sequence[str]) -> list[int]:
-    """The numbers of a `fst.bridge.report.Row`, counted text by text and word by word."""
+    """Compute the numbers of a `fst.bridge.report.Row` by counting text by text and word by word."""
     counts = Counter(number for text in held_out for number in tok.encode(text, add_special_tokens=False).tolist())
     words = whole = 0
     for text in held_out:
@@ -346,14 +350,14 @@ def figures(tok: fst.Tokenizer, held_out: Sequence[str]) -> list[int]:
 
 @pytest.mark.parametrize("kind", ["wordpiece", "characters", "unigram"])
 def test_report_counts(kind: str) -> None:
-    """The numbers in a report are the sums over all texts and words."""
+    """The numbers in a report equal the sums over all texts and words."""
     held_out = [*CORPUS, "hugs, pugs; 日本! 🤗 puns", "", "the bunny hugs a zzz"]
     (row,) = KINDS[kind]().report(held_out).rows
     assert [*vars(row).values()] == ["all", *figures(KINDS[kind]().tokenizer(), held_out)]
 
 
 def test_report_has_a_row_for_each_language() -> None:
-    """With `by`, a report has a row for each value of the column, and a last row for all texts."""
+    """With `by`, a report has a row for each value of this column, and a last row for all texts."""
     columns = {"body": ["hug pug", "日本", "bun", None], "language": ["en", "ja", "en", "ja"]}
     report = unigram().report(columns, column="body", by="language")
     assert [(row.name, row.texts, row.bytes) for row in report.rows] == [("en", 2, 10), ("ja", 1, 6), ("all", 3, 16)]
@@ -367,7 +371,7 @@ def test_report_has_a_row_for_each_language() -> None:
 
 
 def test_report_reads_files(tmp_path: Path) -> None:
-    """A report of a text file, of JSON lines or of a Parquet column has the numbers of the same texts in memory."""
+    """A report on a text file, on JSON lines or on a Parquet column contains the same numbers as a report on the same texts in memory."""
     columns = {"body": ["hug pug", "日本", "bun"], "language": ["en", "ja", "en"]}
     expected = unigram().report(columns, column="body", by="language")
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
@@ -383,7 +387,7 @@ def test_report_reads_files(tmp_path: Path) -> None:
 
 
 def test_report_is_a_table_and_a_chart() -> None:
-    """A report prints as one line per row, and its SVG is well-formed and contains the names of all rows."""
+    """A report is printed with one line per row, and its SVG chart is well-formed and contains the names of all rows."""
     report = unigram().report({"text": ["hug"], "by": ["<en> & more"]}, by="by")
     assert [line.split()[0] for line in str(report).splitlines()] == ["texts", "<en>", "all", f"{report.size}"]
     drawn = {element.text for element in ElementTree.fromstring(report.svg()).iter()}
@@ -391,6 +395,6 @@ def test_report_is_a_table_and_a_chart() -> None:
 
 
 def test_report_of_no_texts_is_zero() -> None:
-    """A report on no texts contains zeros."""
+    """In a report on no texts, all numbers are zero."""
     (row,) = wordpiece().report([]).rows
     assert [row.tokens, row.bytes_per_token, row.whole_words, row.unknown_rate] == [0, 0, 0, 0]

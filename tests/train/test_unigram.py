@@ -1,4 +1,4 @@
-"""The trainer of Unigram, compared with enumerations in `naive_training` and with the trainer of `tokenizers`."""
+"""The trainer of Unigram gives the same results as the enumerations in `naive_training` and as the trainer of `tokenizers`."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from fst.counting.words import Words
 
 NEWEST = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 CORPORA = st.dictionaries(st.text("abc", min_size=1, max_size=7), st.integers(1, 9), min_size=1, max_size=8)
-CUT = "\x01"  # the text between the words that tokenizers counts
+CUT = "\x01"  # the text that separates the words for the trainer of `tokenizers`
 NEAR = 1e-9
 
 
 def trained(words: Mapping[str, int], **options: Any) -> Trained:
-    """The result of training on words with counts."""
+    """Return the result of training on words with counts."""
     return unigram(Words.of_pairs(words.items()), **options)
 
 
 def referred(words: Mapping[str, int], **options: Any) -> dict[str, float]:
-    """The pieces of `tokenizers` and their scores, in the order of their ids."""
+    """Return the pieces that `tokenizers` learns and their scores, in the order of their ids."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Split(CUT, "removed")
     lines = (CUT.join([word] * count) for word, count in words.items())
@@ -59,12 +59,12 @@ def assert_same(found: Mapping[str, float], expected: Mapping[str, float], missi
 
 
 def pieces_of(result: Trained) -> dict[str, float]:
-    """The score of each token."""
+    """Return the score of each token."""
     return dict(zip(result.vocabulary, result.scores.tolist(), strict=True))
 
 
 def missing_of(vocabulary: Mapping[str, float]) -> set[str]:
-    """The characters that are not pieces; their scores descend from the least score in steps of 0.0001."""
+    """Return the characters that are not pieces, whose scores descend from the least score of a piece in steps of 0.0001."""
     least, found, penalty = min(vocabulary.values()), set[str](), 0.0
     while step := {token for token, score in vocabulary.items() if len(token) == 1 and score == least + penalty}:
         found |= step
@@ -79,14 +79,14 @@ def assert_as_referred(words: Mapping[str, int], **options: Any) -> None:
 
 
 def some_words(source: random.Random) -> dict[str, int]:
-    """Random words over a few letters."""
+    """Draw words over a few letters."""
     letters = "abcdefghijklmnop"[: source.choice([1, 2, 3, 5, 16])]
     words = ("".join(source.choices(letters, k=source.randint(1, 10))) for _ in range(source.randint(1, 40)))
     return {word: source.randint(1, 6) for word in words}
 
 
 def some_options(source: random.Random, words: Mapping[str, int]) -> dict[str, Any]:
-    """Random options, with a size that is sufficient for all characters."""
+    """Draw options, with a size that is sufficient for all characters."""
     options: dict[str, Any] = {"vocab_size": source.randint(len({*"".join(words)}) + 4, 80)}
     if source.random() < 0.5:
         options |= {"unk_token": source.choice(["<unk>", "<s>"]), "special_tokens": ["<s>", "</s>"], "initial_alphabet": ["a", "é"]}
@@ -97,24 +97,24 @@ def some_options(source: random.Random, words: Mapping[str, int]) -> dict[str, A
 
 
 def corpus(name: str, size: int, pre_tokenizer: Any) -> Counter[str]:
-    """The words of a real text."""
+    """Return the words of a real text."""
     text = (SHARED / "corpora" / name).read_bytes()[:size].decode(errors="ignore")
     return Counter(word for line in text.splitlines(keepends=True) for word, _ in pre_tokenizer.pre_tokenize_str(line))
 
 
 def run_of(words: Mapping[str, int], most: int = 100, reference: str = "huggingface") -> _Run:
-    """A run before its first round."""
+    """Return a run before its first round."""
     text = letters_of(Words.of_pairs(words.items()), None)
     return _Run(text, seeds_of(text, longest=5, most=1000), most, 0.75, 2, reference)
 
 
 def spelled(run: _Run, pieces: Any) -> list[str]:
-    """Pieces as strings, without the unknown piece."""
+    """Return pieces as strings, without the unknown piece."""
     return run.text.spelled(run.seeds.places[pieces[1:]], run.seeds.lengths[pieces[1:]])
 
 
 def test_worked_numbers() -> None:
-    """The words `low lower newest widest` give the same pieces and scores as `tokenizers`."""
+    """From the words `low lower newest widest`, the trainer learns the same pieces and scores as `tokenizers`."""
     found = pieces_of(trained(NEWEST, vocab_size=40))
     tokens, scores = ["e", "s", "t", "low", "n", "w", "we", "d", "i"], [-1.602232, -1.955455, -1.955455, -2.223313, -2.389979]
     expected = dict(zip(tokens, [*scores, -2.681555, -2.73357, -3.173313, -3.173313], strict=True))
@@ -126,8 +126,8 @@ def test_worked_numbers() -> None:
 @examples(60)
 @given(CORPORA)
 def test_seeds_are_all_frequent_substrings(words: dict[str, int]) -> None:
-    """The seeds are all characters, and all substrings before at least two different letters, in the same order as in `tokenizers`, with
-    log shares.
+    """The seeds are all characters and all substrings that occur before at least two different letters, ordered as in `tokenizers`, with
+    the logarithms of their shares as scores.
     """
     run, expected = run_of(words), naive_training.unigram_seeds(words, 5)
     assert spelled(run, run.begin().pieces) == [seed for seed, _ in expected]
@@ -166,7 +166,7 @@ def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], se
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_words_as_referred(seed: int) -> None:
-    """Random words over one to sixteen letters give the same pieces and scores as `tokenizers`, with any options."""
+    """From random words over one to sixteen letters, the trainer learns the same pieces and scores as `tokenizers`, with any options."""
     source = random.Random(seed)
     for _ in range(15):
         words = some_words(source)
@@ -175,7 +175,7 @@ def test_random_words_as_referred(seed: int) -> None:
 
 @pytest.mark.slow
 def test_many_random_words_as_referred() -> None:
-    """Many more random words give the same pieces and scores as `tokenizers`."""
+    """From many more random words, the trainer learns the same pieces and scores as `tokenizers`."""
     source = random.Random(100)
     for _ in range(800):
         words = some_words(source)
@@ -191,13 +191,13 @@ CORPUS = [
 @needs_shared
 @pytest.mark.parametrize(("name", "size", "vocab_size"), CORPUS)
 def test_texts_as_referred(name: str, size: int, vocab_size: int) -> None:
-    """Texts in several scripts, split by Metaspace, give the same pieces and scores as `tokenizers`."""
+    """From texts in several scripts that Metaspace splits, the trainer learns the same pieces and scores as `tokenizers`."""
     assert_as_referred(corpus(name, size, pre_tokenizers.Metaspace()), vocab_size=vocab_size, unk_token="[UNK]")
 
 
 @needs_shared
 def test_bytes_are_spelled_as_referred() -> None:
-    """In a byte-level pipeline, words are bytes, and their pieces are spelled with the letters for bytes, as in `tokenizers`."""
+    """In a byte-level pipeline, words consist of bytes, and pieces are spelled with the letters for bytes, as in `tokenizers`."""
     words = corpus("docs_ja.md", 12_000, pre_tokenizers.ByteLevel(add_prefix_space=False))
     letters = {letter: byte for byte, letter in fst.pretokens.byte_letters.LETTERS.items()}
     raw = Words.of_pairs((bytes(letters[letter] for letter in word), count) for word, count in words.items())
@@ -206,7 +206,7 @@ def test_bytes_are_spelled_as_referred() -> None:
 
 
 def test_alphabet_that_fills_the_size_as_referred() -> None:
-    """If the characters fill the size, all other pieces are added, as in `tokenizers`, and "exact" adds none."""
+    """If the characters alone fill the size, all other pieces are added, too, as in `tokenizers`, but "exact" adds none."""
     words = {"abcdefgh": 1, "ijklmnop": 1, "abab": 5, "cdcd": 5, "efgefg": 5, "xabcd": 3, "yefg": 3}
     size = len({*"".join(words)})
     assert_as_referred(words, vocab_size=size)
@@ -217,7 +217,7 @@ def test_alphabet_that_fills_the_size_as_referred() -> None:
 @examples(20)
 @given(CORPORA, st.randoms(use_true_random=False))
 def test_order_and_splits_of_words_are_nothing(words: dict[str, int], source: random.Random) -> None:
-    """The order of words, and counts in several parts, do not change the result."""
+    """The result does not depend on the order of words, or on whether their counts are split into several parts."""
     pairs = [(word, part) for word, count in words.items() for part in [1] * (count - 1) + [1]]
     source.shuffle(pairs)
     first, second = trained(words, vocab_size=20), unigram(Words.of_pairs(pairs), vocab_size=20)
@@ -227,7 +227,7 @@ def test_order_and_splits_of_words_are_nothing(words: dict[str, int], source: ra
 
 @pytest.mark.parametrize("reference", ["huggingface", "exact"])
 def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
-    """A run that stops after each round, and continues from its checkpoint, gives the bytes of one run."""
+    """A run that stops after each round and continues from its checkpoint gives the same bytes as an uninterrupted run."""
     words, options = some_words(random.Random(11)), {"vocab_size": 30, "reference": reference}
     whole, path, stops = trained(words, **options), tmp_path / "run.npz", 0
     while (part := trained(words, **options, control=Control(deadline=0, checkpoint=path))).stopped == "deadline":
@@ -239,7 +239,7 @@ def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
 
 
 def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
-    """A checkpoint with invalid pieces, scores or rounds is refused before a kernel reads it."""
+    """A checkpoint with invalid pieces, scores or round numbers is refused before a kernel reads it."""
     words, path = some_words(random.Random(11)), tmp_path / "run.npz"
     trained(words, vocab_size=30, control=Control(deadline=0, checkpoint=path))
     with np.load(path) as stored:
@@ -254,7 +254,9 @@ def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
 
 
 def test_exact_scores_rare_characters_below_frequent_ones() -> None:
-    """With "exact", the characters that are not pieces have lower scores than all pieces, the most frequent first."""
+    """With "exact", the characters that are not pieces have lower scores than all pieces, and more frequent characters have higher
+    scores.
+    """
     words = {"low": 50, "lower": 20, "newest": 60, "widest": 30, "xyz": 1, "zzz": 1}
     found = pieces_of(trained(words, vocab_size=30, reference="exact", initial_alphabet=["é"]))
     assert [*found][-4:] == ["zz", "l", "o", "é"]
@@ -264,14 +266,14 @@ def test_exact_scores_rare_characters_below_frequent_ones() -> None:
 @examples(30)
 @given(CORPORA)
 def test_counts_cover_the_words(words: dict[str, int]) -> None:
-    """The counts of tokens are those of one segmentation of all words."""
+    """The counts of tokens add up the tokens of one segmentation of all words."""
     result = trained(words, vocab_size=20)
     letters = sum(len(token) * count for token, count in zip(result.vocabulary, result.counts.tolist(), strict=True))
     assert letters == sum(len(word) * count for word, count in words.items())
 
 
 def test_special_tokens_come_first() -> None:
-    """Special tokens have the first ids and the score 0; the unknown token comes before them, or is one of them."""
+    """Special tokens have the first ids and the score 0, and the unknown token either comes before them or is one of them."""
     first = trained(NEWEST, vocab_size=30, special_tokens=["<s>", "</s>"], unk_token="<unk>")
     among = trained(NEWEST, vocab_size=30, special_tokens=["<s>", "<unk>"], unk_token="<unk>")
     assert ([*first.vocabulary][:3], first.model["unk_id"], first.scores[:3].tolist()) == (["<unk>", "<s>", "</s>"], 0, [0, 0, 0])
@@ -295,13 +297,17 @@ def test_special_tokens_come_first() -> None:
     ],
 )
 def test_bad_input_is_refused(words: dict[str, int], options: dict[str, Any], message: str) -> None:
-    """Words without characters, a size that is too small, and an option out of range are refused, and the message contains the limits."""
+    """Words without characters, a size that is too small, and an option out of range are refused, and the message contains the allowed
+    range.
+    """
     with pytest.raises(fst.VocabularyError, match=message):
         trained(words, **options)
 
 
 def test_size_that_is_never_met_is_refused() -> None:
-    """If the characters exceed 1.1 times the size, training is refused, because `tokenizers` would not end; "exact" ends."""
+    """If the number of characters exceeds 1.1 times the size, training is refused, because `tokenizers` would never end, but with
+    "exact" it ends.
+    """
     words = dict.fromkeys("abcde", 2)
     with pytest.raises(fst.VocabularyError, match="6 pieces that it cannot prune; expected at most 5"):
         trained(words, vocab_size=5)

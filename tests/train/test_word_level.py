@@ -1,4 +1,4 @@
-"""The trainer of WordLevel, whose tokens are entire words."""
+"""The trainer of WordLevel, a model whose tokens are entire words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.counting.words import Words
 
 
 def reference_of(words: dict[str, int], **options: Any) -> dict[str, int]:
-    """The vocabulary that `tokenizers` learns from words without whitespace."""
+    """Return the vocabulary that `tokenizers` learns from words without whitespace."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.WordLevel())
@@ -27,7 +27,7 @@ def reference_of(words: dict[str, int], **options: Any) -> dict[str, int]:
 
 
 def test_word_level_equals_tokenizers() -> None:
-    """Ids follow the counts and then the code points of words, after the special tokens, as in `tokenizers`."""
+    """After the special tokens, words have ids in the order of their counts and then of their code points, as in `tokenizers`."""
     random = Random(5)
     for _ in range(60):
         words = {"".join(random.choices("aé汉𝄞", k=random.randint(1, 3))): random.randint(1, 4) for _ in range(random.randint(1, 12))}
@@ -40,7 +40,7 @@ def test_word_level_equals_tokenizers() -> None:
 
 @pytest.mark.parametrize(("options", "stopped"), [({}, "no pair"), ({"vocab_size": 1}, "size"), ({"min_frequency": 2}, "min_frequency")])
 def test_result_states_what_cut_the_words(options: dict[str, Any], stopped: str) -> None:
-    """`stopped` contains the reason why words are missing: the size, `min_frequency`, or no more words."""
+    """`stopped` contains the reason why no more words are tokens: the size, `min_frequency`, or the end of the words."""
     assert word_level(Words.of_pairs([("a", 2), ("b", 1)]), **options).stopped == stopped
 
 
@@ -50,6 +50,6 @@ def test_words_of_bytes_are_spelled_with_the_letters_of_byte_level() -> None:
 
 
 def test_special_tokens_must_fit() -> None:
-    """A size below the number of special tokens is refused with both numbers."""
+    """A size below the number of special tokens is refused, and the message contains both numbers."""
     with pytest.raises(fst.VocabularyError, match="vocab_size is 1; expected at least 2"):
         word_level(Words.of_pairs([]), vocab_size=1, special_tokens=["a", "b"])

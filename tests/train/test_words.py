@@ -1,4 +1,4 @@
-"""`train.words`: how texts are split, and how words are counted, stored and merged."""
+"""`train.words` splits texts into words, and counts, stores and merges words."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the ex
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")
 
 TEXTS = ["a rose is a rose", "", "is a rose", "Röschen 日本語\n", " a"]
-LONG = ("o200k", "cl100k")  # these take a second each to compile; "cl100k" equals "llama3"
+LONG = ("o200k", "cl100k")  # compiling each of these takes a second; "cl100k" has the same splitter as "llama3"
 ALPHABET = " \t\n\r\u00a0\u3000\u2581aA1²½ée\u0301ß'sS.!-_日本हिन्दीي\u200b\0\x1c\x85\ufeff😀\u1100\u1161ﬁİſ\u0345"
 
 
 def live(part: Mapping[str, Any] | None, role: str) -> Any:
-    """A normalizer or a pre-tokenizer of `tokenizers`, from its JSON."""
+    """Make a normalizer or a pre-tokenizer of `tokenizers` from its JSON."""
     document = {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {}, "merges": []}}
     parts = dict.fromkeys(["truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"])
     return getattr(Tokenizer.from_str(json.dumps({**document, **parts, role: part})), role)
 
 
 def words_of_reference(texts: Sequence[str], pipeline: Pipeline) -> Iterator[list[bytes]]:
-    """Yield the words of each text, by `tokenizers`."""
+    """Yield the words into which `tokenizers` splits each text."""
     normalizer, pre_tokenizer = live(pipeline.normalizer, "normalizer"), live(pipeline.pre_tokenizer, "pre_tokenizer")
     for text in texts:
         normalized = text if normalizer is None else normalizer.normalize_str(text)
@@ -53,25 +53,25 @@ def words_of_reference(texts: Sequence[str], pipeline: Pipeline) -> Iterator[lis
 
 
 def listed(words: Words) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
-    """Words in the format of `words_one_by_one`."""
+    """Convert words to the format that `words_one_by_one` returns."""
     firsts = [tuple(first) for first in words.first.tolist()]
     return dict(zip(words, zip(words.counts.tolist(), firsts, strict=True), strict=True))
 
 
 def same(one: Words, other: Words) -> bool:
-    """Whether two objects contain the same words; the number of documents may differ."""
+    """Whether two objects contain the same words, apart from the number of documents."""
     arrays = ("text", "ends", "counts", "first")
     return one.split == other.split and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
 
 
 def hostile(count: int) -> list[str]:
-    """Short texts of letters, marks and whitespace of many kinds."""
+    """Draw short texts of letters, marks and whitespace of many kinds."""
     random = Random(30)
     return ["".join(random.choices(ALPHABET, k=random.randrange(12))) for _ in range(count)]
 
 
 def corpora(lines: int) -> list[str]:
-    """The first lines of corpora in several scripts, with their line feeds."""
+    """Return the first lines of corpora in several scripts, with their line feeds."""
     files = sorted((SHARED / "corpora").glob("*"))
     return [line for file in files for line in file.read_text(encoding="utf-8").splitlines(keepends=True)[:lines]]
 
@@ -87,7 +87,7 @@ class TestSplitters:
     @needs_shared
     @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SPLITTERS])
     def test_named_splitters_split_as_tokenizers(self, name: str) -> None:
-        """Each named splitter gives the same words as `tokenizers`, for corpora in several scripts and for hostile texts."""
+        """Each named splitter splits corpora in several scripts and hostile texts into the same words as `tokenizers`."""
         need_reference_words([*corpora(20), *hostile(200)], SPLITTERS[name])
 
     @needs_shared
@@ -95,7 +95,7 @@ class TestSplitters:
     @pytest.mark.parametrize("normalizer", NORMALIZERS)
     @pytest.mark.parametrize("name", ["gpt2", "bert", "metaspace"])
     def test_named_pipelines_split_as_tokenizers(self, name: str, normalizer: str) -> None:
-        """A named splitter with any named normalizer gives the same words as `tokenizers`."""
+        """A named splitter with any named normalizer splits texts into the same words as `tokenizers`."""
         need_reference_words([*corpora(20), *hostile(200)], pipeline_of(name, normalizer))
 
     @pytest.mark.parametrize(
@@ -112,17 +112,19 @@ class TestSplitters:
         ],
     )
     def test_compositions_split_as_tokenizers(self, normalizer: str | None, pre_tokenizers_: list[Any]) -> None:
-        """Sequences of components give the same words as `tokenizers`, including the symbol of Metaspace in place of spaces."""
+        """Sequences of components split texts into the same words as `tokenizers`, in which the symbol of Metaspace replaces spaces."""
         need_reference_words(hostile(400), pipeline_of({"type": "Sequence", "pretokenizers": pre_tokenizers_}, normalizer))
 
     def test_pattern_splits_before_bytes(self) -> None:
-        """A str that is not a name is a regular expression; its matches and the text between them are words of bytes."""
+        """A str that is not a name is used as a regular expression: its matches, and the text between them, are words that consist of
+        bytes.
+        """
         pipeline = pipeline_of(r"\w+")
         assert pipeline.are_bytes
         need_reference_words(hostile(300), pipeline)
 
     def test_one_pipeline_has_one_digest(self, tmp_path: Path) -> None:
-        """A splitter has the same digest as a name, component, pre-tokenizer, tokenizer, file, folder or table."""
+        """A splitter has the same digest whether it is passed as a name, component, pre-tokenizer, tokenizer, file, folder or table."""
         made = Tokenizer(models.BPE({letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, []))
         made.pre_tokenizer, made.normalizer = pre_tokenizers.ByteLevel(add_prefix_space=False), normalizers.NFC()
         made.save(str(tmp_path / "tokenizer.json"))
@@ -136,7 +138,9 @@ class TestSplitters:
         assert all(same(words[0], found) for found in words)
 
     def test_encodings_of_tiktoken_split_as_the_splitter_of_their_name(self) -> None:
-        """An encoding of `tiktoken` splits like the splitter with its pattern, and is refused if there is none."""
+        """An encoding of `tiktoken` splits texts like the named splitter with the same pattern, and is refused if there is no such
+        splitter.
+        """
         tiktoken = importlib.import_module("tiktoken")
         ranks = {bytes([byte]): byte for byte in range(256)}
         for name, splitter in (("gpt2", "gpt2"), ("cl100k_base", "cl100k")):
@@ -146,12 +150,12 @@ class TestSplitters:
             train.words(TEXTS, splitter=tiktoken.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={}))
 
     def test_long_patterns_and_texts_are_no_paths(self) -> None:
-        """A pattern or text that is too long for a file name is not read as a path."""
+        """A pattern or text that is too long to be a file name is not looked up as a path."""
         words = train.words(["a b" * 1000], splitter="|".join(["a b"] * 1000))
         assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a b", 1000)]
 
     def test_pattern_with_added_tokens_splits_texts_without_them(self) -> None:
-        """A splitter with added tokens counts texts without these tokens, and refuses other texts with their position."""
+        """A splitter with added tokens accepts only texts without these tokens, and refuses other texts with the position of the token."""
         split = {"type": "Split", "pattern": {"Regex": r"<\|end\|>|\p{L}+|[^\s\p{L}]+"}, "behavior": "Removed", "invert": True}
         document = {
             "added_tokens": [{"content": "<|end|>"}],
@@ -189,7 +193,7 @@ class TestSplitters:
 
         class Custom:
             def pre_tokenize(self, _: Any) -> None:
-                """Do nothing."""
+                """Do nothing, because the pre-tokenizer is refused before it is called."""
 
         with pytest.raises(UnsupportedError, match="PreTokenizer has no stored form"):
             train.words(TEXTS, splitter=pre_tokenizers.PreTokenizer.custom(Custom()))
@@ -206,8 +210,8 @@ class TestCounting:
         st.randoms(use_true_random=False),
     )
     def test_any_cut_gives_the_same_words(self, texts: list[str], threads: int, cut: int, random: Random) -> None:
-        """Threads and batches do not change the words, counts of partitions add up, and the order of texts
-        affects only first occurrences.
+        """Words do not depend on threads and batches, the counts of partitions add up, and the order of texts affects only first
+        occurrences.
         """
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(counted_words, "RANGE", 3)
@@ -222,7 +226,7 @@ class TestCounting:
         assert np.lexsort(merged.first.T[::-1]).tolist() == np.lexsort(words.first.T[::-1]).tolist()
 
     def test_words_of_any_length_count(self) -> None:
-        """Words of any length are counted separately, even if they begin alike or differ only in trailing zeros."""
+        """Words of any length are counted separately, even if they have a long common prefix or differ only in trailing zeros."""
         lengths = [1, 23, 24, 25, 26, 47, 48, 49, 5000, 300_000]
         texts = ["a" * length + end for length in lengths for end in ("", "b", "\0", "\0\0")] * 2
         words = train.words(Random(1).sample(texts, len(texts)), splitter="none", threads=2)
@@ -230,14 +234,14 @@ class TestCounting:
         assert {*words.counts.tolist()} == {2}
 
     def test_table_grows(self) -> None:
-        """More words than the hash table's initial slots are all counted, with any number of threads."""
+        """If there are more words than initial slots in the hash table, all words are counted, with any number of threads."""
         texts = [f"w{number % 50_021:x}" for number in range(100_000)]
         one, three = (train.words(texts, splitter="none", threads=threads) for threads in (1, 3))
         assert listed(one) == words_one_by_one([text.encode()] for text in texts)
         assert same(one, three)
 
     def test_little_memory_gives_the_same_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Beyond its memory limit, a count writes temporary files, gives the same words, and removes the files."""
+        """If a count exceeds its memory limit, it writes temporary files, gives the same words, and removes the files."""
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         texts = [f"w{number % 80_011:x} {'x' * (number % 100)}" for number in range(120_000)]
         expected = train.words(texts, splitter="whitespace", min_count=2)
@@ -250,7 +254,7 @@ class TestCounting:
         assert [*tmp_path.iterdir()] == []
 
     def test_failed_count_leaves_no_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """If a document ends the count with an error, the temporary folder is removed."""
+        """If a count ends with an error because of a document, its temporary folder is removed."""
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         texts = [*(f"w{number}" for number in range(30_000)), "\ud800"]
         with pytest.raises(TextError, match="document 30000, position 0: a lone surrogate"):
@@ -258,19 +262,19 @@ class TestCounting:
         assert [*tmp_path.iterdir()] == []
 
     def test_rare_words_are_left_out(self) -> None:
-        """With `min_count`, rarer words are omitted, and the result contains the limit."""
+        """With `min_count`, words with lower counts are omitted, and the result contains the limit."""
         words = train.words(TEXTS, splitter="gpt2", min_count=2)
         assert ([*words], words.min_count) == ([b" a", b" rose"], 2)
 
     def test_progress_counts_documents_and_bytes(self) -> None:
-        """The callback `progress` gets the numbers of documents and bytes so far, and finally the total numbers."""
+        """The callback `progress` gets the numbers of documents and bytes that have been read, and at the end the total numbers."""
         seen: list[tuple[int, int]] = []
         words = train.words(TEXTS, splitter="gpt2", progress=lambda *done: seen.append(done))
         assert seen[-1] == (len(TEXTS), sum(len(text.encode()) for text in TEXTS))
         assert words.documents == len(TEXTS)
 
     def test_error_of_the_first_document_is_raised(self) -> None:
-        """If several documents are invalid, the first is reported, with any number of threads."""
+        """If several documents are invalid, the error is about the first of them, with any number of threads."""
         texts = [f"text {number}".encode() for number in range(20_000)]
         texts[9000], texts[19_000] = b"\xff", b"a\xff"
         for threads in (1, 2, 3):
@@ -312,18 +316,20 @@ class TestSources:
         ],
     )
     def test_texts_of_any_kind_give_the_same_words(self, make: Callable[[list[str]], Any]) -> None:
-        """Lists, iterators, batches, bytes and columns of the same texts give the same words."""
+        """Lists, iterators, batches, bytes and columns give the same words if they contain the same texts."""
         assert same(train.words(make(TEXTS), splitter="gpt2"), train.words(TEXTS, splitter="gpt2"))
 
     def test_table_with_a_column_of_texts(self) -> None:
-        """`column` selects the column of a table with the texts."""
+        """`column` selects the column of a table that contains the texts."""
         table = pa.table({"text": TEXTS, "other": [*range(len(TEXTS))]})
         assert same(train.words(table, splitter="gpt2", column="text"), train.words(TEXTS, splitter="gpt2"))
         with pytest.raises(VocabularyError, match="columns text, other; expected one called word"):
             train.words(table, splitter="gpt2")
 
     def test_files_of_any_kind_give_the_same_words(self, tmp_path: Path) -> None:
-        """A line of a text file, including its line feed, is a document, and JSON lines and Parquet give the same words."""
+        """Each line of a text file, including its line feed, is a document, and JSON lines and Parquet files with these lines give the
+        same words.
+        """
         lines = ["a rose\n", "is a rose\n", "\n", "Röschen"]
         expected = train.words(lines, splitter="gpt2")
         (tmp_path / "a.txt").write_text("".join(lines), encoding="utf-8")
@@ -335,13 +341,13 @@ class TestSources:
         assert same(train.words([str(tmp_path / "a.parquet")], splitter="gpt2", column="t"), expected)
 
     def test_wrong_byte_of_a_file_has_its_place(self, tmp_path: Path) -> None:
-        """The message about an invalid byte in a file contains the file, the line and the position."""
+        """If a file contains an invalid byte, the message contains the file, the line and the position."""
         (tmp_path / "a.txt").write_bytes(b"a\nb\xff\n")
         with pytest.raises(TextError, match=r"a\.txt, line 2, position 1: not UTF-8"):
             train.words(tmp_path / "a.txt", splitter="gpt2")
 
     def test_missing_names(self, tmp_path: Path) -> None:
-        """A missing file is refused, and so is a Parquet file without `column`."""
+        """A missing file is refused, and so is a Parquet file if `column` is not passed."""
         pq.write_table(pa.table({"t": TEXTS}), tmp_path / "a.parquet")
         with pytest.raises(FileNotFoundError):
             train.words(tmp_path / "b.txt", splitter="gpt2")
@@ -349,13 +355,13 @@ class TestSources:
             train.words(tmp_path / "a.parquet", splitter="gpt2")
 
     def test_list_of_folders_is_refused(self, tmp_path: Path) -> None:
-        """A list of folder names is refused, and not read as texts."""
+        """A list of folder names is refused instead of being read as texts."""
         with pytest.raises(UnsupportedError, match=r"list of folders.*expected texts or files"):
             train.words([str(tmp_path)], splitter="gpt2")
 
     @pytest.mark.parametrize("source", [{"hug": 10, "pug": 5}, [("hug", 4), ("pug", 5), ("hug", 6)], iter([(b"hug", 10), (b"pug", 5)])])
     def test_counts_are_words(self, source: Any) -> None:
-        """Mappings and pairs of words and counts are accepted as counted words."""
+        """A mapping, or pairs, of words and counts are accepted as counted words."""
         assert [*zip(words := train.words(source), words.counts.tolist(), strict=True)] == [(b"hug", 10), (b"pug", 5)]
 
     @pytest.mark.parametrize(
@@ -376,27 +382,27 @@ class TestSources:
 
 
 def by_duckdb(table: Any) -> Any:
-    """Add up a table of words with DuckDB."""
+    """Add up the counts in a table of words with DuckDB."""
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.from_arrow(table)
     return relation.aggregate("word, sum(count) AS count, min(first) AS first, split", "word, split")
 
 
 def by_polars(table: Any) -> Any:
-    """Add up a table of words with polars."""
+    """Add up the counts in a table of words with polars."""
     pl = pytest.importorskip("polars")
     frame = pl.from_arrow(table).group_by("word", "split")
     return frame.agg(pl.col("count").sum(), pl.col("first").min())
 
 
 def by_pandas(table: Any) -> Any:
-    """Add up a table of words with pandas."""
+    """Add up the counts in a table of words with pandas."""
     pytest.importorskip("pandas")
     return table.to_pandas().groupby(["word", "split"], as_index=False).agg({"count": "sum", "first": "min"})
 
 
 def by_arrow(table: Any) -> Any:
-    """Add up a table of words with Arrow."""
+    """Add up the counts in a table of words with Arrow."""
     found = table.group_by(["word", "split"]).aggregate([("count", "sum"), ("first", "min")])
     return found.rename_columns(["word", "split", "count", "first"])
 
@@ -405,7 +411,7 @@ class TestTables:
     """Words as tables."""
 
     def test_stored_words_come_back(self, tmp_path: Path) -> None:
-        """Words that are saved to Parquet and loaded are the same, and equal words give equal files."""
+        """Words that are saved to Parquet and loaded again are the same, and equal words are saved as equal files."""
         words = train.words(TEXTS, splitter="gpt2", min_count=2)
         for name, threads in (("a", 1), ("b", 2)):
             train.words(TEXTS, splitter="gpt2", min_count=2, threads=threads).save(tmp_path / f"{name}.parquet")
@@ -418,7 +424,7 @@ class TestTables:
     @settings(max_examples=30)
     @given(st.lists(st.tuples(st.binary(max_size=30), st.integers(1, 1 << 40), *[st.integers(0, (1 << 32) - 1)] * 3)))
     def test_any_words_pass_through_a_table(self, rows: list[Any]) -> None:
-        """Words of any bytes, with any counts and first occurrences, are the same after conversion to a table and back."""
+        """Words of any bytes, with any counts and first occurrences, are the same after they are converted to a table and back."""
         ends = np.cumsum([len(word) for word, *_ in rows], dtype=np.int64)
         text, counts = np.frombuffer(b"".join(word for word, *_ in rows), np.uint8), np.array([row[1] for row in rows], np.int64)
         first = np.array([row[2:] for row in rows], np.int64).reshape(-1, 3)
@@ -427,7 +433,7 @@ class TestTables:
 
     @pytest.mark.parametrize("group", [by_duckdb, by_polars, by_pandas, by_arrow, lambda table: table])
     def test_engines_merge_partitions(self, group: Callable[[Any], Any]) -> None:
-        """Any engine can merge partitions: it adds up the counts of each word, and takes the minimum of `first`."""
+        """Any data engine can merge partitions, by adding up the counts of each word and taking the minimum of `first`."""
         parts = [train.words(TEXTS[begin::3], splitter="gpt2", partition=begin) for begin in range(3)]
         expected = Words.merged(parts, split=parts[0].split)
         assert same(train.words(group(pa.concat_tables([part.to_arrow() for part in parts]))), expected)
@@ -435,7 +441,7 @@ class TestTables:
         assert ([*expected], expected.counts.tolist()) == ([*whole], whole.counts.tolist())
 
     def test_table_without_split_takes_that_of_the_splitter(self) -> None:
-        """Words without a split get the split of `splitter`, and words with another split are refused."""
+        """If a table of words contains no split, the words get the split of `splitter`, and words with another split are refused."""
         words = train.words({"word": ["a", "b"], "count": [1, 2]}, splitter="gpt2")
         assert words.split == SPLITTERS["gpt2"].digest
         for splitter, normalizer in (("bert", None), ("gpt2", "nfc")):
@@ -458,8 +464,8 @@ class TestTables:
         ],
     )
     def test_wrong_tables(self, columns: dict[str, Any], message: str) -> None:
-        """A table with nulls, counts that are not positive, sums that are too large, mixed splits or wrong
-        columns is refused with the row.
+        """A table of words with nulls, counts below 1, sums that are too large, mixed splits or wrong columns is refused, and the
+        message contains the row.
         """
         with pytest.raises(VocabularyError, match=message):
             Words.from_table(columns)
