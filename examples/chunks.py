@@ -45,7 +45,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
     spans: Any = tok.encode_batch([text], add_special_tokens=False, offsets=True).offsets
     inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the end of the previous token
     first = np.r_[0, inner, len(spans)]  # the tokens before which a chunk may begin or end
-    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # the positions of these cuts: the ends of the previous tokens
+    cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # the positions in the text at which a chunk may begin or end
     capacity, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
     while begin < last:
         most = int(np.searchsorted(first, first[begin] + capacity, side="right")) - 1
@@ -63,7 +63,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
 
 
 def at_white_space(text: str, cuts: NDArray[np.int64], places: range) -> int:
-    """The first of the given cuts that lies at whitespace or at the end of the text; otherwise the first of all."""
+    """The first of the given cuts that is at whitespace or at the end of the text, or else the first cut."""
     return next((place for place in places if text[cuts[place] : cuts[place] + 1].strip() == ""), places.start)
 
 

@@ -1,11 +1,11 @@
-"""Count the words of each file separately, as the machines of a cluster do, and merge the tables with GROUP BY in DuckDB.
+"""Count the words of each file separately, as on the machines of a cluster, and merge the counts with GROUP BY in DuckDB.
 
 The arguments are text files::
 
     python examples/count_words.py README.md CHANGELOG.md
 
-Any engine with GROUP BY can replace DuckDB. The merged words, and a vocabulary trained on them, are identical to those from one machine,
-byte for byte.
+Any engine with GROUP BY can replace DuckDB. The merged words, and a vocabulary that is trained on them, are byte-for-byte the same as on
+one machine.
 """
 
 from __future__ import annotations

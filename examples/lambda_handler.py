@@ -11,7 +11,7 @@ from typing import Any
 import fst
 
 TOKENIZER = fst.Tokenizer.load(Path(__file__).with_name("table.npz"))  # once per instance, before the first event
-TOKENIZER.count_tokens([""])  # load the kernels, also before the first event
+TOKENIZER.count_tokens([""])  # loads the kernels before the first event, too
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, list[int]]:

@@ -3,7 +3,7 @@
     python examples/learn_vocabulary.py books.txt english.txt
 
 The vocabulary next to this script, ``english-uncased-8000.txt``, was trained on 20 MB of English books in the public domain, by the library
-`tokenizers`. That library puts the single-letter continuation tokens in random order; with the same order, this package writes the same
+`tokenizers`. That library puts the single-letter continuation tokens in random order. Given the same order, this package writes the same
 file.
 """
 

@@ -41,7 +41,7 @@ class Encode:
         try:
             return block.append_column("input_ids", self._ids(block))
         except fst.TextError as error:
-            # The index of a row within a block does not lead to the row in the files, so the message also shows the other columns.
+            # The message contains the other columns of the row, because its index within a block does not identify the row in the files.
             raise fst.TextError(f"{error}; the other columns of the row are {shortened(self._beside_first_wrong(block))}") from None
 
     def _ids(self, block: pa.Table) -> Any:
@@ -72,9 +72,9 @@ def encoded(texts: Dataset, table: str, column: str, actors: int) -> Dataset:
         Encode,
         fn_constructor_args=(table, column),
         batch_format="pyarrow",
-        batch_size=None,  # blocks as they are read: smaller batches would be copies
+        batch_size=None,  # each block is one batch, because smaller batches would be copies
         compute=ActorPoolStrategy(size=actors),
-        num_cpus=1,  # the same as for reading: the actors then read their blocks themselves, and no text is copied between processes
+        num_cpus=1,  # as for reading, so that actors read their blocks themselves, and texts are not copied between processes
     )
 
 

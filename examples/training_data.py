@@ -42,13 +42,13 @@ def encode(source: str, text: str, prefix: str) -> fst.Tokenizer:
 
 
 def read_ids(prefix: str, largest: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Map the ids of all documents, and read the index of each document's first id, followed by the end of the last document."""
+    """Map the file of ids into memory, and read the index of each document's first id, followed by the end of the last document."""
     ids = np.memmap(f"{prefix}.bin", np.uint16 if largest < 1 << 16 else np.uint32, "r")
     return ids, np.load(f"{prefix}.splits.npy")
 
 
 def window(ids: NDArray[Any], length: int, chance: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A random example in the style of nanoGPT: ids from a random position, and the ids one position later."""
+    """A random training example in the style of nanoGPT: a run of ids, and the run that begins one id later."""
     begin = chance.integers(len(ids) - length)
     return ids[begin : begin + length].astype(np.int64), ids[begin + 1 : begin + 1 + length].astype(np.int64)
 

@@ -154,7 +154,7 @@ class TestFigures:
         assert shown == [(2, r"q\u202eq"), (1, "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 39 + "…")]
 
     def test_many_unknown_words(self, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The counter of unknown words stores a limited number of different words, and counts all occurrences of the most frequent."""
+        """The counter of unknown words stores a limited number of distinct words, and counts all occurrences of the most frequent words."""
         monkeypatch.setattr(bench, "DIFFERENT", 100)
         monkeypatch.setattr(bench, "GROUP", 10)
         texts = [f"often q{number}q un twice{number // 2}".encode() for number in range(1000)]
@@ -238,7 +238,7 @@ class TestIds:
             assert "cannot read it" in error_of(reason)
 
     def test_another_vocabulary(self, tmp_path: Path, documents: Path, reference: Build) -> None:
-        """If ids differ, the output contains the number of texts with different ids and the position of the first, in any file."""
+        """If ids differ, the output contains the number of texts with different ids, and the file and position of the first of them."""
         table = compiled(document(tmp_path, reference(TOKENS)))
         other = document(tmp_path, reference([token.replace("##able", "##abla") for token in TOKENS]))
         before = written(tmp_path / "before.txt", b"hello\nun")
@@ -266,7 +266,9 @@ class TestIds:
         ],
     )
     def test_differing(self, given: list[list[int]], expected: list[tuple[int, int]], table: Path) -> None:
-        """`differing` returns each text with different ids, and its first different position, which may follow the last id."""
+        """`differing` returns each text with different ids, and the position of the first difference, which may be the end of the shorter
+        row.
+        """
         batch = fst.Tokenizer.load(table).encode_batch(["", "", ""])
         own = type(batch)(np.array([1, 2, 3], np.int32), np.array([0, 2, 2, 3]))
         flat = np.array([*chain.from_iterable(given)], np.int64)

@@ -54,7 +54,7 @@ class TestTokenizer:
         assert list(tmp_path.iterdir()) == [source]
 
     def test_no_folder(self, tmp_path: Path) -> None:
-        """The message about a missing folder contains the name as it was typed, and comes before the compilation."""
+        """The message about a missing folder contains the name as it was typed, and is printed before the compilation starts."""
         reason = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
         assert reason.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
 

@@ -39,7 +39,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the ext
 
 @pytest.mark.parametrize(("kind", "packing", "form"), thinned(product(INPUTS, PACKINGS, OUTPUTS), 6))
 def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the ids equal those of `encode_batch`."""
+    """From any input format to any output format, the ids are the same as from `encode_batch`."""
     source = written(tmp_path / "input", packed(as_input(kind, TEXTS), packing))
     out = tmp_path / f"out.{form}"
     call("encode", table, source, *options_for(kind), "-o", out, *(["--format", "tokens"] if form == "tokens" else []))

@@ -83,7 +83,7 @@ class TestLongDocuments:
 
     @pytest.mark.parametrize("bad", thinned([b"\xff", b"\xc3", b"\xf0\x9f\x98"], 3))
     def test_errors(self, bad: bytes, text: bytes, table: Path, tmp_path: Path) -> None:
-        """In a long document, bytes that are not UTF-8 are reported with their position or replaced, but --errors skip is refused."""
+        """In a long document, bytes that are not UTF-8 are replaced, or reported with their position; --errors skip is refused."""
         long = text.split(b"\n")[1]
         for place in (5, 3 * CHUNK - 1, len(long)):
             line = long[:place].decode("utf-8", "ignore").encode() + bad + long[place:].decode("utf-8", "ignore").encode()

@@ -69,7 +69,7 @@ def test_no_files(table: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["ids", "npy", "bin"])
 def test_folder_of_outputs(form: str, table: Path, folder: Path, tmp_path: Path) -> None:
-    """A folder as the output is created, and gets a file for each input with the ids of this input."""
+    """If the output is a folder, it is created, and contains a file for each input with the ids of this input."""
     texts = {"a": ["un"], "c": ["able", "un un"]}
     call("encode", table, folder / "a.txt", folder / "sub", "--format", form, "-o", f"{tmp_path / 'out'}/")
     for name, rows in texts.items():

@@ -163,7 +163,7 @@ class TestOutput:
         ids=["bytes", "duration", "map", "nested bytes"],
     )
     def test_columns_that_json_does_not_have(self, column: Any, table: Path, tmp_path: Path) -> None:
-        """A column with values that JSON cannot represent is refused with its name, unless the output omits the column."""
+        """If JSON cannot represent the values of a column, an error names the column, unless the output omits it."""
         source = written(tmp_path / "in", as_table("arrow file", pa.table({"text": ["un"], "odd": column})))
         reason = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
         assert reason.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")

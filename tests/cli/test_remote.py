@@ -99,7 +99,7 @@ def test_tables_and_their_sources(store: Any, table: Path, tmp_path: Path) -> No
 
 
 def test_tables_that_are_none(store: Any, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table at a URL is proven like a table in a file, and reading stops at the maximum size of a table."""
+    """A table at a URL is verified like a table in a file, and reading stops at the maximum size of a table."""
     store.pipe({"/x.npz": table.read_bytes()[:-1], "/y.npz": b"no table"})
     with pytest.raises(fst.TableError, match=r"memory://x\.npz: .*compile it again"):
         fst.load("memory://x.npz")

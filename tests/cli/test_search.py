@@ -50,7 +50,7 @@ def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("kind", "form", "names"), thinned(product(INPUTS, FORMS, [False, True]), 3))
 def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path) -> None:
-    """From any input format to any output format, the matches equal those of `find_iter`, and rows keep their other fields."""
+    """From any input format to any output format, the matches are the same as from `find_iter`, and rows keep their other fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
     words: list[str | Path] = ["search", table, source, *options_for(kind), "-o", out, "--format", form, *(["--names"] if names else [])]
     if names and form in ("lines", "npz"):
@@ -266,7 +266,7 @@ class TestManners:
 
 
 def test_long_documents(table: Path, tmp_path: Path) -> None:
-    """--count, .npz and --format matches accept documents of any length; outputs that contain the text limit the length."""
+    """With --count, .npz or --format matches, documents may have any length; for outputs with texts, the length is limited."""
     text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_500_000
     source = written(tmp_path / "in.txt", f"he\n{text}\nshe\n".encode())
     matches = fst.Searcher.load(table).find_batch(["he", text, "she"])

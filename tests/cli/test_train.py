@@ -174,7 +174,7 @@ class TestOldVocabularies:
     """Commands that make a vocabulary from an old one."""
 
     def test_like(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
-        """`fst train like` gives a vocabulary with the splitter, the special tokens and the size of the old one."""
+        """`fst train like` trains a vocabulary with the same splitter, special tokens and size as the old vocabulary."""
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
 

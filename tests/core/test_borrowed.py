@@ -1,4 +1,4 @@
-"""Borrowed arrays, which `numba` passes to kernels without reference counts: their elements, and the types of all arguments."""
+"""Borrowed arrays, which `numba` passes to kernels without reference counts, are read and written like other arrays."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_two(arrays: Any, seen: Any) -> Any:
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
 @pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
 def test_kernels_see_what_numpy_does(kind: str, shape: tuple[int, ...]) -> None:
-    """A kernel, and a kernel that it calls, sees the elements, shape and sizes of a borrowed array as `numpy` does, and can write to it."""
+    """A borrowed array has the same elements, shape and sizes in a kernel as in `numpy`, and kernels can write to it."""
     first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
     second = -np.arange(9.0)
     seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
@@ -80,7 +80,7 @@ class Table(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two arrays of one dtype; `numba` represents this tuple by another type than a tuple of arrays with different dtypes."""
+    """Two arrays of one dtype. For this tuple, `numba` has a different type than for a tuple of arrays with different dtypes."""
 
     left: Any
     right: Any
@@ -113,7 +113,7 @@ def read_fields(machine: Any) -> Any:
 
 
 def test_kernels_read_fields_by_name() -> None:
-    """A kernel, and a kernel that it calls, reads and writes the arrays in NamedTuples by field names, also if they are nested or empty."""
+    """A kernel, and a kernel that it calls, can read and write the arrays in a NamedTuple by field names, also if it is nested or empty."""
     pair = Pair(np.zeros(3), np.ones(4))
     machine = Machine(Table(np.arange(5, dtype=np.uint16), np.arange(5) / 8), pair, Nothing(), 3)
     assert Deferred(__name__, "read_fields").call(machine) == (3.375, 3, 4)
@@ -122,7 +122,7 @@ def test_kernels_read_fields_by_name() -> None:
 
 @pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])
 def test_arrays_of_another_layout_are_not_borrowed(array: Any) -> None:
-    """An array that is not C-contiguous is refused when its type is determined."""
+    """An array that is not C-contiguous cannot be borrowed, so an error is raised when its type is determined."""
     with pytest.raises(AssertionError, match="cannot be borrowed"):
         kind_of((array,))
 
@@ -139,7 +139,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
         def watched(*arguments: Any) -> Any:
             found[name].add(tuple(map(kind_of, arguments)))
             result = call(*arguments)
-            monkeypatch.setattr(deferred, "call", watched)  # set by the first call
+            monkeypatch.setattr(deferred, "call", watched)  # the first call sets this attribute
             return result
 
         monkeypatch.setattr(deferred, "call", watched)
@@ -156,7 +156,7 @@ def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -
 
 
 def test_threads_that_are_first_at_once_share_a_kernel() -> None:
-    """A kernel that several threads call for the first time at once is compiled once."""
+    """If several threads call a new kernel at the same time, it is compiled only once."""
     deferred, at_once = Deferred(__name__, "read"), threading.Barrier(4)
 
     def first(number: int) -> Any:

@@ -44,12 +44,12 @@ def test_indices_are_checked() -> None:
 
 @pytest.mark.slow
 def test_every_kernel_is_driven() -> None:
-    """The fuzzer calls each function in the files of kernels."""
+    """The fuzzer calls every function in the files of kernels."""
     assert not printed(trace)
 
 
 def trace() -> None:
-    """Run interpreted kernels until each was called, and print those that were not."""
+    """Run interpreted kernels with the seeds until every kernel was called; print the kernels that were not."""
     missing = {(path, name) for path, name in kernels_in_files() if HAS_JIEBA or "jieba_model" not in path}
     assert missing
 

@@ -217,7 +217,7 @@ print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Modules with a kernel, and the compiled kernel in the same folder."""
+    """A folder with modules that define a kernel, and with the compiled kernel."""
     folder = tmp_path_factory.mktemp("toy")
     for name, text in PACKAGE.items():
         (folder / f"{name}.py").write_text(text)
@@ -227,7 +227,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call_toy(folder: Path) -> tuple[str, bool]:
-    """The kernel's result in a new process, and whether the process compiled it."""
+    """Call the kernel in a new process; return the result, and whether the process compiled the kernel."""
     done = python(CALL_TOY, folder, folder)
     return done.stdout, "compiling" in done.stderr
 
@@ -237,10 +237,10 @@ def call_toy(folder: Path) -> tuple[str, bool]:
     thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 2),
 )
 def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
-    """If a constant changes in a file that a kernel imports, directly or indirectly, the kernel is compiled again."""
+    """A kernel is compiled again if a constant changes in a file that the kernel imports, directly or indirectly."""
     source = toy / f"{name}.py"
     before = source.read_text()
-    source.write_text(f"{text}\n\n")  # has another size, because within a second Python sees only the size
+    source.write_text(f"{text}\n\n")  # the new file has another size, because Python does not notice other changes within a second
     assert call_toy(toy) == (result, True)
     assert call_toy(toy) == (result, False)
     source.write_text(before)
@@ -248,7 +248,7 @@ def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> Non
 
 
 def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
-    """If a file changes that a kernel does not import, the kernel is not compiled again."""
+    """A kernel is not compiled again if a file changes that it does not import."""
     (toy / "toy_unrelated.py").write_text("FACTOR = 30")
     assert call_toy(toy) == ("11.0\n", False)
 
@@ -298,7 +298,7 @@ def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.Monk
             assert ints.call(np.array([3])) == 6
             assert floats.call(np.array([1.25])) == 2.5
         assert len(state(tmp_path / CACHE)) == 2
-        assert len(module.twice.overloads) == 2 * (not found)  # the second run finds both on disk
+        assert len(module.twice.overloads) == 2 * (not found)  # the second process finds both kernels on disk
 
 
 @posix

@@ -40,7 +40,7 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("numba")
 
 
-@pytest.mark.slow  # the first process compiles all kernels, with reference counts
+@pytest.mark.slow  # the first process compiles all kernels, with reference counting, for all processes
 @pytest.mark.parametrize("part", [*jit.PRIVATE, "dispatchers"])
 def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
     """If a private part of `numba` is missing, the process logs this, and computes the same ids and spans."""

@@ -1,4 +1,4 @@
-"""The default number of threads: the usable cores of the process, or `FST_NUM_THREADS`."""
+"""The default number of threads is the number of cores that the process may use, or `FST_NUM_THREADS`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import fst
 from fst.compile import wordpiece
 from fst.core import threads as cores
 
-TEXTS = ["un hello! " * 100_000] * 4  # more text than a single thread encodes
+TEXTS = ["un hello! " * 100_000] * 4  # so much text that it is divided among threads
 
 V2_MOUNT = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate"
 V1_MOUNT = "31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct"

@@ -79,11 +79,11 @@ BELOW = {
     "fst": ("runtime.public_class",),
     "cli": ("fst", "compile.train", "runtime.compat", "runtime.counting", "runtime.machines.keywords", "runtime.machines.segmentation"),
 }
-# A string that contains a dotted name is an import. A machine's table may name the machine's runtime, and the registry all tables.
+# A dotted name in a string counts as an import. A machine's table may name the machine's runtime, and the registry all tables.
 NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machines.")}
 NAMES["registry"] = {*NAMES}
 LARGE = {"runtime"}
-EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these import any layer; `fst` and `fst.bridge` are imported only inside functions
+EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these modules may import every unit
 ONLY_IN = {
     "numba": {
         *("fst/core/jit.py", "fst/core/kernel_cache.py", "fst/core/borrowed.py"),
@@ -101,7 +101,7 @@ TEST_FILES = sorted(TESTS.rglob("test_*.py"))
 
 @cache
 def parsed(name: str) -> ast.Module:
-    """The syntax tree of a source."""
+    """The syntax tree of a source file, parsed once."""
     return ast.parse((REPOSITORY / name).read_text(encoding="utf-8"))
 
 
@@ -117,7 +117,7 @@ def imports(tree: ast.AST) -> Iterator[str]:
 
 
 def module_of(name: str) -> str:
-    """The module name of a source."""
+    """The name of the module that a source file defines."""
     folder, *parts = name.removesuffix(".py").split("/")
     return ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
 
@@ -260,7 +260,7 @@ def test_folders_are_small_and_names_do_not_repeat_them(folder: str) -> None:
 
 
 def test_files_are_short() -> None:
-    """No source has more than 500 lines."""
+    """No source file has more than 500 lines."""
     assert {name for name in SOURCES if len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) > 500} == set()
 
 
@@ -372,7 +372,7 @@ def test_symbols_are_told_apart() -> None:
 
 @pytest.mark.slow
 def test_characters_are_those_of_the_reference() -> None:
-    """The file of characters equals the data of the installed `tokenizers`."""
+    """The file characters.tsv is the same as one that is generated from the installed `tokenizers`."""
     kept = files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines()
     assert kept == list(generate_characters.lines())
 

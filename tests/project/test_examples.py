@@ -233,7 +233,7 @@ class TestChunks:
         assert next(chunks(english, "unaffableness", 4)).end == len("unaff")
 
     def test_too_small(self, english: fst.Tokenizer) -> None:
-        """A limit that is too small for a character is refused with the position in the text."""
+        """A limit that is too small for a character is refused, and the message contains the position of the character."""
         from chunks import chunks
 
         with pytest.raises(ValueError, match="a chunk of 2 tokens is too small for the text at character 0"):

@@ -69,7 +69,7 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.filterwarnings("default")  # other libraries emit warnings
+@pytest.mark.filterwarnings("default")  # because other libraries emit warnings
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python blocks of a page run one after the other in the folder of the examples, with the results that are shown."""

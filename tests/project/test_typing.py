@@ -1,4 +1,4 @@
-"""The types of the public names for type checkers, and the names that `dir` shows."""
+"""Type checkers know the types of all public names, and `dir` shows only these names."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def ids(tokenizer: fst.Tokenizer, text: str | bytes) -> list[int]:
 
 @functools.cache
 def walked(of: WordPieceTable, text: str) -> list[int]:
-    """Return the ids by the walk, cached for all tests."""
+    """Return the ids that the walk gives for a text, cached for all tests."""
     return of.run(text)
 
 

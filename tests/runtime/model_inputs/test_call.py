@@ -199,7 +199,7 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """An input that is not text is refused with its position."""
+    """If an input is not text, the error contains its position in the batch."""
     with pytest.raises(fst.TextError, match=message):
         tok()(*arguments, **options)
 

@@ -24,13 +24,13 @@ VOCABULARIES = ("bert-base-uncased", "bert-base-multilingual-cased", "all-minilm
 
 @functools.cache
 def ours(name: str) -> fst.Tokenizer:
-    """Compile a vocabulary's folder."""
+    """Compile the folder of a vocabulary into a tokenizer of this package."""
     return fst.Tokenizer(wordpiece(SHARED / "vocab" / name))
 
 
 @functools.cache
 def loaded(name: str) -> Any:
-    """Load a vocabulary's folder with `transformers`."""
+    """Load the folder of a vocabulary with `transformers`."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     return transformers.BertTokenizerFast.from_pretrained(SHARED / "vocab" / name)
 
@@ -142,7 +142,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
     if isinstance(expected, str):
         assert isinstance(found, str), expected
     elif isinstance(found, str) and options.get("return_tensors") == "pt" and expected["input_ids"].numel() == 0:
-        assert "differ in length" in found, found  # PyTorch cannot convert rows of which the first is empty
+        assert "differ in length" in found, found  # PyTorch cannot convert a list of rows if the first row is empty
     elif isinstance(found, str):
         assert "special tokens" in found, found  # in `transformers`, the number of remaining ids overflows
         assert options["max_length"] < 3

@@ -204,7 +204,7 @@ ONCE, EACH = "'single' does not have its text exactly once", "'pair' does not ha
     ],
 )
 def test_what_is_no_template_is_refused_by_name(post_processor: Any, message: str, tmp_path: Path) -> None:
-    """A post-processor that no template can represent is refused by its name."""
+    """If no template can represent a post-processor, the error names the post-processor."""
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(post_processor)), encoding="utf-8")
     with pytest.raises(fst.UnsupportedError, match=message):

@@ -53,14 +53,14 @@ def tokenizer(longest: int = 100) -> fst.Tokenizer:
 
 
 def around_a_text() -> tuple[list[int], list[int]]:
-    """The ids before a text and after it."""
+    """The ids of the special tokens before and after a text."""
     (before, _), _, (after, _) = tables().header["single"]
     return before, after
 
 
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten blocks, and let threads divide even short texts."""
+    """Shorten blocks, so that even short texts are divided among threads."""
     monkeypatch.setattr(batch, "BLOCK", BLOCK)
     monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
@@ -197,7 +197,7 @@ def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
 @each_filler
 @pytest.mark.parametrize("position", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 1, 5 * BLOCK, 399])
 def test_what_is_no_text_in_a_long_row_is_named(position: int, filler: str) -> None:
-    """Malformed text in any part of a long row is refused with row and position, or replaced on request."""
+    """For malformed text in any part of a long row, an error contains the row and the position, or the text is replaced on request."""
     text = (filler * 400)[:399]
     wrong = text[:position] + "\ud800" + text[position:]
     data = text[:position].encode() + b"\xff" + text[position:].encode()
@@ -208,14 +208,16 @@ def test_what_is_no_text_in_a_long_row_is_named(position: int, filler: str) -> N
                 tokenizer().encode_batch(rows, threads=threads)
         found = tokenizer().encode_batch(rows, add_special_tokens=False, errors="replace")
         assert found[2].tolist() == tables().run(mended)
-    assert ids(text) == tables().run(text)  # the next text is not affected by the refused row
+    assert ids(text) == tables().run(text)  # the refused row does not affect the next text
 
 
 @pytest.mark.usefixtures("short_blocks")
 @given(units=st.lists(st.sampled_from(["a", " ", "\ud800", "\udc00", "\U0001f600", "é", "b " * 20]), min_size=40, max_size=90))
 @examples(240)
 def test_any_surrogates_in_a_long_row_are_refused_or_replaced(units: list[str]) -> None:
-    """In a long row, a surrogate pair may span two parts; a lone surrogate is refused with its position, or replaced on request."""
+    """In a long row, a surrogate pair may span two parts; for a lone surrogate, an error contains the position, or it is replaced on
+    request.
+    """
     text = "".join(units) + "b " * BLOCK
     mended = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     assert ids(text, errors="replace") == tables().run(mended)
@@ -302,7 +304,7 @@ def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
 @pytest.mark.parametrize("row", [1, 64, 1_023, 1_024, 2_570, 3_999])
 @pytest.mark.parametrize("length", [1, 300])
 def test_row_of_another_kind_is_named(row: int, length: int, good: Any, wrong: Any, found: str, expected: str) -> None:
-    """A row of another type than the first row is refused with its number, wherever it is."""
+    """If a row has another type than the first row, the error contains the number of this row, wherever it is."""
     for last in {row + 1, min(row + 200, 4_000)}:
         rows = [good] * 4_000
         rows[row:last] = [wrong if wrong is None else wrong * length] * (last - row)
@@ -361,7 +363,7 @@ def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
     (tmp_path / "forks.py").write_text(FORK, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "forks.py"), str(tmp_path / "table.npz")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-    notes = [line for line in done.stderr.splitlines() if not line.startswith("fst: compil")]  # printed if a kernel is compiled first
+    notes = [line for line in done.stderr.splitlines() if not line.startswith("fst: compil")]  # printed if the process compiles a kernel
     assert (done.returncode, notes) == (0, [])
 
 
@@ -396,7 +398,8 @@ def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
 @each_kind
 @pytest.mark.parametrize("length", [0, 1, SHORT - 1, SHORT, SHORT + 1])
 def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:
-    """Malformed text is refused with its position, or replaced on request, whether it is read on the fast path or not."""
+    """For malformed text, an error contains the position, or it is replaced on request, whether the text is read on the fast path or not.
+    """
     wrong: Any = "a" * length + "\ud800" if kind is str else b"a" * length + b"\xff"
     with pytest.raises(fst.TextError, match=f"^row 0, position {length}: "):
         tokenizer().encode(wrong)

@@ -120,7 +120,7 @@ def test_null_rows_are_not_read() -> None:
 @pytest.mark.parametrize("special", [True, False])
 @pytest.mark.parametrize("longest", [None, 5, 2])
 def test_options(kind: Any, special: bool, longest: int | None) -> None:
-    """Special tokens and maximum lengths have the same effect as in a batch."""
+    """The options for special tokens and maximum lengths have the same effect on columns as on batches."""
     options: Any = {"add_special_tokens": special, "max_length": longest}
     assert checked(tokenizer().encode_arrow(column(TEXTS, kind), **options)) == ids(TEXTS, **options)
 
@@ -210,7 +210,7 @@ def test_rows_of_dictionaries_are_named() -> None:
     ids=str,
 )
 def test_what_is_no_column_of_texts_is_refused(given_column: Any, named: str) -> None:
-    """A column that does not contain texts is refused with its type."""
+    """A column that does not contain texts is refused, and the message contains the type of the column."""
     with pytest.raises(fst.TextError, match=named):
         tokenizer().encode_arrow(given_column)
 
@@ -296,7 +296,7 @@ def test_datasets() -> None:
 
 
 def test_duckdb() -> None:
-    """A function of DuckDB over Arrow gives the ids in SQL."""
+    """In SQL, a DuckDB function that encodes Arrow columns returns the ids."""
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     with duckdb.connect() as connection:
         one, options = tokenizer(), {"type": "arrow", "null_handling": "special"}

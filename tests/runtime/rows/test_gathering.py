@@ -70,11 +70,12 @@ def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> No
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
 @pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
 def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
-    """A row that is not str, or that has a lone surrogate, is reported with its number, whatever the other rows contain."""
+    """The error for a row that is not str, or that has a lone surrogate, contains the number of the row, whatever the other rows contain.
+    """
     for row in range(40):
         rows = [others * number for number in range(40)]
         rows[row] = wrong
-        is_bytes = row == 0 and isinstance(wrong, bytes)  # a first row of bytes makes the rows of str wrong
+        is_bytes = row == 0 and isinstance(wrong, bytes)  # if the first row is bytes, rows of str are errors
         named = "row 1 is str" if is_bytes else f"row {row} is {type(wrong).__name__}|row {row}, position \\d+: a lone surrogate"
         with pytest.raises(fst.TextError, match=named):
             tokenizer.encode_batch(rows)

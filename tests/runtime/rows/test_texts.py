@@ -28,7 +28,7 @@ from fst.compile import keywords, maxmatch
 
 @pytest.fixture(scope="module")
 def raw(folder: Path) -> fst.Tokenizer:
-    """A tokenizer that drops no character, so its ids show U+FFFD."""
+    """A tokenizer that drops no character, so replaced characters appear in the ids as U+FFFD."""
     return made(folder, "raw", clean_text=False, lowercase=False)[0]
 
 
@@ -89,7 +89,7 @@ def test_lone_surrogate_is_refused_or_replaced(text: str, mended: str, raw: fst.
     ids=repr,
 )
 def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int, raw: fst.Tokenizer) -> None:
-    """Bytes that are not UTF-8 are refused with their position, or replaced as `bytes.decode` replaces them."""
+    """For bytes that are not UTF-8, an error contains their position, or they are replaced as by `bytes.decode`."""
     with pytest.raises(fst.TextError, match=f"row 0, position {position}: not UTF-8; mend the text, or pass errors='replace'"):
         raw.encode(data)
     assert ids(raw, data, errors="replace") == ids(raw, data.decode(errors="replace"))
@@ -144,7 +144,7 @@ def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None
 
 
 def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.Tokenizer) -> None:
-    """U+0000 does not end a text, and is an ordinary character if cleaning does not remove it."""
+    """U+0000 does not end a text; unless cleaning removes it, it is an ordinary character."""
     tokenizer, reference = uncased
     for text in ("\0", "a\0b", "un\0aff\0able \0 b", "[MA\0SK]"):
         assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids
@@ -156,7 +156,7 @@ def test_nul_is_a_character(uncased: tuple[fst.Tokenizer, Tokenizer], raw: fst.T
     "text", [None, 3, 1.5, ["a"], ("a",), bytearray(b"a"), memoryview(b"a"), np.array(["a"]), {}], ids=lambda text: type(text).__name__
 )
 def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokenizer) -> None:
-    """An object that is neither str nor bytes is refused with its type."""
+    """An object that is neither str nor bytes is refused, and the message contains the type of the object."""
     with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
         tokenizer.encode(text)
     with pytest.raises(fst.TextError, match=f"the text is {type(text).__name__}; expected str or bytes"):
@@ -178,7 +178,7 @@ def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokeni
     ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_batch_is_refused_by_its_type(texts: Any, remedy: str, tokenizer: fst.Tokenizer) -> None:
-    """An object that is not a batch is refused with its type and a remedy."""
+    """An object that is not a batch is refused, and the message contains the type of the object and a remedy."""
     message = f"a batch is {type(texts).__name__}; expected a list or another iterable of str or of bytes; .*{re.escape(remedy)}"
     for read in (tokenizer.encode_batch, tokenizer.count_tokens, Searcher(keywords(["a"])).find_batch):
         with pytest.raises(fst.TextError, match=message):
@@ -265,7 +265,7 @@ def test_errors_of_a_generator_are_its_own(tokenizer: fst.Tokenizer) -> None:
 def test_mixed_batch_is_refused_by_its_first_other_row(
     texts: Any, row: int, found: str, expected: str, errors: str, tokenizer: fst.Tokenizer
 ) -> None:
-    """A row of another type than the first row is refused with its number, wherever it is."""
+    """If a row has another type than the first row, the error contains the number of this row, wherever it is."""
     with pytest.raises(fst.TextError, match=f"row {row} is {found}, not {expected}; a batch is all str or all bytes"):
         tokenizer.encode_batch(texts, errors=errors)
 
