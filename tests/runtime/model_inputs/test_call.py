@@ -199,7 +199,7 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """If an input is not text, the error contains its position in the batch."""
+    """For a lone surrogate in an input, the error contains the row and the position."""
     with pytest.raises(fst.TextError, match=message):
         tok()(*arguments, **options)
 

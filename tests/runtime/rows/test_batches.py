@@ -398,8 +398,7 @@ def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
 @each_kind
 @pytest.mark.parametrize("length", [0, 1, SHORT - 1, SHORT, SHORT + 1])
 def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:
-    """For malformed text, an error contains the position, or it is replaced on request, whether the text is read on the fast path or not.
-    """
+    """For malformed text, an error contains the position, or the text is replaced on request, whether or not it is on the fast path."""
     wrong: Any = "a" * length + "\ud800" if kind is str else b"a" * length + b"\xff"
     with pytest.raises(fst.TextError, match=f"^row 0, position {length}: "):
         tokenizer().encode(wrong)

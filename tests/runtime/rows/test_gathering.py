@@ -70,8 +70,7 @@ def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> No
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
 @pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
 def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
-    """The error for a row that is not str, or that has a lone surrogate, contains the number of the row, whatever the other rows contain.
-    """
+    """The error for a row that is not str, or that has a lone surrogate, contains its number, whatever the other rows contain."""
     for row in range(40):
         rows = [others * number for number in range(40)]
         rows[row] = wrong
