@@ -31,7 +31,8 @@ DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def ending(name: str) -> tuple[str, str | None]:
-    """Return the ending of a file name in lower case, without an ending such as .gz; and the compression that .gz means, or None.
+    """Return the ending of a file name in lower case, without an ending such as .gz; and the compression format that .gz indicates, or
+    None.
 
     Examples:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")

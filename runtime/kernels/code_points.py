@@ -26,7 +26,7 @@ def count_from(text, at, before):
 
 @inlined
 def count_to(text, at, block, bits, behind):
-    """Advance to the block that contains a position; the position must not be before the last one."""
+    """Advance to the block that contains a position; the position must not be before the position of the previous call."""
     while at - block >= U64:
         behind += ones(bits)
         block += U64

@@ -1,6 +1,6 @@
 """Write UTF-8 from Python's str and bytes and from columns; `fst.runtime.kernels.unicode` does the same for UTF-16.
 
-The functions have the same names and arguments as in that module, but ``text`` is uint8. Kernels read the lengths of all rows before any
+The functions have the same names and arguments as in `unicode`, but ``text`` is uint8. Kernels read the lengths of all rows before any
 text, so that they never write past the end of ``text``.
 """
 

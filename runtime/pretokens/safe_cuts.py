@@ -70,7 +70,7 @@ class PretokenBegins(SafeCuts):
         return None
 
     def _cuts(self, codes: Codes) -> NDArray[np.int64]:
-        """Find all safe cuts of a text of codes, if the text contains the window and one more character on each side."""
+        """Find all safe cuts of a text that was converted to codes, if the text contains the window and one more character on each side."""
         count = max(len(codes) - self._width - 1, 0)
         before, *window, after = (codes[place : place + count] for place in range(self._width + 2))
         safe = self._may_follow[before, window[0]] & self._may_be_outer[window[0]] & self._may_be_outer[window[-1]]

@@ -46,7 +46,7 @@ FEW_CHARACTERS = 1 << 14  # up to this number of characters, encoding all of the
 UNITS_AN_ID = 8  # more units per id than in nearly all texts, an estimate for reading a long row up to `max_ids`
 MIN_PIECE = 1 << 11  # minimum number of characters per call; stopping earlier would not save time
 MIN_SHARE = 1 << 18  # minimum number of characters per thread; encoding them takes 0.5 ms, and waking up a thread takes about 0.1 ms
-PARTS = 32  # parts of a very long text per thread; more parts take longer to find, and fewer parts let threads wait for the last
+PARTS = 32  # parts of a very long text per thread; more parts take longer to find, and fewer parts make threads wait
 MAX_THREADS = 256  # maximum number of threads, for all batches together
 
 

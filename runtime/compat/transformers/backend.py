@@ -150,8 +150,8 @@ class Backend:
         return self._batch(input, is_pretokenized, add_special_tokens, located=True)
 
     def encode_batch_fast(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
-        """Encode texts like `encode_batch`, but without offsets, words, and the names of tokens except special tokens around texts, as in
-        ``tokenizers``.
+        """Encode texts like `encode_batch`, but the rows contain no offsets and no words, and only special tokens around texts have names,
+        as in ``tokenizers``.
         """
         return self._batch(input, is_pretokenized, add_special_tokens, located=False)
 

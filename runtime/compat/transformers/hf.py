@@ -178,7 +178,7 @@ class FastTokenizer:
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
 
     def _padding(self) -> Tokenizer:
-        """Return the tokenizer; if `pad_token` was changed, replace the tokenizer first by one with this padding token."""
+        """Return the tokenizer. If `pad_token` was changed, first replace the tokenizer by one with the new padding token."""
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})

@@ -38,7 +38,7 @@ ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5)
 
 @inlined
 def may_begin_special(text, at, stop, special_bytes):
-    """Filter: whether a special token may begin at a position, by its first two bytes."""
+    """Whether a special token may begin at a position; a quick filter by the token's first two bytes."""
     return special_bytes[text[at]] & FIRST and (at + U1 >= stop or special_bytes[text[at + U1]] & SECOND)
 
 

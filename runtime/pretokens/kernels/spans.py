@@ -130,7 +130,7 @@ def locate(text, pretokens, count, table, output, place, row, state):
         output: `fst.tables.kernel_call.SpansOutput`, which contains all ids and the spans of special ids, and receives all other spans.
         place: the output index of the first id of the pre-tokens.
         row: the row of the first pre-token.
-        state: ``state[BEFORE]`` and ``state[WORD]`` are the numbers of characters and of words in the present text before the pre-tokens.
+        state: ``state[BEFORE]`` and ``state[WORD]`` are the numbers of characters and of words in the current text before the pre-tokens.
             ``state[IN_WORD]`` is 1 inside a word that ``state[WORD]`` does not count yet.
     """
     characters, word, in_word, joins = state[BEFORE], state[WORD], state[IN_WORD], table.params[JOINS_WORDS]

@@ -125,7 +125,7 @@ def next_cut(text, begin, stop, normalizer, memo):
         normalizer, memo: as in `rewrite`.
 
     Returns:
-        The position, and True; without a position `stop`, and False. At the position, the caller writes a space.
+        The position, and True; or `stop` and False if there is no such position. At the position, the caller writes a space.
     """
     nodes, at = normalizer.cuts.nodes, begin if len(normalizer.cuts.nodes) > 1 else stop
     while at < stop:
@@ -230,7 +230,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
 
 @inlined
 def rewrite_row(text, begin, stop, origin, is_inside, more, normalizer, work, into, filled, places, written):
-    """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` and `more` mean that a border is before and after the
+    """Normalize and write a text. The arguments are as in `put_stretch`; `is_inside` and `more` mean that a border precedes and follows the
     text.
 
     Inlined, because a call would pass about 45 arrays of `normalizer` and `work`, and take longer than the normalization of a short text.

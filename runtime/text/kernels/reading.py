@@ -43,7 +43,7 @@ from fst.text.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
 RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # a symbol in a list is class | rank << 16
 PAST_LIMIT = np.uint64(MARGIN)  # number of array elements past the limit
-STEP = np.uint64((1 << 32) + 1)  # the span of the next character minus the span of a character
+STEP = np.uint64((1 << 32) + 1)  # the difference between the spans of two consecutive characters
 AT_START = np.uint64(1 << 32)  # the span of the first character
 
 
@@ -63,7 +63,7 @@ def class_at(text, at, reader):
 
 @inlined
 def may_begin_special(text, at, stop, seconds, unknown):
-    """Filter: whether a special token may begin at a position, by its second unit.
+    """Whether a special token may begin at a position; a quick filter by the token's second unit.
 
     The caller has checked the first unit. Earlier calls of `match_at` have shown that no token begins before the position `unknown`.
     """

@@ -31,7 +31,7 @@ FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
 
 @inlined
 def may_begin(text, at, stop, normalizer):
-    """Filter: whether an added token may begin at a position, by its first two bytes."""
+    """Whether an added token may begin at a position; a quick filter by the token's first two bytes."""
     return normalizer.bytes[text[at]] & FIRST and (at + U1 >= stop or normalizer.bytes[text[at + U1]] & SECOND)
 
 

@@ -52,7 +52,7 @@ from fst.runtime.machines.keywords.kernels.walk import (
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
-RARE = U3  # keywords are rare if at most one byte in 2 ** RARE is not skipped
+RARE = U3  # keywords are rare if at most one byte in 2 ** RARE must be read, and cannot be skipped
 PATIENCE = np.uint64(16)  # number of rounds of four walks before `follow` is tried again
 
 

@@ -1,7 +1,7 @@
 """Walks of the keyword automaton over bytes, which write events.
 
 An event is a position where a look-up found an output, and the slot of this look-up in ``table.entries``: ``position 32 | slot 28 | 0 3 |
-FINISH 1``. The bit `FINISH` means that a text ends at the position; then the slot is the state.
+FINISH 1``. The bit `FINISH` means that a text ends at the position; then, the field of the slot contains the state.
 
 A walk spends more time on memory accesses than on computation, so four walks take turns: each walk reads a quarter of the text, and begins
 at the root. If a match continues from one quarter to the next, the root is the wrong state; `fst.runtime.machines.keywords.kernels.search`
