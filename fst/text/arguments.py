@@ -237,7 +237,8 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
     puts_behind, symbol = any(map(_puts_behind, by.edits)), by.whitespace.symbol
     separator = SEPARATORS.index(by.whitespace.separator)
     edits = _strips(by), any(map(_puts, by.edits)), len(by.edits) > 0 or symbol != ""
-    flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by), puts_behind
+    has_spaces = any(edit.kind == SPACES for edit in by.edits)
+    flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not has_spaces, puts_behind
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
     ascii_ = ascii_of(by.last, composition)
     mapped = _mapped(ascii_, kinds, [*normalized, *(string for edit in by.edits for string in edit.triggers or ())])
@@ -359,11 +360,6 @@ def _puts_behind(edit: Edit | Charsmap) -> bool:
 def _puts(edit: Edit | Charsmap) -> bool:
     """Whether any edit adds characters before or after a text."""
     return _puts_before(edit) or _puts_behind(edit)
-
-
-def _has_spaces(by: Normalizer) -> bool:
-    """Whether any edit has the kind `SPACES`."""
-    return any(edit.kind == SPACES for edit in by.edits)
 
 
 def _copies(by: Normalizer, added: AddedTokens) -> bool:
