@@ -101,7 +101,7 @@ def part(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function into the kernels that call it."""
+    """Compile a function inline, as part of each kernel that calls it."""
     return _jitted(function, INLINED, kept=False)
 
 

@@ -35,9 +35,9 @@ class Words:
         counts: int64[words], positive; their sum is at most `MAX_COUNT`.
         first: int64[words, 3], the first occurrence of each word: the number of the partition, of the document in the partition, and of the
             word in the document. If occurrences are unknown: (0, 0, index of the word in the input).
-        split: a digest of the normalizer and the splitter; `UNKNOWN_SPLIT`: unknown.
-        documents: the number of counted documents; 0: unknown.
-        min_count: words with lower counts are left out; 1: all words are included.
+        split: a digest of the normalizer and the splitter; `UNKNOWN_SPLIT` if they are unknown.
+        documents: the number of counted documents; 0 if it is unknown.
+        min_count: words with lower counts are left out; 1 if all words are included.
     """
 
     text: NDArray[np.uint8]
@@ -82,8 +82,8 @@ class Words:
         occurrence.
 
         Args:
-            text, ends, counts, first: as the attributes, but unsorted.
-            split, documents: as the attributes.
+            text, ends, counts, first: arrays like the attributes of these names, but unsorted.
+            split, documents: see the attributes.
 
         Raises:
             VocabularyError: the sum of all counts is larger than `MAX_COUNT`.
@@ -104,7 +104,7 @@ class Words:
 
         Args:
             parts: the words of each part.
-            split, documents: as the attributes.
+            split, documents: see the attributes.
             min_count: words with lower counts are left out.
 
         Raises:

@@ -134,7 +134,7 @@ class Tokens:
         hashes[long] += eight_from[ends[long] - 8] * HASH_FACTORS[1]
         longer = long[sizes[long] > 16]
         hashes[longer] += eight_from[starts[longer] + (sizes[longer] >> 1) - 4] * HASH_FACTORS[2]
-        hashes = (hashes >> np.uint64(32)).astype(np.uint32)  # 32-bit numbers take half the time to sort
+        hashes = (hashes >> np.uint64(32)).astype(np.uint32)  # sorting 32-bit numbers takes half the time
         ascending = np.sort(hashes)
         twice = ascending[1:][ascending[1:] == ascending[:-1]]
         if len(twice):
@@ -208,7 +208,7 @@ def prove_transitions(
         rows, entries, name, each: see `prove_states`.
         states: the slots of the states.
         depths: the depth of each state.
-        prove: a further proof for a slice of transitions.
+        prove: a function that proves further properties of a slice of transitions.
 
     Returns:
         1 more than the depth of the state at each slot; 0 for slots that are not states, and for one additional slot.

@@ -163,7 +163,7 @@ class NormalizerWork(NamedTuple):
         stretch: uint8[capacity], a normalised stretch.
         stretch_places: uint64[capacity], the span of each character of `stretch`; empty if spans are not needed.
         spare, spare_places: like `stretch` and `stretch_places`, for a stretch before its edits.
-        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.pretokens.arguments.Work`.
+        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: see `memo` of `fst.pretokens.arguments.Work`.
     """
 
     items: Array

@@ -34,7 +34,7 @@ PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # in Ha
 # the rules for pairs of classes; the last two rules depend on the text before the pair
 APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)
 
-Runs = Sequence[Sequence[int]]  # the first and the last code point of characters, and their class
+Runs = Sequence[Sequence[int]]  # each run is the first and the last code point of characters with one class, and this class
 
 
 def of_pair(first: int, second: int) -> int:

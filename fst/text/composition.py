@@ -57,7 +57,7 @@ class Images:
 
     @classmethod
     def from_stored(cls, stored: Any, name: str) -> Images:
-        """Read the map from the runs in its JSON form.
+        """Read the mapping from its JSON form, which contains the runs.
 
         Raises:
             ValueError: the JSON form does not contain runs.

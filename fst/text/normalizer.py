@@ -63,8 +63,8 @@ class Cuts:
 
     Attributes:
         strings: the strings; no string is a prefix of another.
-        inside: runs of code points, as first and last. A string after one of these characters is not a cut, because the pre-token continues
-            there.
+        inside: runs of code points, each given by the first and the last. A string after one of these characters is not a cut, because the
+            pre-token continues there.
     """
 
     strings: Sequence[str]

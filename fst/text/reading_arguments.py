@@ -19,8 +19,8 @@ class Reader(NamedTuple):
     """The arrays that `fst.runtime.text.kernels.reading` reads.
 
     Attributes:
-        bmp_classes: uint16[65536], by UTF-16 unit: the class if the unit determines one symbol; `NOT_PLAIN` if it does not; class and
-            `NOT_PLAIN` if it determines one symbol, unless a special token begins there.
+        bmp_classes: uint16[65536], by UTF-16 unit: the class if the unit always determines one symbol; the class with the bit `NOT_PLAIN`
+            if it does so unless a special token begins there; `NOT_PLAIN` otherwise.
         records: uint64[classes + 1], record A of each class, then the record of a space for the end of a text.
         pages, blocks, lists: see `fst.text.reading.ReadingTable`; `lists` is ``symbols`` there.
         specials: the special tokens; the value of each token is its class.

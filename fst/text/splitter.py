@@ -64,7 +64,7 @@ class Splitter:
 
         Raises:
             ValueError: the JSON does not have the form that `stored` returns.
-            TableError: its moves are not sound.
+            TableError: the moves fail the proof of `prove_moves`.
         """
         if not isinstance(stored, dict) or sorted(stored) != ["dropped", "moves", "numbers", "starts"]:
             raise ValueError("a splitter has other keys than dropped, moves, numbers and starts")

@@ -51,8 +51,8 @@ def like(
         vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the old vocabulary.
         new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
         special_tokens_map: a mapping of old names of special tokens to new names.
-        options: arguments of `words`, such as `column` and `threads`, but not `splitter` and `normalizer`; and of the trainer, such as
-            `min_frequency` and `progress`. WordLevel is trained in one step and ignores `progress`, `checkpoint` and `deadline`.
+        options: arguments of `words`, such as `column` and `threads`, but not `splitter` and `normalizer`; and arguments of the trainer,
+            such as `min_frequency` and `progress`. WordLevel is trained in one step and ignores `progress`, `checkpoint` and `deadline`.
 
     Raises:
         VocabularyError: as in the trainer; or the post-processor contains a token that is not special; or `special_tokens_map` contains a

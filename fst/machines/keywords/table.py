@@ -50,7 +50,7 @@ KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # the columns of `matches`
 MAX_KEYWORD = (1 << 31) - 1  # maximum number of bytes of a keyword
 WALKS, SEGMENT = 4, 1 << 14  # the number of walks that a kernel interleaves, and the maximum number of bytes of each walk
 FEW = 1 << 8  # minimum number of bytes per walk, because interleaving shorter walks is slower
-REGION = 3 * SEGMENT + 1  # capacity for the events of a walk: fewer than two look-ups per byte, and the ends of texts
+REGION = 3 * SEGMENT + 1  # capacity for the events of a walk, which are fewer than two look-ups per byte, and the ends of texts
 NOTES = 5
 IN_WORD, KNOWN, STATES = 10, 11, 12  # further indices into `Work.state`, and the number of its elements
 

@@ -2,8 +2,8 @@
 
 The compiler changes keywords by the same rules. So the automaton only compares bytes.
 
-1. The text is normalized, see `fst.text.normalizer`. If several characters become one, its span covers all of them. A span also covers
-   removed characters after it, such as accents; so replacing a match leaves no accent.
+1. The text is normalized, see `fst.text.normalizer`. If several characters become a single character, the span of this character covers all
+   of them. A span also covers removed characters after it, such as accents; so replacing a match leaves no accent.
 2. Each character is folded: all its upper-case and lower-case forms become one character.
 3. With whole words, the byte `BORDER` separates a word character from a non-word character and from the ends of the text. UTF-8 does not
    use this byte. A keyword that begins with a word character begins with a border, and a border never occurs inside a word; other keywords

@@ -76,9 +76,9 @@ class Arguments(NamedTuple):
     Attributes:
         units, entries, rules: the arrays of the table.
         jumps, lists: uint32[4 * n], the arrays of the table, row by row.
-        firsts: uint64[65536], the result of a walk's first step, by unit. The state and the value are as in an entry. The label is the size
-            of the token that the walk returns if it ends after this unit: 2 for the first surrogate of a character outside of all words,
-            otherwise 1. The label is `ALONE` if the unit is always a token, and not a rule.
+        firsts: uint64[65536], the result of a walk's first step, by unit. The state and the value have the same bits as in an entry. The
+            label is the size of the token that the walk returns if it ends after this unit: 2 for the first surrogate of a character
+            outside of all words, otherwise 1. The label is `ALONE` if the unit is always a token, and not a rule.
         words: uint64[1], the number of words.
         is_backward: bool[1].
     """

@@ -10,8 +10,8 @@ a pre-token would read each byte an unpredictable number of times. The automaton
 **Rows.** ``steps`` has entries in the format of the trie, see `fst.machines.unigram.viterbi`. The head of a state has the depth as its
 value and D(s) as its target. If the row of s has no transition on a byte, the transition of D(s) applies; if the row of D(s) has no such
 transition either, the transition of the root applies. The root's row has every label below `LABELS`. A token that is not a prefix of
-another token is not a state: the transition on its last byte leads to its longest suffix that is a state. The value of a transition is the
-number of the list of tokens that end there.
+another token is not a state. So the transition on the last byte of such a token leads to the longest suffix of the token that is a state.
+The value of a transition is the number of the list of tokens that end there.
 
 **Lists.** ``lists`` has blocks of `BLOCK` items. List n begins with block n. A list contains the ids of the tokens that end at a byte, the
 longest token first; then, optionally, -n for a character of n bytes that is not a token; then `NONE` up to the end of the block. If the

@@ -84,7 +84,8 @@ class UnigramWork(NamedTuple):
         best_sums: float64[2 * capacity] or float32, the sum of the best path to each of these positions.
         counts: uint32[capacity], the number of ids of each pending pre-token; used if spans are requested.
         sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
-        total: one element of the same dtype, the sum before the next pre-token; used if sums continue from one pre-token to the next.
+        total: one element with the dtype of `sums`, the sum before the next pre-token; used if sums continue from one pre-token to the
+            next.
     """
 
     shared: Work

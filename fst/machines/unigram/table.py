@@ -69,7 +69,7 @@ class UnigramTable(PretokenTable):
 
     @property
     def has_text_scope(self) -> bool:
-        """Whether the score scope is the text: sums continue over whole texts, as in ``sentencepiece``."""
+        """Whether the score scope is the text, so that sums continue over whole texts, as in ``sentencepiece``."""
         return self.metadata.model.scope == viterbi.TEXT_SCOPE
 
     @property
@@ -320,7 +320,7 @@ class UnigramTable(PretokenTable):
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
 
     def _prove_trie(self, each: Each) -> None:
-        """Prove the trie and the scores."""
+        """Prove that the trie and the scores are valid."""
         known, automaton = self.metadata.model.model_tokens, self.metadata.automaton
         need(len(self.scores) == known, f"there are {len(self.scores)} scores for {known} tokens")
         need_none(~np.isfinite(self.scores), lambda token: f"token {token} has the score {self.scores[token]}")

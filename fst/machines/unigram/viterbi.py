@@ -50,7 +50,7 @@ LIMIT = 1e5  # maximum absolute value of a sum that continues, before it is redu
 LABELS, HEAD = 0xF8, 0xFF
 ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)
 LEAF = ROOT  # no transition leads to the root
-MAX_DEPTH = (1 << 14) - 1  # maximum number of bytes of a token in text
+MAX_DEPTH = (1 << 14) - 1  # maximum number of bytes of a token as it occurs in a text
 MAX_CHARACTER = 4  # maximum number of bytes of a character
 
 # types of tokens, with the numbers that ``.model`` files use for them

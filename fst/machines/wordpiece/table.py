@@ -82,8 +82,9 @@ class WordPieceTable(ReadingTable):
         pages, blocks, classes, symbols, specials: see `fst.text.reading.ReadingTable`.
         entries: uint64[slots], rows of transitions.
         pool: uint32[n], outputs of two or more tokens.
-        words: uint64[4 * slots], a power of two: the classes of 12 symbols (0 after the last), and ``1 << 32 | id``; unused slots are 0.
-        displacements: uint16[buckets], a power of two, at least 2.
+        words: uint64[4 * slots]; the number of slots is a power of two. A slot contains the classes of 12 symbols (0 after the last
+            symbol), and ``1 << 32 | id``; unused slots are 0.
+        displacements: uint16[buckets]; the number of buckets is a power of two, at least 2.
         token_bytes: uint8[n], the UTF-8 bytes of all tokens, concatenated.
         token_ends: int64[tokens], the end of each token in `token_bytes`.
         token_ids: int32[tokens], the id of each token.
