@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tables(folder: Path) -> WordPieceTable:
-    """Compile the tokenizer."""
+    """Compile the tokenizer in the folder to a table."""
     return wordpiece(folder)
 
 

@@ -41,7 +41,7 @@ flags = some.fixed_dictionaries({}, optional={name: some.booleans() for name in 
 
 
 def proto(kind: str, fallback: bool, **normalizer: Any) -> Any:
-    """A small model with pieces of each type."""
+    """Make the protocol buffer of a small model with pieces of each type."""
     made = sentencepiece_model_pb2.ModelProto()
     types = {"<unk>": UNKNOWN, "<s>": CONTROL, "</s>": CONTROL, **dict.fromkeys(OWN, USER_DEFINED), **dict.fromkeys(NOT_USED, UNUSED)}
     for number, name in enumerate(NAMES):
@@ -352,7 +352,7 @@ def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
 
 
 def test_bytes_that_normalisation_changes() -> None:
-    """Bytes that are not UTF-8 are refused if the model normalizes U+FFFD."""
+    """If the model normalizes U+FFFD, bytes that are not UTF-8 are refused."""
     two = _two(proto("bpe", False, precompiled_charsmap=charsmap({"\ufffd": " "})).SerializeToString(), "changes")
     assert_same(two, "encode", "ab\ufffd".encode())
     for text in (b"ab\xff", [b"ab", b"ab\xff"]):

@@ -344,7 +344,7 @@ def test_other_tables() -> None:
 
 
 def test_pickles() -> None:
-    """An unpickled encoding gives the same results."""
+    """A stand-in that is pickled and unpickled gives the same results as before."""
     ours = pickle.loads(pickle.dumps(small()[1]))
     assert repr(ours) == repr(small()[1])
     assert ours.encode("hello<a>", allowed_special="all") == small()[0].encode("hello<a>", allowed_special="all")
@@ -358,7 +358,7 @@ def test_tiktoken_is_not_needed() -> None:
 
 @needs_shared
 def test_vocabularies_of_hugging_face() -> None:
-    """A tokenizer.json with the tokens of an encoding can replace the encoding."""
+    """A stand-in can be made from a tokenizer.json that has the same tokens as an encoding, and gives the results of this encoding."""
     tokenizer = fst.Tokenizer(kept.bpe(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"))
     two = real("r50k_base")[0], fst.tiktoken(tokenizer, name="r50k_base")
     for text in TEXTS:

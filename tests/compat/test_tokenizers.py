@@ -208,7 +208,7 @@ def test_later_changes_do_not_reach_rows() -> None:
     ],
 )
 def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> None:
-    """An invalid value of a setting is refused, and the settings do not change."""
+    """A setting with an invalid value is refused, and leaves the other settings unchanged."""
     ours = fst.tokenizers(table("wordpiece"))
     with pytest.raises(ValueError, match=what):
         ask(ours)
@@ -352,7 +352,7 @@ REAL = ("vocab_bpe/mistral01", "vocab_bpe/roberta", "vocab_bpe/gpt2", "vocab/all
 
 
 def lines(share: int) -> list[str]:
-    """Every `share`-th sentence of a corpus in many languages."""
+    """Return every `share`-th sentence of a corpus in many languages."""
     records = (SHARED / "corpora" / "multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::share]
     return [json.loads(record)["text"] for record in records if record]
 

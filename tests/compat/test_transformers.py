@@ -111,7 +111,7 @@ def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None
 
 
 def test_settings_in_place_of_those_of_the_table(tables: WordPieceTable) -> None:
-    """Settings that are passed to `fst.hf` replace those of the table."""
+    """Settings that are passed to `fst.hf` replace the settings in the table."""
     library("transformers")
     found = fst.hf(fst.Tokenizer(tables), model_max_length=5, padding_side="left", name_or_path="here", sep_token=None)
     assert (found.model_max_length, found.padding_side, found.name_or_path, found.sep_token) == (5, "left", "here", None)

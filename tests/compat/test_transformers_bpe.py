@@ -228,7 +228,7 @@ def test_saved_tokenizer(two: Two, tmp_path: Path) -> None:
 
 
 def test_vocabulary_files(folders: dict[str, Path], tmp_path: Path) -> None:
-    """A saved vocab.json and merges.txt contain the tokens and merges of the source."""
+    """The saved vocab.json and merges.txt contain the same tokens and merges as the source."""
     two = two_of(folders["GPT2"])
     two.same(getattr, "vocab_files_names")
     paths = two.other.save_vocabulary(tmp_path, "x")
@@ -331,7 +331,7 @@ def test_chat_templates_are_shown(folders: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("template", [3, {"a": 1}, [{"name": "a"}], ["x"], "x" * ((1 << 20) + 1)], ids=lambda template: str(template)[:12])
 def test_chat_templates_that_are_none(folders: dict[str, Path], template: Any, tmp_path: Path) -> None:
-    """A chat template that is not text, or exceeds the limit of tables, is refused, and the message contains the field."""
+    """A chat template that is not text, or that is longer than the limit for tables, is refused, and the message contains the field."""
     folder = shutil.copytree(folders["frame"], tmp_path / "own")
     config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
     (folder / "tokenizer_config.json").write_text(json.dumps({**config, "chat_template": template}), "utf-8")

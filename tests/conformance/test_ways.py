@@ -90,7 +90,7 @@ def test_malformed_texts(name: str) -> None:
 
 @each_sample
 def test_copies(name: str, tmp_path: Path) -> None:
-    """A table that is loaded, unpickled or copied has the same class, the same bytes and the same ids."""
+    """After a table is loaded, unpickled or copied, it has the same class and the same bytes, and gives the same ids."""
     table = table_of(name)
     used, texts = public(table), texts_of(SAMPLES[name], random.Random(name), 5)
     expected = [walked(table, text) for text in texts]

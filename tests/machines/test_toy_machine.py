@@ -216,7 +216,7 @@ def test_kinds_take_turns(encoder: Encoder) -> None:
 
 
 def test_encoder_of_a_toy_is_pickled(encoder: Encoder) -> None:
-    """A pickled encoder gives the same ids after loading."""
+    """An encoder that is pickled and loaded gives the same ids as before."""
     assert pickle.loads(pickle.dumps(encoder)).encode("un 世").tolist() == [0, 2]
 
 

@@ -79,7 +79,7 @@ def classes_of(pattern: str) -> int:
 @each_pattern
 @pytest.mark.sampled
 def test_windows_decide_as_the_splitter(name: str) -> None:
-    """In every text of three characters, or more if there are few classes, no window contradicts the splitter."""
+    """In any text of three characters (more if there are few classes), no window contradicts the splitter."""
     count = classes_of(PATTERNS[name])
     length = max(length for length in range(3, 9) if length == 3 or count**length <= 3_000)
     share = max(count**length // 500, 1)

@@ -44,7 +44,7 @@ each_pattern = pytest.mark.parametrize("name", [*PATTERNS, pytest.param("o200k",
 
 @cache
 def tokenizer(pattern: str, special: tuple[str, ...] = SPECIAL) -> Any:
-    """A tokenizer with few merges."""
+    """Make a tokenizer with few merges."""
     return fst.Tokenizer(small(pattern, MERGES, special=special).table)
 
 

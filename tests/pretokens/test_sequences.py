@@ -108,7 +108,7 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
 
 
 def has_total(found: Splitter) -> bool:
-    """Whether a splitter can be compiled without gaps."""
+    """Whether a splitter can be replaced by a splitter without gaps."""
     try:
         total(found)
     except UnsupportedError:
@@ -382,7 +382,7 @@ def test_saved_tables_drop_the_same() -> None:
 
 
 def test_dropped_pieces_are_not_explained() -> None:
-    """The explanation of a text omits dropped text."""
+    """The explanation of a text does not contain dropped parts of the text."""
     table, _, _ = machine("clip")
     lines = [*explained_bytes(table, " it \n</s> \n")]
     assert [line for line in lines if not line.startswith("  ")] == ["piece it", "", f"</s>: a special token, id {table.run('</s>')[0]}"]
@@ -411,7 +411,7 @@ def behind_bytes(parts: Sequence[Json], **model: Any) -> Json:
 
 
 def table_of(parts: Json) -> BpeTable:
-    """The table of a tokenizer.json."""
+    """Compile a tokenizer.json to a table."""
     table: BpeTable = assemble(of_document(parts, Path("tokenizer.json")), "auto")
     return table
 

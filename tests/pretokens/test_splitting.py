@@ -307,7 +307,7 @@ def test_behaviors_are_those_of_the_reference(pattern: str, behavior: Any, inver
 
 @pytest.mark.parametrize("pattern", [" ", "a.b", "(", "aa", "\n", "[é]"])
 def test_plain_strings_match_themselves(pattern: str) -> None:
-    """A literal string as the pattern matches only this string."""
+    """A pattern that is a literal string matches only this string."""
     from tokenizers import pre_tokenizers
 
     ours, reference = splitter(pattern, literal=True), pre_tokenizers.Split(pattern, "isolated")
@@ -357,7 +357,7 @@ def test_automata_are_sound(name: str) -> None:
 
 
 def changed(array: Any, place: Any, value: int) -> Any:
-    """An array with one changed element."""
+    """Return a copy of an array in which one element is changed."""
     copy = array.copy()
     copy[place] = value
     return copy
@@ -375,7 +375,7 @@ def changed(array: Any, place: Any, value: int) -> Any:
     ],
 )
 def test_damaged_splitters_are_refused(damage: Callable[[Splitter], Any], fault: str) -> None:
-    """The proof refuses arrays with which a search could read outside of them, or never end."""
+    """The proof refuses a splitter with which a search could read outside its arrays or never end."""
     ours = compiled(PATTERNS["gpt2"])
     with pytest.raises(TableError, match=fault):
         prove_moves(damage(ours))
@@ -488,7 +488,7 @@ def test_sets_combine(one: list[tuple[int, int]], other: list[tuple[int, int]]) 
 @examples(500)
 @given(st.lists(sets, max_size=4))
 def test_classes_tell_sets_apart(runs: list[list[tuple[int, int]]]) -> None:
-    """Two code points share a class if they are in the same sets, and classes are numbered by their first code points."""
+    """Two code points have the same class if and only if they are in the same sets, and classes are numbered by their first code points."""
     edges = [code_points.of_runs(each) for each in runs]
     classes = code_points.Classes.of(edges)
     held = classes.held

@@ -1,4 +1,4 @@
-"""Whitespace that a splitter drops separates pre-tokens, so normalizers may replace it, and spaces may be inserted as cuts."""
+"""If a splitter drops whitespace, whitespace only separates pre-tokens, so normalizers may replace it, and inserted spaces are cuts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ TOKENS = [token("<|endoftext|>"), token("<|startoftext|>"), token("<|pad|>")]  #
 
 
 def pretokens(split: Splitter, text: str) -> list[str]:
-    """The pre-tokens of a text."""
+    """Return the pre-tokens of a text."""
     return [text[begin:end] for begin, end in split.pretokens(text)]
 
 
 @given(splitters, some.sets(some.sampled_from("abcd"), min_size=1), small_texts)
 @examples(300)
 def test_runs_of_separators_are_all_alike(pattern: Splitter, chars: set[str], texts: list[str]) -> None:
-    """If characters are separators, replacing each run of them by another run does not change the pre-tokens."""
+    """If characters are separators, any run of them can be replaced by any other run without a change of the pre-tokens."""
     try:
         whole = total(pattern)
     except UnsupportedError:
@@ -52,7 +52,7 @@ def test_runs_of_separators_are_all_alike(pattern: Splitter, chars: set[str], te
 
 @pytest.mark.parametrize(("pre_tokenizer", "are"), [(CLIP, True), (WORDS, True), (byte_level_last(use_regex=True), False)])
 def test_white_space_separates_where_it_is_dropped(pre_tokenizer: Json, are: bool) -> None:
-    """Whitespace is a separator exactly if the splitter drops it, and no other character is a separator."""
+    """Whitespace is a separator if and only if the splitter drops it, and no other character is a separator."""
     parts = of_document(document(None, pre_tokenizer), Path("tokenizer.json")).text.pre_tokenizers
     whole = in_sequence(parts[:-1], ["<|"])
     assert are_separators(" \n\u3000", whole) is are
@@ -61,7 +61,7 @@ def test_white_space_separates_where_it_is_dropped(pre_tokenizer: Json, are: boo
 
 
 def document(normalizer: Json | None, pre_tokenizer: Json, *added: Json) -> Json:
-    """A tokenizer.json."""
+    """Make a tokenizer.json with the given normalizer and pre-tokenizers."""
     parts = byte_level("", [*ENGLISH_MERGES, (b"|", b">"), (b"|>", b"!")])
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
     last = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
@@ -112,7 +112,7 @@ REST = r"|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
 
 
 def test_spelled_token_is_cut_behind() -> None:
-    """A token that the pattern contains ends a pre-token, also if a normalizer makes it from other text."""
+    """A token that is part of the pattern ends a pre-token, even if a normalizer makes it from other text."""
     made = built(document(LOWER, byte_level_last(split("<s>" + REST, "Removed", True), use_regex=True), token("<s>")))
     hold(made, ["<S>!", "!<S>!", "<S><S>|", "a<S><s>!<S>!", " <S>.<S>.", "<S", "<S>"])
 

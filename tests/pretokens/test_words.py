@@ -1,4 +1,4 @@
-"""The table of words contains the most useful words with the ids of the automaton, and nothing else."""
+"""The table of words contains only the most useful words, with the same ids as the automaton gives."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Key = tuple[int, ...]
 
 @functools.cache
 def example() -> WordPieceTable:
-    """Compile the example's vocabulary."""
+    """Compile the vocabulary of the example."""
     return wordpiece(EXAMPLE)
 
 
@@ -72,7 +72,7 @@ def walked(without: WordPieceTable, key: Key) -> list[int]:
 
 
 class Spelling(Walk):
-    """A walk that records the classes of its steps."""
+    """A walk that records the class of the character in each step."""
 
     def __init__(self, tables: WordPieceTable) -> None:
         super().__init__(tables)
@@ -114,7 +114,7 @@ def share_held(tables: WordPieceTable, most: int | None) -> float:
 
 
 def test_words_have_the_ids_of_the_walk() -> None:
-    """Every word in the table is found, and has the ids of the transducer."""
+    """Each word in the table of words is found, and has the same ids as the transducer gives."""
     check_all(example(), None)
     check_all(compiled(), None)
 
@@ -179,7 +179,7 @@ LONG = (
 
 
 def test_words_of_twelve_symbols_are_the_longest() -> None:
-    """A word of twelve symbols is in the table, and a word of thirteen is not."""
+    """A word of twelve symbols is in the table of words, but a word of thirteen is not."""
     tables = wordpiece(LONG)
     keys = {len(key) for key in held(tables)}
     assert max(keys) == WORD_SYMBOLS == 12
@@ -238,7 +238,7 @@ def test_vocabulary_without_words_has_a_table(tokens: tuple[str, ...]) -> None:
 )
 @examples(1600)
 def test_words_say_nothing_else(words: list[str], between: str) -> None:
-    """A text has the same ids with and without a table of words."""
+    """A text gets the same ids with a table of words as without."""
     text = between.join(words)
     with_table, without = tokenizers()
     assert with_table.encode(text).tolist() == without.encode(text).tolist()
@@ -252,7 +252,7 @@ def tokenizers() -> tuple[fst.Tokenizer, fst.Tokenizer]:
 
 @needs_shared
 def test_words_of_real_text_say_nothing_else() -> None:
-    """Pages of a book have the same ids with and without a table of words."""
+    """Pages of a book get the same ids with a table of words as without."""
     tables = real("bert-base-uncased")
     with (SHARED / "corpora/en_books_20MB.txt").open(encoding="utf-8") as books:
         text = books.read(1 << 20)

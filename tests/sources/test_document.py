@@ -27,7 +27,7 @@ SPECIALS = [{"id": number, "content": TOKENS[number], **PLAIN} for number in ran
 
 
 def added(content: str, number: int, **settings: Any) -> dict[str, Any]:
-    """An added token of a tokenizer.json."""
+    """Make an added token of a tokenizer.json."""
     return {"id": number, "content": content, **PLAIN, **settings}
 
 

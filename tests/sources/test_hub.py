@@ -138,7 +138,7 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
     ),
 )
 def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:
-    """If the Hub refuses a model, its answer is reported in one line."""
+    """If the Hub refuses a request for a model, the error contains the Hub's answer in one line."""
     done = run(COMPILE, NAME, tmp_path, HF_ENDPOINT=answer(status, code))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(message), done.stderr
@@ -146,7 +146,7 @@ def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer:
 
 @pytest.mark.usefixtures("hub")
 def test_cached_model_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
-    """A model in the cache without tokenizer files is refused."""
+    """A model in the cache is refused if it has no tokenizer files."""
     cache(tmp_path, {"config.json": {"model_type": "bert"}})
     done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
     assert "holds neither a tokenizer.json nor a vocab.txt" in done.stderr

@@ -200,7 +200,7 @@ def test_real_document_is_the_reference_s(name: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["gpt2", "roberta"], 2))
 def test_real_merges_are_those_of_the_document(name: str, tmp_path: Path) -> None:
-    """Widely used vocab.json and merges.txt files contain the same model as the tokenizer.json next to them."""
+    """In widely used folders, vocab.json and merges.txt contain the same model as the tokenizer.json."""
     for file in ("vocab.json", "merges.txt"):
         (tmp_path / file).symlink_to(VOCABULARIES / name / file)
     assert read(tmp_path, {}).model == read(VOCABULARIES / name / "tokenizer.json", {}).model
@@ -290,7 +290,7 @@ def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
 
 
 def test_command_has_the_options_of_ranks(ranks: Path) -> None:
-    """`fst compile` accepts a pattern and special tokens for ranks, and reports malformed options."""
+    """`fst compile` accepts a pattern and special tokens for a file of ranks, and reports malformed options."""
 
     def refusal(*arguments: str) -> str:
         return CliRunner().invoke(main, ["compile", str(ranks), "-o", str(ranks.with_name("table.npz")), *arguments]).output

@@ -21,7 +21,7 @@ from fst.compile.sources.pretrained import folder as pretrained
 
 
 def standing(files: Files = {}, /, **config: Any) -> Json:  # noqa: B006
-    """The files of a folder whose tokenizer.json is used unchanged."""
+    """Return the files of a folder whose tokenizer.json is used unchanged."""
     return full(files, tokenizer_class="PreTrainedTokenizerFast", **config)
 
 
@@ -321,7 +321,7 @@ def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:
     ],
 )
 def test_folder_that_is_not_laid_out_as_one_is_refused(files: Json, message: str, tmp_path: Path) -> None:
-    """A folder with a malformed file is refused, and the message contains the folder."""
+    """A folder with a malformed file is refused, and the message contains the path of the folder."""
     folder = write(tmp_path / "folder", files)
     with pytest.raises(fst.VocabularyError, match=message) as error:
         wordpiece(folder)

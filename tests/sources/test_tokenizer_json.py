@@ -123,7 +123,7 @@ def test_document_is_known_by_its_name_or_its_brace(name: str, tmp_path: Path) -
 
 
 def put(source: Document, place: Sequence[Any], value: Any) -> Document:
-    """Replace one value in a document."""
+    """Return a copy of a document in which one value is replaced."""
     changed = copy.deepcopy(source)
     part: Any = changed
     for key in place[:-1]:

@@ -149,7 +149,7 @@ def test_unfit_lines_are_refused(data: bytes, message: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "folder/vocab.txt"])
 def test_missing_source_is_an_os_error(name: str, tmp_path: Path) -> None:
-    """A missing source is a `FileNotFoundError`."""
+    """If a source does not exist, a `FileNotFoundError` is raised."""
     with pytest.raises(FileNotFoundError):
         wordpiece(tmp_path / name)
 

@@ -120,7 +120,7 @@ def test_sources_that_are_refused(source: Any, options: dict[str, Any], error: t
 
 
 class TestColumns:
-    """Columns of words, in memory and in files."""
+    """Tests of columns of words, in memory and in files."""
 
     @pytest.fixture
     def pa(self) -> Any:

@@ -22,7 +22,7 @@ def good() -> Mapping[str, WordPieceTable]:
 
 @pytest.fixture(scope="module")
 def data(good: Mapping[str, WordPieceTable], tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The bytes of a valid file."""
+    """Return the bytes of a valid file."""
     path = tmp_path_factory.mktemp("good") / "good.npz"
     good["compact"].save(path)
     return path.read_bytes()

@@ -156,7 +156,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     [pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values],
 )
 def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
-    """Metadata with values of wrong types, or ids out of range, is refused."""
+    """Metadata is refused if a value has a wrong type or an id is out of range."""
     path = tmp_path / "wrong.npz"
     wrong = header(name, value)(good["compact"])
     wrong.save(path)

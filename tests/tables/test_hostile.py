@@ -1,4 +1,4 @@
-"""Files that are not tables, damaged files, and forged files.
+"""Files that are not tables, damaged files, and forged files are refused, or give a tokenizer that is safe to use.
 
 For any file, `fst.load` returns a tokenizer that is safe to use, or raises an error: `OSError` if the file cannot be read, otherwise
 `TableError`.
@@ -200,7 +200,7 @@ def test_promise_of_terabytes_takes_no_memory(data: bytes, tmp_path: Path) -> No
 
 
 def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: Path) -> None:
-    """A file that is too large is refused before it is mapped or read."""
+    """A file of more than a gibibyte is refused before it is mapped or read."""
     path = tmp_path / "huge.npz"
     path.write_bytes(data)
     with path.open("r+b") as stream:

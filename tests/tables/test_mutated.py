@@ -328,7 +328,7 @@ def same(tables: Any, original: Any, names: Iterable[str]) -> bool:
 
 
 def texts_column(texts: Sequence[str]) -> Any:
-    """A column of texts."""
+    """Make an Arrow column of texts."""
     return pytest.importorskip("pyarrow").array(texts)
 
 
@@ -356,7 +356,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 
 
 def check_what_is_told(tables: WordPieceTable) -> None:
-    """Check that a table can be described, and that the description can be compiled again."""
+    """Check that a table can be described, and that its description compiles to a table again."""
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:

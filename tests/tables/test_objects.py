@@ -36,13 +36,13 @@ METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method i
 
 @functools.cache
 def tables() -> WordPieceTable:
-    """Compile the vocabulary that the tests share."""
+    """Compile the vocabulary that all the tests use."""
     return compiled()
 
 
 @functools.cache
 def tokenizer() -> fst.Tokenizer:
-    """Make the tokenizer that the tests share."""
+    """Make the tokenizer that all the tests use."""
     return fst.Tokenizer(tables())
 
 
@@ -88,7 +88,7 @@ def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
 
 
 def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
-    """An unpickled tokenizer gives the same ids, tokens, offsets and texts."""
+    """An unpickled tokenizer gives the same ids, tokens, offsets and texts as the original."""
     found = pickle.loads(pickle.dumps(tokenizer()))
     texts = rows(1)
     batches = [one.encode_batch(texts, offsets=True).__dict__ for one in (tokenizer(), found)]
@@ -134,7 +134,7 @@ class _Forged:
 
 
 class _ForgedTables(_Forged):
-    """The table of the forged object."""
+    """The table object inside the forged tokenizer."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WordPieceTable.loads, (self.data,)
@@ -260,7 +260,7 @@ def test_what_is_computed_once_holds_no_lock() -> None:
 
 
 def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> list[list[int]]:
-    """Encode texts; a function that other processes can import."""
+    """Encode texts, in a function that other processes can import."""
     return [row.tolist() for row in one.encode_batch(texts, threads=threads)]
 
 

@@ -231,7 +231,7 @@ def test_any_number_of_classes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["foo", "q", "x" * 98])
 def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
-    """A word is cut at added tokens before its length is compared with the maximum."""
+    """A word is cut at added tokens before the lengths of its parts are compared with the maximum."""
     of, tokenizer = compiled(reference([AddedToken(content, normalized=True)]), tmp_path)
     lengths = [*range(92, 104), 200, 5000]
     letters = [("x" if content == "q" else "q") * length for length in lengths]

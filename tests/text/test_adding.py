@@ -31,7 +31,7 @@ def added(chosen: random.Random) -> Any:
 
 
 def token_of(stated: dict[str, Any]) -> fst.Tokenizer:
-    """A small tokenizer with one added token."""
+    """Make a small tokenizer with one added token."""
     return fst.Tokenizer(wordpiece(TOKENS)).with_added_tokens([stated])
 
 

@@ -132,7 +132,9 @@ def test_every_way_through_the_package() -> None:
 
 @pytest.mark.sampled
 def test_capacity_is_counted_by_character() -> None:
-    """A normalized text is never longer than the sum of the limits of its characters, with any sequence of normalizers."""
+    """With any sequence of normalizers, a normalized text is never longer than the sum of the maximum lengths computed for its
+    characters.
+    """
     for seed in sample(range(60), 15):
         draw = random.Random(seed)
         maps, strings = [NFC, NFKD, LOWER, STRIP_ACCENTS], precompiled(some_replacements(draw))
@@ -146,7 +148,7 @@ def test_capacity_is_counted_by_character() -> None:
 
 @pytest.mark.sampled
 def test_capacity_is_counted_with_added_tokens() -> None:
-    """A normalized text with added tokens is never longer than the sum of the limits of its characters and tokens."""
+    """With added tokens, a normalized text is never longer than the sum of the maximum lengths computed for its characters and tokens."""
     table, _, _ = machine("after maps")
     draw, by, added = random.Random(1), table.metadata.text.normalizer, table.metadata.added_tokens
     assert by
@@ -248,7 +250,7 @@ REAL = {"t5": "t5/tokenizer.json", "albert": "albert/tokenizer.json", "xlm-r": "
 
 @cache
 def real_normalizer(name: str) -> Json:
-    """The normalizer of a real vocabulary."""
+    """Return the normalizer of a real vocabulary."""
     found: Json = json.loads(read(SHARED / "vocab_unigram" / REAL[name]))["normalizer"]
     return found
 
@@ -260,12 +262,12 @@ def real_charsmap() -> bytes:
 
 @cache
 def real_machine(name: str) -> Machine:
-    """Byte-level BPE with the normalizer of a real vocabulary."""
+    """Make byte-level BPE with the normalizer of a real vocabulary."""
     return built(document(real_normalizer(name)))
 
 
 def in_contexts() -> Iterator[str]:
-    """Yield every character, a hundred per text: alone, before a letter, with a mark, and in clusters."""
+    """Yield texts with every character, a hundred characters per text: alone, before a letter, with a mark, and in grapheme clusters."""
     for at in range(0, len(SWEPT_CHARACTERS), 100):
         chars = SWEPT_CHARACTERS[at : at + 100]
         yield "".join(chars)

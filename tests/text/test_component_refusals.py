@@ -118,7 +118,7 @@ def test_sequence_of_one_is_that_one(load: Load) -> None:
 
 
 def test_tables_say_what_they_were_made_from(load: Load) -> None:
-    """A table contains the components of its source, and a short description of their effect."""
+    """A table contains the components of its source and a short description of their effect."""
     tables = load(document([NFD, LOWERCASE, STRIP_ACCENTS], [SPLIT, DIGITS]))[1]._table
     header = tables.header
     assert {name: header[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "pre_tokenizer")} == {

@@ -278,7 +278,7 @@ FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
 
 @pytest.mark.parametrize(("place", "value", "message"), FENCE_PLACES.values(), ids=FENCE_PLACES)
 def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp_path: Path, load: Load) -> None:
-    """A table with a fence (the symbol for a boundary) at a wrong position is refused."""
+    """A table that contains a fence (the symbol for a boundary) at a wrong position is refused."""
     tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
     first = int(ENTRY.targets_of(tables.classes[2 * tables.class_of(ord("."))]))
     symbols = tables.symbols.copy()
@@ -289,7 +289,7 @@ def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp
 
 
 def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> None:
-    """A table in which a character is a fence (the symbol for a boundary) is refused."""
+    """A table is refused if it uses a fence (the symbol for a boundary) as the symbol of a character."""
     tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
     classes = tables.classes.copy()
     classes[2 * tables.class_of(ord(" "))] = pack(0, 0, 2, NONE)

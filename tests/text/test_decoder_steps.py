@@ -122,7 +122,7 @@ def test_stream_of_a_malformed_run() -> None:
 
 @pytest.mark.parametrize("name", sorted(DECODERS.keys() - {*STREAMED}))
 def test_text_that_changes_as_a_whole_is_not_streamed(name: str) -> None:
-    """A stream is refused if the beginning of the text depends on all ids."""
+    """A stream is refused if the beginning of the decoded text depends on all ids."""
     ours, _ = small(name)
     with pytest.raises(fst.UnsupportedError, match="decode_stream: the decoder changes the text as a whole"):
         ours.decode_stream()

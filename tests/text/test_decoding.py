@@ -70,7 +70,7 @@ def small() -> tuple[BpeTokenizer, Reference]:
 
 
 def made(table: Any) -> BpeTokenizer:
-    """Make the tokenizer of a table."""
+    """Make the tokenizer of a stored table."""
     tokenizer = fst.Tokenizer(table)
     assert isinstance(tokenizer, BpeTokenizer)
     return tokenizer

@@ -50,7 +50,7 @@ def accept(_: Count) -> None:
 
 
 def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
-    """Run the toy trainer."""
+    """Run the toy trainer with the given deadline and checkpoint."""
     state, finished = control.run(Count(np.zeros(1, np.int64)), count, total=10, digest=digest, prove=accept)
     return int(state.number[0]), finished
 
@@ -291,7 +291,7 @@ def test_byte_tokens_follow_the_special_tokens() -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    """An option may be an integer of numpy."""
+    """An option that is a number may be an integer of numpy."""
     options: dict[str, Any] = {"vocab_size": np.int64(3)}
     assert len(bpe(Words.of_pairs([("abab", 1)]), **options).vocabulary) == 3
 
@@ -365,7 +365,7 @@ def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatc
 
 
 def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checkpoint with an index out of range is refused, and the message contains the array."""
+    """A checkpoint that contains an index out of range is refused, and the message contains the array."""
     monkeypatch.setattr(merges, "STEPS", 1)
     path, words = tmp_path / "run.npz", Words.of_pairs([("abcabc", 3), ("bcb", 2)])
     bpe(words, control=Control(deadline=0, checkpoint=path))

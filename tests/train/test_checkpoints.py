@@ -159,7 +159,7 @@ def test_many_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path)
 def test_arrays_are_refused_by_name(
     kind: str, name: str, place: Any, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An array that kernels cannot read safely is refused, and the message contains its name."""
+    """A checkpoint with an array that kernels cannot read safely is refused, and the message contains the array's name."""
     monkeypatch.setattr(run, "STEPS", 1)
     monkeypatch.setattr(score_state, "BUDGET", 1)
     path = tmp_path / "run.npz"

@@ -291,7 +291,7 @@ def test_other_added_tokens_follow_the_vocabulary(tmp_path: Path) -> None:
 
 
 def test_size_is_that_of_the_old_vocabulary() -> None:
-    """Without `vocab_size`, the new vocabulary has the size of the old one."""
+    """If `vocab_size` is not passed, the new vocabulary has the same size as the old one."""
     old = train.like(byte_level(), SENTENCES, 300)
     assert len(train.like(old, SENTENCES).vocabulary) == 300
 

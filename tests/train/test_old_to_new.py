@@ -45,7 +45,7 @@ def trained(model: Any, trainer: Any, pre_tokenizer: Any) -> Tokenizer:
 
 
 def bpe_over_bytes() -> Tokenizer:
-    """BPE over bytes, with a template and an added token that is not in the model."""
+    """Train BPE over bytes, with a template and an added token that is not in the model."""
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=SPECIALS, initial_alphabet=alphabet, show_progress=False)
     tok = trained(models.BPE(), trainer, pre_tokenizers.ByteLevel(add_prefix_space=False))
@@ -56,7 +56,7 @@ def bpe_over_bytes() -> Tokenizer:
 
 
 def bpe_over_characters() -> Tokenizer:
-    """BPE over characters, with an unknown token and Metaspace."""
+    """Train BPE over characters, with an unknown token and Metaspace."""
     trainer = trainers.BpeTrainer(vocab_size=120, special_tokens=SPECIALS, show_progress=False)
     tok = trained(models.BPE(unk_token="<unk>", fuse_unk=True), trainer, pre_tokenizers.Metaspace())
     tok.decoder = decoders.Metaspace()
@@ -64,13 +64,13 @@ def bpe_over_characters() -> Tokenizer:
 
 
 def bpe_with_suffix() -> Tokenizer:
-    """BPE with a suffix at the end of words."""
+    """Train BPE with a suffix at the end of words."""
     trainer = trainers.BpeTrainer(vocab_size=120, special_tokens=SPECIALS, end_of_word_suffix="</w>", show_progress=False)
     return trained(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"), trainer, pre_tokenizers.WhitespaceSplit())
 
 
 def wordpiece() -> Tokenizer:
-    """WordPiece with a normalizer."""
+    """Train WordPiece with a normalizer."""
     trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=SPECIALS, show_progress=False)
     tok = trained(models.WordPiece(unk_token="<unk>"), trainer, pre_tokenizers.WhitespaceSplit())
     tok.normalizer = normalizers.Lowercase()
@@ -78,13 +78,13 @@ def wordpiece() -> Tokenizer:
 
 
 def unigram() -> Tokenizer:
-    """Unigram with Metaspace."""
+    """Train Unigram with Metaspace."""
     trainer = trainers.UnigramTrainer(vocab_size=80, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False)
     return trained(models.Unigram(), trainer, pre_tokenizers.Metaspace())
 
 
 def word_level() -> Tokenizer:
-    """WordLevel."""
+    """Train WordLevel."""
     trainer = trainers.WordLevelTrainer(vocab_size=60, special_tokens=SPECIALS, show_progress=False)
     return trained(models.WordLevel(unk_token="<unk>"), trainer, pre_tokenizers.WhitespaceSplit())
 

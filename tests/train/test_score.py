@@ -60,7 +60,7 @@ def test_worked_numbers() -> None:
 
 
 def test_worked_numbers_of_lower_and_newest() -> None:
-    """For `low lower newest widest`, pairs merge in the order of their scores."""
+    """For the words `low lower newest widest`, pairs merge in the order of their scores."""
     tokens = learned({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 100)
     assert " ".join(tokens[11:]) == "wi wid lo ##st low ##er lower ne new newe wide newest widest"
 
@@ -141,7 +141,7 @@ def test_special_tokens_equal_to_merges_keep_their_ids() -> None:
 
 
 def test_no_words_give_the_special_tokens() -> None:
-    """Without words, the vocabulary consists of the special tokens."""
+    """If there are no words, the vocabulary consists of the special tokens."""
     trained = train({}, 10, special_tokens=["[UNK]"])
     assert ([*trained.vocabulary], trained.stopped) == (["[UNK]"], "no pair")
 

@@ -73,7 +73,7 @@ def taught(model: Any, trainer: Any, pre_tokenizer: Any, normalizer: Any = None,
 
 @cache
 def byte_level() -> Trained:
-    """Byte-level BPE."""
+    """Train byte-level BPE."""
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer: Any = trainers.BpeTrainer(vocab_size=300, special_tokens=["<|end|>"], initial_alphabet=alphabet, show_progress=False)
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -82,7 +82,7 @@ def byte_level() -> Trained:
 
 @cache
 def wordpiece() -> Trained:
-    """WordPiece with BERT's normalizer and pre-tokenizer."""
+    """Train WordPiece with BERT's normalizer and pre-tokenizer."""
     trainer: Any = trainers.WordPieceTrainer(vocab_size=80, special_tokens=["[UNK]", "[CLS]", "[SEP]"], show_progress=False)
     parts = pre_tokenizers.BertPreTokenizer(), normalizers.BertNormalizer(), decoders.WordPiece()
     model: Any = models.WordPiece(unk_token="[UNK]")
@@ -91,7 +91,7 @@ def wordpiece() -> Trained:
 
 @cache
 def characters() -> Trained:
-    """BPE over characters, with ▁ before each text."""
+    """Train BPE over characters, with ▁ before each text."""
     trainer: Any = trainers.BpeTrainer(vocab_size=80, special_tokens=SPECIALS, show_progress=False)
     model: Any = models.BPE(unk_token="<unk>", fuse_unk=True)
     parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
@@ -100,7 +100,7 @@ def characters() -> Trained:
 
 @cache
 def unigram() -> Trained:
-    """Unigram, with ▁ before each text."""
+    """Train Unigram, with ▁ before each text."""
     trainer: Any = trainers.UnigramTrainer(vocab_size=60, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False)
     parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
     return of_reference(taught(models.Unigram(), trainer, *parts), SPECIALS)
@@ -108,7 +108,7 @@ def unigram() -> Trained:
 
 @cache
 def word_level() -> Trained:
-    """WordLevel."""
+    """Train WordLevel."""
     trainer: Any = trainers.WordLevelTrainer(vocab_size=20, special_tokens=["<unk>"], show_progress=False)
     model: Any = models.WordLevel(unk_token="<unk>")
     return of_reference(taught(model, trainer, pre_tokenizers.WhitespaceSplit()), ["<unk>"])
@@ -294,7 +294,7 @@ def test_words_that_are_special_leave_a_gap(tmp_path: Path) -> None:
 
 
 def test_scores_are_those_that_the_reference_reads() -> None:
-    """A Unigram table has the scores that `tokenizers` reads from the tokenizer.json, which are not always the nearest floats."""
+    """In a Unigram table, scores equal those that `tokenizers` parses from the tokenizer.json, which are not always the nearest floats."""
     trained = unigram()
     scores = np.where(np.arange(len(trained.scores)) < 3, 0.0, -13.543037414550781)
     found = changed(trained, scores=scores)
@@ -303,7 +303,7 @@ def test_scores_are_those_that_the_reference_reads() -> None:
 
 
 def test_repr_is_short() -> None:
-    """The repr of a result is one line with its kind, its size and the reason why training stopped."""
+    """The repr of a result is a single line with its kind, its size and the reason why training stopped."""
     assert repr(word_level()) == "<Trained WordLevel: 20 tokens, stopped by 'size'>"
 
 

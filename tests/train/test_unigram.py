@@ -150,9 +150,7 @@ def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> N
 @examples(60)
 @given(CORPORA, st.integers(0, 1 << 30), st.sampled_from(["huggingface", "exact"]), st.integers(2, 30))
 def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], seed: int, reference: str, most: int) -> None:
-    """Pruning keeps pieces without a replacement, then those with the greatest loss, in which only "exact" counts the parts of replacements
-    exactly.
-    """
+    """Pruning keeps pieces that cannot be segmented into other pieces, and then pieces whose removal causes the greatest loss."""
     run = run_of(words, most, reference)
     pieces, scores = run.begin().pieces, -5 * np.random.default_rng(seed).random(len(run.seeds.scores))
     state = State(pieces, np.append(np.nan, scores[1:]), np.array([2]))
@@ -324,13 +322,13 @@ def test_other_references_are_refused() -> None:
 
 @pytest.mark.parametrize(("words", "index"), [([b"a", b"b\xff"], 1), ([b"\xc3", b"\xc3\xa9"], 0), ([b"a\xc3", b"\xa9b"], 0)])
 def test_words_that_are_no_utf_8_are_refused(words: list[bytes], index: int) -> None:
-    """A word that is not UTF-8 is refused with its index, even if the joined words are UTF-8."""
+    """A word that is not UTF-8 is refused with its index, even if several words joined together are UTF-8."""
     with pytest.raises(fst.VocabularyError, match=f"word {index} is .*, which is not UTF-8"):
         unigram(Words.of_pairs((word, 1) for word in words), vocab_size=20)
 
 
 def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
-    """With "exact", a special token that occurs in words is one token with the score 0."""
+    """With "exact", a special token that occurs in words is a single token with the score 0."""
     result = trained(NEWEST, vocab_size=30, special_tokens=["low", "e"], reference="exact")
     assert [*result.vocabulary][:2] == ["low", "e"]
     assert result.scores[:2].tolist() == [0, 0]
@@ -345,12 +343,12 @@ def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
     ],
 )
 def test_tokens_must_be_text(options: dict[str, Any], message: str) -> None:
-    """Special tokens and initial characters that are not text are refused."""
+    """A special token or an initial character that is not text is refused."""
     with pytest.raises(fst.VocabularyError, match=message):
         unigram(Words.of_pairs([("ab", 2)]), **options)
 
 
 def test_counts_of_characters_must_fit() -> None:
-    """Counts of characters beyond 63 bits are refused."""
+    """Words are refused if the count of a character needs more than 63 bits."""
     with pytest.raises(fst.VocabularyError, match="characters by their counts"):
         unigram(Words.of_pairs([("aaaaaaaa", (1 << 63) - 1)]), vocab_size=20)

@@ -82,7 +82,7 @@ def need_reference_words(texts: Sequence[str], pipeline: Pipeline) -> None:
 
 
 class TestSplitters:
-    """Splitters: names, patterns, components and tokenizers."""
+    """Tests of splitters, which may be names, patterns, components or tokenizers."""
 
     @needs_shared
     @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SPLITTERS])
@@ -200,7 +200,7 @@ class TestSplitters:
 
 
 class TestCounting:
-    """Counting: the hash table, threads, memory and long words."""
+    """Tests of counting: the hash table, threads, memory and long words."""
 
     @settings(max_examples=30)
     @given(
@@ -283,13 +283,13 @@ class TestCounting:
 
     @pytest.mark.parametrize("size", [1, 200_000])
     def test_replaced_units_are_counted(self, size: int) -> None:
-        """With errors="replace", invalid bytes are counted as U+FFFD, in short and in long documents."""
+        """With errors="replace", invalid bytes are counted as U+FFFD, both in short and in long documents."""
         texts = [b"a\xff" * size, b"b"]
         expected = train.words([str(text, "utf-8", "replace") for text in texts], splitter="gpt2")
         assert same(train.words(texts, splitter="gpt2", errors="replace"), expected)
 
     def test_interrupt_stops_all_threads(self) -> None:
-        """An exception in the callback, such as KeyboardInterrupt, ends the count in all threads."""
+        """An exception in the callback, such as KeyboardInterrupt, stops the count in all threads."""
 
         def stop(*_: int) -> None:
             raise KeyboardInterrupt
@@ -299,7 +299,7 @@ class TestCounting:
 
 
 class TestSources:
-    """The sources of words."""
+    """Tests of the sources of words."""
 
     @pytest.mark.parametrize(
         "make",
@@ -408,7 +408,7 @@ def by_arrow(table: Any) -> Any:
 
 
 class TestTables:
-    """Words as tables."""
+    """Tests of the conversion of words to tables and back."""
 
     def test_stored_words_come_back(self, tmp_path: Path) -> None:
         """Words that are saved to Parquet and loaded again are the same, and equal words are saved as equal files."""

@@ -43,7 +43,7 @@ def document(affixes: Affixes, merges: Merges, pattern: str) -> Json:
 
 
 def table_of(written: Json) -> BpeTable:
-    """Compile a tokenizer.json."""
+    """Compile a tokenizer.json to a table."""
     tables: BpeTable = assemble(of_document(written, Path("tokenizer.json")), "auto")
     return tables
 
@@ -109,7 +109,7 @@ REFUSED: Sequence[tuple[Affixes, Merges, Json, str]] = [
 
 @pytest.mark.parametrize(("affixes", "merges", "more", "message"), REFUSED)
 def test_names_that_say_two_things_are_refused(affixes: Affixes, merges: Merges, more: Json, message: str) -> None:
-    """A token whose name contradicts its position in a word is refused."""
+    """A token is refused if its prefix or suffix contradicts its position in a word."""
     written = document(affixes, merges, GPT2)
     written["model"].update(more)
     with pytest.raises(fst.FstError) as error:

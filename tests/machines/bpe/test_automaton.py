@@ -45,11 +45,11 @@ class Machine(NamedTuple):
     rows: MergeRows
 
     def ids(self, piece: bytes) -> list[int]:
-        """The token ids of a pre-token."""
+        """Return the token ids of a pre-token."""
         return walk(self.rows.entries, self.rows.lengths, piece)
 
     def encode(self, piece: bytes) -> list[bytes]:
-        """The tokens of a pre-token."""
+        """Return the tokens of a pre-token."""
         names = {number: token for token, number in self.merges.tokens.items()}
         return [names[number] for number in self.ids(piece)]
 
@@ -91,14 +91,14 @@ def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def strings_over(letters: bytes, longest: int) -> Iterator[bytes]:
-    """All strings over `letters` up to a length."""
+    """Return all strings over `letters` up to a given length."""
     for length in range(longest + 1):
         yield from map(bytes, itertools.product(letters, repeat=length))
 
 
 @cache
 def byte_of() -> dict[str, int]:
-    """The byte that each character represents in a byte-level vocabulary."""
+    """Map each character that represents a byte in a byte-level vocabulary to this byte."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     hidden = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(hidden)}
@@ -106,17 +106,17 @@ def byte_of() -> dict[str, int]:
 
 @cache
 def char_of() -> dict[int, str]:
-    """The character that represents each byte in a byte-level vocabulary."""
+    """Map each byte to the character that represents it in a byte-level vocabulary."""
     return {byte: char for char, byte in byte_of().items()}
 
 
 def spelled(token: bytes) -> str:
-    """The characters that represent a token's bytes in a byte-level vocabulary."""
+    """Return the characters that represent the bytes of a token in a byte-level vocabulary."""
     return "".join(char_of()[byte] for byte in token)
 
 
 def raw(token: str) -> bytes:
-    """The bytes of a token that a byte-level vocabulary spells as characters."""
+    """Return the bytes of a token that a byte-level vocabulary spells with characters."""
     return bytes(byte_of()[char] for char in token)
 
 
@@ -217,7 +217,7 @@ def test_bytes_that_no_text_has_need_no_token() -> None:
 
 
 def test_tokens_have_a_greatest_length() -> None:
-    """A token of 65,535 bytes is compiled, and a longer one is refused."""
+    """A token of 65,535 bytes is compiled, but a longer token is refused."""
     pairs = [(b"a" * (1 << level), b"a" * (1 << level)) for level in range(15)]
     longest = b"a" * (1 << 15)
     machine = machine_of(merges_of(pairs, [b"b" * 65535]))
@@ -239,7 +239,7 @@ class SlowStates:
         self.root: SlowState = (b"", ())
 
     def completions(self, u: bytes) -> SlowItem:
-        """T(u) of the definition: each token with its right part."""
+        """Compute T(u), which the definition uses: the tokens that u completes, each with its right part."""
         rank_above = {u: len(self.parts) + 1_000_000}  # by right part: the rank of the token on the spine to which the part belongs
         edge = u
         while edge in self.parts:
@@ -297,12 +297,12 @@ def test_walk_is_the_definition(letters: bytes, longest: int, seed: int) -> None
 
 
 def slow(*names: str) -> list[ParameterSet]:
-    """Test parameters that only the slow tier runs."""
+    """Mark test parameters that only the slow tier runs."""
     return [pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 def byte_level(name: str) -> Merges:
-    """The merge list of a byte-level ``tokenizer.json``."""
+    """Read the merge list of a byte-level ``tokenizer.json``."""
     path = VOCABULARIES / name / "tokenizer.json"
     model = json.loads(path.read_bytes() if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()))["model"]
     tokens = {raw(token): number for token, number in model["vocab"].items() if byte_of().keys() >= set(token)}
@@ -317,7 +317,7 @@ def ranks_of(name: str) -> dict[bytes, int]:
 
 
 def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
-    """Yield random bytes, adjacent tokens cut at random positions, and periodic runs."""
+    """Yield random bytes, sequences of tokens that are cut at random positions, and periodic runs."""
     chosen, atoms = random.Random(count), [token for token in tokens if len(token) == 1]
     for _ in range(count):
         yield b"".join(chosen.choices(atoms, k=chosen.randint(1, 20)))

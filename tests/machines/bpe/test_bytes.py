@@ -216,7 +216,7 @@ def test_many_rows() -> None:
 
 @pytest.mark.parametrize("char", ["x", "é", "世", "😀"])
 def test_short_texts_of_long_characters(char: str) -> None:
-    """The buffer of `encode` for short texts has space for one id per byte of the longest short text."""
+    """In the buffer that `encode` uses for short texts, there is space for one id per byte of the longest short text."""
     table = small(GPT2, []).table
     tokenizer, text = fst.Tokenizer(table), char * SHORT
     assert len(tokenizer._workspaces.take().short_ids) >= len(text.encode())
@@ -253,7 +253,7 @@ def test_invalid_bytes(wrong: bytes) -> None:
 
 @pytest.mark.parametrize("lone", ["\ud800", "\udfff"], ids=ascii)  # noqa: PT014 - ruff takes them for one
 def test_lone_surrogates(lone: str) -> None:
-    """A lone surrogate is refused, or replaced by one U+FFFD."""
+    """A lone surrogate is refused, or replaced by a single U+FFFD."""
     table, tokenizer = special_machine(GPT2)
     rows = [lone, f"the{lone}<s>", lone * 3, "x" * 5000 + lone]
     with pytest.raises(fst.TextError, match="row 0"):
@@ -285,7 +285,7 @@ def test_any_text(pattern: str, text: str) -> None:
 
 
 class Known(NamedTuple):
-    """A well-known vocabulary and its reference library."""
+    """A well-known vocabulary and the library that defines its ids."""
 
     table: BpeTable
     tokenizer: fst.Tokenizer

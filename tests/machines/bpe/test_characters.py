@@ -35,7 +35,7 @@ UNKNOWN = "cβ京😸\n"  # some share their first bytes with characters of the 
 
 
 def document(model: Json, **parts: Any) -> Json:
-    """A tokenizer.json."""
+    """Make a tokenizer.json of BPE over characters."""
     bare = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"))
     return {"version": "1.0", **bare, "added_tokens": [], "model": {"type": "BPE", **model}, **parts}
 
@@ -311,7 +311,7 @@ def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[in
 
 
 def mixed_spaces(draw: random.Random, count: int) -> list[str]:
-    """Texts of spaces, symbols for spaces, and letters."""
+    """Draw texts of spaces, symbols for spaces, and letters."""
     return ["".join(draw.choices(" ▁abXé世\n", k=draw.randint(1, 20))) for _ in range(count)]
 
 

@@ -59,7 +59,7 @@ def compiled_bpe(merges: Merges, pattern: str = ONE_PIECE, special: Sequence[str
 
 
 def tokenizer_of(table: BpeTable) -> BpeTokenizer:
-    """The tokenizer of a table."""
+    """Make the tokenizer of a table."""
     found = fst.Tokenizer(table)
     assert isinstance(found, BpeTokenizer)
     return found
@@ -206,7 +206,7 @@ def print_steps() -> None:
 
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.95])
 def test_a_long_run(share: float) -> None:
-    """A run of a million bytes is encoded, and decoding its ids returns it."""
+    """A run of a million bytes can be encoded, and its ids decode to the same run."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = tokenizer_of(compiled_bpe(merges))
     assert tokenizer.decode(tokenizer.encode("a" * 1_000_000, randomness=Dropout(share, seed=3))) == "a" * 1_000_000
@@ -236,7 +236,7 @@ def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merge
 
 
 def with_suffix(share: float) -> dict[str, Any]:
-    """A tokenizer.json whose tokens have a suffix at the end of a word."""
+    """Make a tokenizer.json whose tokens have a suffix at the end of a word."""
     found: dict[str, Any] = {**byte_level(r"\p{L}+|[\s\S]", []), **NO_COMPONENTS}
     names = [*found["model"]["vocab"], *(f"{name}</w>" for name in found["model"]["vocab"]), "ab", "ab</w>", "abab</w>", "ba"]
     merges = [["a", "b"], ["a", "b</w>"], ["ab", "ab</w>"], ["b", "a"]]
@@ -427,7 +427,7 @@ def test_wrong_first_rows(first_row: Any) -> None:
 
 
 def test_only_bpe_has_dropout() -> None:
-    """A kind of randomness that a machine does not support is refused, and the message lists the supported kinds."""
+    """If a machine does not support a kind of randomness, a request for it is refused, and the message lists the supported kinds."""
     message = r"^randomness is Dropout\(.*; expected None for wordpiece tables$"
     with pytest.raises(fst.UnsupportedError, match=message):
         fst.Tokenizer(compiled()).encode("a", randomness=Dropout(0.1))

@@ -30,7 +30,9 @@ from fst.runtime.rows import batch
 
 
 def test_improper_lists_have_no_automaton() -> None:
-    """A table always contains its merges, and it contains an automaton unless a merge makes a token before one of its parts."""
+    """A table always contains its merges, and also contains an automaton, unless some merge makes a token before a merge makes one of
+    its parts.
+    """
     late, proper = small(ONE_PIECE, LATE).table, small(ONE_PIECE, [(b"a", b"b"), (b"ab", b"c")]).table
     assert (len(late.entries), len(late.depths), late.metadata.automaton.states) == (0, 0, 0)
     ids = dict(zip(late.contents, late.token_ids.tolist(), strict=True))

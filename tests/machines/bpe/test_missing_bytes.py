@@ -54,12 +54,12 @@ def source(lacking: bytes, merges: Merges = MERGES, **model: Any) -> dict[str, A
 
 
 def singles(data: bytes) -> list[bytes]:
-    """Each byte as bytes of length 1."""
+    """Return each byte as a bytes object of length 1."""
     return [bytes([byte]) for byte in data]
 
 
 def table_of(given: dict[str, Any]) -> BpeTable:
-    """Compile a tokenizer.json."""
+    """Compile a tokenizer.json to a table."""
     return assemble(of_document(given, Path("tokenizer.json")), "auto")
 
 

@@ -1,4 +1,4 @@
-"""The proof of byte-level BPE tables: each test breaks one rule and expects the message for this rule."""
+"""In the proof of byte-level BPE tables, each broken rule causes the message for this rule."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ MERGES = [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")]
 
 @cache
 def sound() -> BpeTable:
-    """A valid table."""
+    """Return a valid table."""
     return table_of(MERGES)
 
 
 @cache
 def merging() -> BpeTable:
-    """A valid table without an automaton."""
+    """Return a valid table without an automaton."""
     return table_of(MERGES[::-1])
 
 
 def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTable:
-    """Compile a table."""
+    """Compile merges to a table."""
     parts = byte_level(GPT2, merges, more, ("<s>", "é", "世"))
     return assemble(of_document(parts, Path("tokenizer.json")), "auto")
 

@@ -56,7 +56,7 @@ def test_definition(kind: str, listed: list[str], texts: list[str]) -> None:
 @examples(200)
 @given(listed=some.lists(some.text("aé世", min_size=1, max_size=4), min_size=1, max_size=6), text=some.text("aé世😀二", max_size=20))
 def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) -> None:
-    """Positions of matches count characters, or bytes on request."""
+    """The positions of matches count characters, or bytes on request."""
     searcher, expected = fst.Searcher(keywords(listed, match_kind=kind)), keyword_matches(listed, text, kind)
     assert found_by(searcher, [text]) == [expected]
     assert found_by(searcher, [text], offsets="bytes") == [in_bytes(text, expected)]
@@ -219,7 +219,7 @@ def test_memory_of_the_compiler() -> None:
 
 
 def sound() -> KeywordTable:
-    """A table with all kinds of states, links and outputs."""
+    """Return a table with all kinds of states, failure links and outputs."""
     return keywords(["ab", "bab", "abcab", "c", "cabd"])
 
 

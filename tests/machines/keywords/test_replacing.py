@@ -50,7 +50,7 @@ def replaced(text: str, by: Any) -> str:
 
 
 def column(texts: Sequence[str | None], kind: Any) -> Any:
-    """A column of texts."""
+    """Make an Arrow column of texts."""
     return pa.array(texts, pa.string()).cast(kind)
 
 
@@ -62,7 +62,7 @@ def checked(found: Any) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def searcher() -> fst.Searcher:
-    """A searcher for keywords with characters of one to four bytes."""
+    """Make a searcher for keywords with characters of one to four bytes."""
     return fst.Searcher(keywords(KEYWORDS))
 
 
@@ -73,7 +73,7 @@ def _any_number(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 class TestLists:
-    """`replace` of str and lists."""
+    """Tests of `replace` for str and lists."""
 
     @examples(400)
     @given(texts=texts_of, by=replacements)
@@ -145,7 +145,7 @@ class TestLists:
 
 
 class TestColumns:
-    """`find_arrow` and `replace_arrow`."""
+    """Tests of `find_arrow` and `replace_arrow`."""
 
     TEXTS = ("xabé", None, "", "世a😀ab", None, "none", "ab" * 30)
 
@@ -219,7 +219,7 @@ class TestColumns:
         assert checked(new) == ["x<1ab><3é>", None, "", "<0世a><2😀><3ab>"]
 
     def test_other_libraries(self, searcher: fst.Searcher) -> None:
-        """A column of any library that exports Arrow arrays is accepted, with any number of threads."""
+        """A column from any library that exports Arrow arrays is accepted, with any number of threads."""
 
         class Exported:
             def __arrow_c_array__(self, schema: Any = None) -> Any:
@@ -253,7 +253,7 @@ class TestColumns:
 
 
 class TestStreams:
-    """`stream`."""
+    """Tests of `stream`."""
 
     @examples(400)
     @given(text=some.text(LETTERS, max_size=40), data=some.data())

@@ -126,7 +126,7 @@ def test_vibrato_oracles() -> None:
 
 @pytest.fixture(scope="module")
 def ipadic(tmp_path_factory: pytest.TempPathFactory) -> MecabSegmenter:
-    """A segmenter with IPADIC, loaded from a file."""
+    """Compile IPADIC, save the table, and load a segmenter from the file."""
     if not IPADIC.is_dir():
         pytest.skip(f"{IPADIC} is not there: install Debian's package mecab-ipadic")
     path = tmp_path_factory.mktemp("ipadic") / "ipadic.npz"

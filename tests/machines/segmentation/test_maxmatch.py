@@ -44,7 +44,7 @@ TEXTS = some.lists(some.text("abc", max_size=14), max_size=8)
 
 
 def ids_of(words: Sequence[str], tokens: Sequence[str]) -> list[int]:
-    """The id of each token."""
+    """Return the id of each token."""
     return [words.index(token) if token in words else UNSEEN for token in tokens]
 
 
@@ -283,7 +283,7 @@ def test_columns_of_tokens_with_gaps() -> None:
 
 
 def test_columns_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A column that is too large is refused, and the message contains its size, the limit and the remedy."""
+    """A column that is too large is refused, and the message contains its size, the limit and a remedy."""
     monkeypatch.setattr(arrow, "MAX_VALUES", 10)
     with pytest.raises(fst.TextError, match=r"11 bytes of text in one array, and .* at most 10; pass slices"):
         fst.Segmenter(maxmatch(["a" * 11])).segment_arrow(pa.array(["a" * 11]))

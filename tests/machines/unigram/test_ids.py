@@ -41,7 +41,7 @@ some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".
 
 
 def mixed(draw: random.Random, size: int) -> str:
-    """A random text."""
+    """Draw a random text."""
     return "".join(draw.choices(BITS, k=draw.randrange(size)))
 
 

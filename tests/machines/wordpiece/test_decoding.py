@@ -68,7 +68,7 @@ def test_ids_of_a_bare_vocabulary_decode_by_its_prefix() -> None:
 
 
 def test_ids_decode_from_any_sequence(decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
-    """Ids decode from the array of `encode`, from a list, and from a tuple."""
+    """Ids are decoded whether they are the array that `encode` returns, a list, or a tuple."""
     tokenizer, _ = decoding["with cleanup"]
     ids = tokenizer.encode("unaffable, ab!")
     assert tokenizer.decode(ids) == tokenizer.decode(ids.tolist()) == tokenizer.decode(tuple(ids.tolist())) == "unaffable, ab!"

@@ -58,7 +58,7 @@ Source = Path | tuple[str, ...]  # a path of a tokenizer.json, or tokens
 
 @dataclass(frozen=True)
 class Check:
-    """An expected result: ids or tokens for several texts in order, or a text for ids."""
+    """An expected result: the ids or tokens of several texts, or the text to which ids decode."""
 
     kind: str  # "ids" or "tokens", with "around" if between [CLS] and [SEP]; or "text"
     given: Any
@@ -281,7 +281,7 @@ def oracle_rows() -> Iterator[tuple[str, Row]]:
 
 
 def paper_plan() -> Plan:
-    """Plan the example in Figure 1 of the paper: its vocabulary, and words with their tokens."""
+    """Plan the example in Figure 1 of the paper, with its vocabulary, its words and their tokens."""
     paper = json.loads((SHARED / "oracles/paper_figure1.json").read_text(encoding="utf-8"))
     tokens, named = with_unknown(paper["figure1a_vocabulary"], "<unk>")
     words = [*paper["derived_word_cases"], *paper["corner_cases_from_paper"]]
@@ -300,13 +300,13 @@ each_row = pytest.mark.parametrize("plan", PARAMS)
 
 
 def special_tokens(plan: Plan, vocabulary: dict[str, int]) -> list[str]:
-    """List the tokens that are found in raw text: BERT's special tokens if the vocabulary has them, and added tokens."""
+    """List the tokens that are recognized in raw text: BERT's special tokens if the vocabulary contains them, and added tokens."""
     names = (*SPECIAL, plan.options.get("unk_token", "[UNK]"), *plan.added)
     return [token for token in names if token in vocabulary]
 
 
 def tokenizer_json(plan: Plan) -> dict[str, Any]:
-    """Write a plan's vocabulary and options as a tokenizer.json, for settings that a list of tokens lacks."""
+    """Write a plan's vocabulary and options as a tokenizer.json, which can contain settings that a list of tokens cannot."""
     assert isinstance(plan.source, tuple)
     options = dict(plan.options)
     vocabulary = {token: token_id for token_id, token in enumerate(plan.source)}
@@ -354,12 +354,12 @@ def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., WordPieceTable
 
 @functools.cache
 def compiled(source: Source, options: tuple[tuple[str, Any], ...], layout: str, compile_: Callable[..., WordPieceTable]) -> fst.Tokenizer:
-    """Compile a source; plans with the same source and options share the tokenizer."""
+    """Compile a source; plans with the same source and options get the same tokenizer."""
     return fst.Tokenizer(compile_(list(source) if isinstance(source, tuple) else source, layout=layout, **dict(options)))
 
 
 def answer(tokenizer: fst.Tokenizer, check: Check) -> Any:
-    """Compute the result of a check with the package."""
+    """Compute the result of a check with this package."""
     if check.kind == "text":
         return tokenizer.decode(check.given, skip_special_tokens=False)
     if check.kind == "tokens":

@@ -50,7 +50,7 @@ each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def key(case: Case) -> str:
-    """Return the key of a case's machine; cases with the same key share it."""
+    """Return the key of a case's machine; cases with the same key use the same machine."""
     return json.dumps([case["vocabulary"], case["options"]])
 
 
@@ -70,13 +70,13 @@ def machine(of: str) -> tuple[WordPieceModel, Alphabet, NDArray[np.bool_], Trans
 
 @functools.cache
 def compiled(of: str, layout: str) -> WordPieceTable:
-    """Compile the machine of a key."""
+    """Compile the machine with a given key."""
     tokens, options = json.loads(of)
     return wordpiece(tokens, **options, layout=layout)
 
 
 def spell(case: Case, ids: list[int]) -> list[str]:
-    """Return the tokens of ids."""
+    """Convert ids to tokens."""
     return [case["vocabulary"][number] for number in ids]
 
 
@@ -131,14 +131,14 @@ def test_transducer(case: Case) -> None:
 @each_layout
 @each_case
 def test_walk(case: Case, layout: str) -> None:
-    """The walk over a table gives the expected tokens from raw text."""
+    """The walk over a table gives the expected tokens for raw text."""
     assert spell(case, compiled(key(case), layout).run(case["text"])) == case["tokens"]
 
 
 @each_layout
 @each_case
 def test_kernel(case: Case, layout: str) -> None:
-    """The kernel gives the expected tokens from raw text, as str and as bytes."""
+    """The kernel gives the expected tokens for raw text, both as str and as bytes."""
     tokenizer = fst.Tokenizer(compiled(key(case), layout))
     assert tokenizer.tokenize(case["text"]) == case["tokens"]
     assert tokenizer.tokenize(case["text"].encode()) == case["tokens"]
@@ -294,7 +294,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize(("layout", "name"), thinned(product(LAYOUTS, SOURCES), 4))
 def test_same_bytes(name: str, layout: str, elsewhere: list[Path], tmp_path: Path) -> None:
-    """A vocabulary compiles to the same file each time, also in processes with different hash seeds."""
+    """A vocabulary always compiles to the same file, even in processes with different hash seeds."""
     paths = [tmp_path / f"{number}.npz" for number in range(2)]
     for path in paths:
         compile_anew(SOURCES[name], layout=layout).save(path)

@@ -50,7 +50,7 @@ class Case:
 
     @property
     def vocabulary(self) -> dict[str, int]:
-        """The id of each token."""
+        """Map each token to its id."""
         return {token: number for number, token in enumerate(self.tokens)}
 
     def words(self, longest: int) -> list[str]:

@@ -62,7 +62,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_long_words(scratch: Path) -> None:
-    """A word of any length is one token."""
+    """A word that is in the vocabulary becomes a single token, whatever its length."""
     word = "".join(random.Random(0).choices("ab", k=10_000))
     of = reference([word, "a"], "blanks", is_lower=False)
     of.save(str(scratch / "tokenizer.json"))
