@@ -1,12 +1,12 @@
-"""Pre-tokenizers of byte-level BPE, rewritten as splits by patterns and a conversion of each pre-token to bytes.
+"""Rewrite the pre-tokenizers of byte-level BPE as splits by patterns and a conversion of each pre-token to bytes.
 
 The result is a list of these components:
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
   "fancy-regex"`` marks the patterns of tiktoken; all other patterns are Oniguruma's.
 - ``{"type": "PrefixSpace"}``: each part of the text gets a leading space, unless it begins with a space or is empty. (This is ByteLevel's
-  ``add_prefix_space``, which precedes ByteLevel's pattern.)
-- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, in every list.
+  ``add_prefix_space``, which is applied before ByteLevel's pattern.)
+- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, which is in every list.
 - After it, pre-tokenizers that split bytes: ``{"type": "Digits", "individual_digits": …}``, and Splits by ASCII characters.
 """
 
@@ -27,7 +27,7 @@ KNOWN: Fields = {
 }
 Pattern = str
 
-GPT2: Pattern = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # ByteLevel's pattern in tokenizers
+GPT2: Pattern = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # ByteLevel's pattern in `tokenizers`
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
 
 Parts = tuple[dict[str, Any], ...]
@@ -62,7 +62,7 @@ def _of_bytes(part: Component) -> dict[str, Any]:
 
 
 def tiktoken_split(pattern: Pattern) -> dict[str, Any]:
-    """The split of tiktoken: the matches of its pattern are the pre-tokens."""
+    """The split of `tiktoken`, whose pre-tokens are the matches of a pattern."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True, "dialect": "fancy-regex"}
 
 
@@ -90,7 +90,7 @@ def _split(pattern: Pattern, behavior: str = "Isolated") -> dict[str, Any]:
 
 
 def _checked(part: Component) -> dict[str, Any]:
-    """Check that the pattern and the behavior of a Split are well-formed; return the Split."""
+    """Check the pattern and the behavior of a Split, and return the Split."""
     pattern = part["pattern"]
     if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"} or not all(isinstance(value, str) for value in pattern.values()):
         raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
@@ -105,5 +105,7 @@ def _behavior(part: Component) -> str:
 
 
 def _class(name: str) -> Pattern:
-    r"""A bracket of the characters with a property in the reference, whose Unicode version differs from that of ``\p{…}`` in patterns."""
+    r"""A bracket expression of the characters with a property in `tokenizers`, whose Unicode version differs from that of ``\p{…}`` in
+    patterns.
+    """
     return "[" + "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last, _ in reference.properties()[name]) + "]"

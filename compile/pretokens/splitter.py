@@ -1,4 +1,4 @@
-"""Compile patterns into splitters: pattern → tree → program → the smallest automaton over the fewest classes."""
+"""Compile patterns into splitters, in the steps pattern → tree → program → automaton with the fewest states and classes."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def splitter(
 
     Args:
         pattern: the pattern.
-        behavior: the conversion of matches and gaps to pre-tokens, one of `fst.text.splitter.BEHAVIORS`.
-        invert: whether matches and gaps swap their roles.
+        behavior: how matches and gaps become pre-tokens, one of `fst.text.splitter.BEHAVIORS`.
+        invert: whether matches are treated as gaps, and gaps as matches.
         dialect: the engine whose rules the pattern follows.
-        literal: whether the pattern is a plain string.
+        literal: whether the pattern is a literal string.
         absent: strings that no text contains. An alternative of the pattern is dropped if it matches only strings that contain an absent
             string.
         budget: the budget of the pipeline; None: a budget for this pattern alone.
 
     Raises:
-        UnsupportedError: the behavior is unknown, or the pattern has an unsupported construct; the message names it.
+        UnsupportedError: the behavior is unknown, or the pattern contains an unsupported construct, which the message names.
 
     Examples:
         >>> words = splitter(r" ?\w+|\s+")
@@ -72,7 +72,7 @@ class Alphabet:
 
     Attributes:
         classes: the classes, as runs of code points.
-        held: the `id` of a node → the classes in the node's set.
+        held: `id` of a node → the classes in the node's set.
         budget: the budget of the pipeline.
     """
 
@@ -82,7 +82,7 @@ class Alphabet:
 
     @classmethod
     def of(cls, tree: Node, budget: Budget) -> Alphabet:
-        """The alphabet of a pattern's tree."""
+        """Compute the alphabet of a pattern's tree."""
         nodes = [node for node in walk(tree) if isinstance(node, Characters | LookBehind)]
         distinct = {node.edges.tobytes(): node.edges for node in nodes}
         classes = code_points.Classes.of([*distinct.values()])
@@ -90,11 +90,11 @@ class Alphabet:
         return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes}, budget)
 
     def program(self, tree: Node) -> Program:
-        """Compile a tree into a program; the alphabet contains all its nodes."""
+        """Compile a tree into a program. The alphabet must contain all nodes of the tree."""
         return program(tree, lambda node: self.held[id(node)], self.automaton)
 
     def automaton(self, instructions: Program) -> Moves:
-        """The automaton of a program."""
+        """Compile a program into an automaton."""
         return Construction(instructions, self.classes.held.shape[1], self.budget).moves()
 
 
@@ -108,13 +108,13 @@ def _without(absent: Collection[str], tree: Node) -> Node:
 
 
 def spelled(node: Node) -> str:
-    """The only string that a node matches, if it has at least two characters; empty otherwise."""
+    """The string that a node matches, if it is the only one and has at least two characters; otherwise empty."""
     letters = [_letter(part) for part in node.parts] if isinstance(node, Sequence) else []
     return "".join(letters) if all(letters) else ""
 
 
 def _letter(node: Node) -> str:
-    """The only character that a node matches; empty if it matches other strings."""
+    """The character that a node matches, if it is the only matched string; otherwise empty."""
     edges = node.edges.tolist() if isinstance(node, Characters) else []
     return chr(edges[0]) if len(edges) == 2 and edges[1] == edges[0] + 1 else ""
 

@@ -1,7 +1,8 @@
-"""Automata of programs, by ordered subset construction: a state is the list of threads that backtracking would try, in order of preference.
+"""Convert programs to automata by ordered subset construction. A state is the list of threads that backtracking would try, in order of
+preference.
 
-Threads that are less preferred than a match are dropped. So the match that backtracking finds is the last match before the automaton is
-dead.
+Threads that are less preferred than a match are dropped. So the match that backtracking finds is the last match before the automaton
+reaches the dead state.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Construction:
     def _superseded(self, undecided: Undecided, threads: tuple[Thread, ...], symbol: int) -> bool:
         """Whether `threads` have a match in every text in which the look-aheads hold.
 
-        A match that depends on these look-aheads is then never used, because `threads` are preferred to it.
+        If so, a match that depends on these look-aheads is never used, because `threads` are preferred to this match.
         """
         seen = set()
         stack = [(undecided, threads, symbol)]
@@ -100,7 +101,7 @@ class Construction:
 
 
 def _contexts(program: Program, classes: int) -> list[int]:
-    """The representative of each class: the first class that no look-behind distinguishes from it. The end of the text has class 0."""
+    """For each class, the first class that no look-behind distinguishes from this class. For the end of the text, class 0 is used."""
     sets = [each.classes for each in program.instructions if isinstance(each, Behind)]
     firsts: dict[tuple[bool, ...], int] = {}
     return [firsts.setdefault(tuple(number in each for each in sets), number) for number in range(classes)] + [0]
@@ -119,7 +120,7 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
 
 
 def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The smallest automaton with the same effect.
+    """The automaton with the fewest states that reports the same ends.
 
     State 0 is dead, state 1 is the first; other states are numbered in the order in which they are reached.
 

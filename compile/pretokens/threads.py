@@ -1,6 +1,7 @@
-"""Threads: the live places of a program, in the order in which backtracking would try them; and the effect of a symbol on threads.
+"""Threads, which are the places at which a program may continue, in the order in which backtracking would try them; and the effect of a
+symbol on threads.
 
-A thread is a place and the undecided look-aheads on which it depends. The look-aheads read the same text as the thread.
+A thread consists of a place and the undecided look-aheads on which the thread depends. The look-aheads read the same text as the thread.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ NESTED = "the pattern has a look-ahead inside another over more than one charact
 
 @dataclass(frozen=True)
 class Pending:
-    """An undecided look-ahead: the places that it has reached, and whether it is negative."""
+    """A look-ahead that is not yet decided: the places that it has reached, and whether it is negative."""
 
     places: frozenset[int]
     negative: bool
@@ -33,8 +34,8 @@ class Step:
 
     Attributes:
         threads: the threads after the symbol, in order of preference.
-        ends: for each match that ends before the symbol, the number of threads that are preferred to it, and the undecided look-aheads on
-            which it depends.
+        ends: for each match that ends before the symbol, the number of threads that are preferred to the match, and the undecided
+            look-aheads on which the match depends.
     """
 
     threads: tuple[Thread, ...]
@@ -42,7 +43,9 @@ class Step:
 
 
 class Stepper:
-    """The steps of a program; each step is computed only once. The budget counts the stepped threads and the visited places."""
+    """Computes the effect of symbols on the threads of a program; each step is computed only once. The budget counts stepped threads and
+    visited places.
+    """
 
     def __init__(self, program: Program, budget: Budget) -> None:
         self._instructions, self._budget = program.instructions, budget
@@ -74,7 +77,7 @@ class Stepper:
         return Step(tuple(reached), tuple(ends))
 
     def _reach(self, place: int, before: int | None, symbol: int) -> Step:
-        """The effect of a symbol on the thread at a place."""
+        """The threads and matches that result from the thread at a place when a symbol is read."""
         key = place, before, symbol
         if key not in self._reached:
             self._reached[key] = self._search(place, before, symbol)
@@ -132,7 +135,7 @@ class Stepper:
         return frozenset(left)
 
     def _decide(self, pending: Pending, before: int | None, symbol: int) -> Pending | bool:
-        """The result of a look-ahead after a symbol: whether it holds, or its new state if it is still undecided."""
+        """The result of a look-ahead after a symbol: True or False, or the look-ahead's new state if it is still undecided."""
         key = pending, before, symbol
         if key not in self._decisions:
             steps = [self._reach(place, before, symbol) for place in pending.places]
@@ -159,7 +162,7 @@ class Stepper:
 
 
 def _read(instruction: Instruction, symbol: int) -> int:
-    """The place after an instruction reads a symbol; NOWHERE if it does not read this symbol."""
+    """The place after an instruction that reads a symbol; NOWHERE if the instruction does not match this symbol."""
     if isinstance(instruction, Read) and symbol in instruction.classes:
         return instruction.following
     return instruction.reads[symbol] if isinstance(instruction, Inner) else NOWHERE

@@ -1,11 +1,12 @@
-r"""Separators: characters that a splitter drops, and after which it starts again.
+r"""Separators, that is, characters that a splitter drops and after which it starts as at the beginning of a text.
 
-Text between two runs of separators is cut like a whole text, so a run of separators may be replaced by another run. Two facts follow:
+Text between two runs of separators is cut like a separate text, so a run of separators may be replaced by another run. This has two
+consequences:
 
 - A `Replace` of whitespace by whitespace, such as CLIP's ``\s+`` → space, does not change ids, words or offsets.
 - A pattern may contain added tokens. Usually no text contains added tokens, because they are cut out earlier, so the automata of
-  `sequences` ignore them. Normalizers may still produce an added token from other text; a space inserted after it then has the effect of
-  the pattern (`fst.text.normalizer.Cuts`).
+  `sequences` ignore them. However, normalizers may produce an added token from other text. In this case, a space is inserted after the
+  token, which has the same effect as the pattern (`fst.text.normalizer.Cuts`).
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ from fst.text.whitespace import NEVER, SPACE
 
 LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # the pairs (behavior, invert) that keep each match as a pre-token
 NO_WHITE_SPACE = "."
-UNCLEAR = -1  # used instead of an end: the end is unknown
+UNCLEAR = -1  # in place of an end: the end is unknown
 
 
 def are_separators(chars: Iterable[str], split: Splitter) -> bool:
-    """Whether all given characters are separators of a splitter without gaps, and have the same effect."""
+    """Whether all given characters are separators of a splitter without gaps, and can replace each other."""
     classes = {int(split.classes[ord(char)]) for char in chars}
     if not classes <= split.dropped:
         return False
@@ -54,7 +55,7 @@ def are_separators(chars: Iterable[str], split: Splitter) -> bool:
 
 
 def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Iterable[int]) -> set[int]:
-    """The possible states of a search after one of the first symbols and any number of other symbols."""
+    """The states that a search can reach after one of the symbols `first` and any number of further symbols."""
     others, found = [*others], {steps[START][symbol][0] for symbol in firsts} - {DEAD}
     waiting = [*found]
     for state in waiting:  # the loop appends to `waiting`
@@ -80,7 +81,7 @@ def need_without_effect(part: Component, after: Normalizer, late: Mapping[str, C
     Args:
         part: the normalizer.
         after: the later normalizers, as a `Normalizer`.
-        late: the added tokens of normalized text, by their normalized spelling.
+        late: the added tokens that are found in normalized text, by their normalized spelling.
         split: the splitter.
 
     Raises:
@@ -118,7 +119,9 @@ def _taken(node: Node) -> Iterator[code_points.Set]:
 
 
 def _images(after: Normalizer, char: str) -> str | tuple[str]:
-    """The characters that `char` becomes; an empty string if `char` may vanish, or if the result depends on its neighbours."""
+    """The characters that `char` becomes; an empty string if `char` may be deleted, or if the result depends on the characters next to
+    it.
+    """
     image, _ = after.normalized(char)
     parts, step = image, after.composition
     if step:
@@ -138,10 +141,10 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
     Args:
         parts: as in `fst.compile.pretokens.sequences.in_sequence`.
         absent: strings that no text between added tokens contains.
-        early: added tokens of raw text; normalization may produce them again.
+        early: added tokens that are found in raw text; normalization may produce the same strings again.
 
     Raises:
-        UnsupportedError: no splitter has the same effect.
+        UnsupportedError: no splitter makes the same pre-tokens.
     """
     try:
         return in_sequence(parts, absent), NO_CUTS
@@ -197,7 +200,9 @@ def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
 
 
 def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) -> int | None:
-    """The number of symbols that a search in `state` adds to its pre-token; None if the pre-token ends before them; or `UNCLEAR`."""
+    """The number of symbols that a search in `state` adds to the current pre-token; None if the pre-token ends before these symbols;
+    `UNCLEAR` if the number is unknown.
+    """
     end = None
     for place, symbol in enumerate(symbols):
         state, ends = steps[state][symbol]
@@ -208,10 +213,10 @@ def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) ->
 
 
 def _alone(parts: Sequence[Component], string: str) -> list[Span]:
-    """The pre-tokens that the later splits make of a string, which is a pre-token of the first split."""
+    """The pre-tokens into which the later splits cut a string that is a pre-token of the first split."""
     return in_sequence(parts).pretokens(string)
 
 
 def _followed(split: Splitter, string: str) -> list[Span]:
-    """The pre-tokens of a string that a space follows."""
+    """The pre-tokens of a string that is followed by a space."""
     return split.pretokens(string + SPACE)

@@ -14,7 +14,8 @@ def decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
 
     Args:
         part: the decoder in the file; None if the file has none.
-        supported: the decoder type of the model. Unless the type is WordPiece, steps (`fst.tables.decoder_steps`) are also supported.
+        supported: the type of decoder that tables of this kind of model support. Unless it is WordPiece, steps (`fst.tables.decoder_steps`)
+            are also supported.
 
     Raises:
         UnsupportedError: the decoder is not supported.
@@ -39,7 +40,7 @@ def decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
 
 
 def _flat(part: Component) -> list[Component]:
-    """The decoders of a sequence in order, with nested sequences flattened."""
+    """The decoders of a sequence in order, including those of nested sequences."""
     if kind_of(part, "decoder") != "Sequence":
         return [part]
     inner = sequence(field_of(part, "decoders", "decoder"), "decoders of a decoder Sequence")
@@ -60,7 +61,7 @@ def _wordpiece(part: Component) -> Decoder:
 
 
 def _step(part: Component) -> Step:
-    """Check that a step has exactly its fields; return the step."""
+    """Check that a decoder step has exactly the fields of its type, and return the step."""
     if part["type"] == METASPACE:
         return metaspace.of_decoder(part)
     only(part, "decoder", " ".join(("type", *KNOWN[part["type"]])))

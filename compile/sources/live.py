@@ -1,7 +1,6 @@
-"""Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can write themselves as a tokenizer.json.
+"""Read live tokenizers, that is, objects of `tokenizers` and of `transformers`, by the tokenizer.json that they write.
 
-Some classes of ``transformers`` rebuild their tokenizer in their own way. If a folder names such a class, ``transformers`` makes the
-tokenizer.
+Some classes of `transformers` rebuild a tokenizer in special ways. If a folder names such a class, `transformers` builds the tokenizer.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def stated(source: Any) -> tuple[Json, Json]:
     """The tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`.
 
     Raises:
-        UnsupportedError: the tokenizer runs in Python.
+        UnsupportedError: the tokenizer is implemented in Python and has no tokenizer.json.
     """
     text, settings = statement(source)
     if settings:
@@ -45,6 +44,6 @@ def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
         raise UnsupportedError(f"{why}; or install transformers, which makes the others: pip install transformers") from None
     try:
         made = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # from any part of transformers
+    except Exception as error:  # any part of `transformers` may raise any error
         raise UnsupportedError(f"{why}; transformers cannot make it, either: {reason(error)}") from None
     return stated(made)

@@ -1,4 +1,4 @@
-"""The older form of byte-level BPE: ``vocab.json``, which maps tokens to ids, and ``merges.txt``."""
+"""Read the older files of byte-level BPE: ``vocab.json``, which maps tokens to ids, and ``merges.txt``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": Tr
 
 
 def document(folder: Path) -> dict[str, Any]:
-    """Return the ``tokenizer.json`` that the reference's ByteLevelBPETokenizer makes from the two files of a folder.
+    """The ``tokenizer.json`` that ``ByteLevelBPETokenizer`` of `tokenizers` makes from the two files in a folder.
 
     Raises:
         VocabularyError: a file is malformed.
@@ -41,6 +41,6 @@ def document(folder: Path) -> dict[str, Any]:
 
 
 def _lines(text: str) -> list[str]:
-    r"""Split text into lines as the reference does: a line ends at "\n" or "\r\n", and the last line end adds no empty line."""
+    r"""Split text into lines as `tokenizers` does: a line ends at "\n" or "\r\n", and the last line end adds no empty line."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     return lines if lines[-1] else lines[:-1]

@@ -27,11 +27,11 @@ _BEGINNINGS = (
     (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),
 )
 BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), reason) for pattern, reason in _BEGINNINGS)
-LOOKED_AT = 1024  # number of bytes
+LOOKED_AT = 1024  # number of bytes to read
 
 
 def mistaken(path: Path) -> str | None:
-    """The kind of a file that was passed by mistake, and the remedy; None for other files.
+    """A description of a file that was passed by mistake, and what to do instead; None for other files.
 
     Raises:
         OSError: the file cannot be read.

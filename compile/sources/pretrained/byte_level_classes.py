@@ -1,4 +1,4 @@
-"""Classes of transformers that rebuild a byte-level BPE tokenizer from its tokens, its merges and the settings of its folder.
+"""Classes of `transformers` that rebuild a byte-level BPE tokenizer from the tokens, the merges and the settings in a folder.
 
 Source: transformers 5.24, ``models/*/tokenization_*.py``.
 """
@@ -31,8 +31,8 @@ class ByteLevelFamily:
             define the tokens and flags.
         keeps_flags: whether special tokens keep flags such as lstrip.
         inputs: the names of the model's inputs.
-        greedy: the roles of special tokens that include a space before them if a setting gives them as strings.
-        kind: the type of the model.
+        greedy: the roles of special tokens that include the space before them if a setting contains them as strings.
+        kind: the type of the model in the tokenizer.json.
     """
 
     names: Mapping[str, str]
@@ -56,7 +56,7 @@ FAMILIES = {
     "Qwen2Tokenizer": ByteLevelFamily(_QWEN2, NFC, QWEN2, keeps_flags=False),
     "RobertaTokenizer": ByteLevelFamily(_ROBERTA, post_processor=ROBERTA),
 }
-# The model types for which the reference uses one of these classes. For other types, it may use another class than the files name.
+# The model types for which `transformers` uses one of these classes. For other types, it may use a class that the files do not name.
 MODEL_TYPES = {
     **dict.fromkeys(["codegen", "gpt2", "gpt_neo", "gptj", "opt", "phi", "starcoder2"], "GPT2Tokenizer"),
     **dict.fromkeys(["gpt_neox", "mamba", "mpt", "olmo", "olmoe"], "GPTNeoXTokenizer"),
@@ -70,7 +70,8 @@ def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: Speci
 
     Args:
         family: the class.
-        document: tokenizer.json; its merges, truncation and padding are used, and its post-processor if the class has none.
+        document: the tokenizer.json, of which the merges, the truncation and the padding are used, and the post-processor if the class has
+            none.
         config: tokenizer_config.json.
         tokens: the special tokens.
         vocabulary: the tokens of the model.

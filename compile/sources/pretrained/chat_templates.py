@@ -1,8 +1,8 @@
 """Read the chat templates of a folder or of a live tokenizer, as text. Tables contain the templates for `fst.hf`; this package does not run
 them.
 
-As in ``transformers``, template files take precedence. The templates in ``tokenizer_config.json``, a text or a list of named texts, are
-used only if there are no template files.
+As in `transformers`, template files take precedence. The templates in ``tokenizer_config.json``, which are a text or a list of named texts,
+are used only if there are no template files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
 
     Args:
         folder: the folder.
-        config: its tokenizer_config.json.
+        config: the tokenizer_config.json of the folder.
 
     Raises:
         VocabularyError: a template is not text.

@@ -1,4 +1,4 @@
-"""Conventions of BERT's and RoBERTa's tokenizers: the spelling of a special token determines its role."""
+"""Derive the roles of special tokens from usual spellings, as in BERT's and RoBERTa's tokenizers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", 
 
 
 def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) -> dict[str, str]:
-    """Map roles such as pad_token to special tokens: to tokens with a usual spelling, the unknown token, and the padding token of
-    `padding`.
+    """Map roles such as pad_token to special tokens: tokens with a usual spelling, the unknown token, and the padding token of `padding`.
 
     Examples:
         >>> named_tokens({"[PAD]", "<s>", "<x>"}, "<unk>", None)
@@ -28,7 +27,7 @@ def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) 
 
 
 def model_input_names(pair: Template) -> list[str]:
-    """The names of a model's inputs; type ids are included if they distinguish the texts of a pair.
+    """The names of a model's inputs, including type ids if the type ids of the two texts of a pair differ.
 
     Examples:
         >>> model_input_names((("A", 0), ("B", 1)))

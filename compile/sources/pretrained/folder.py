@@ -1,10 +1,10 @@
-"""Read a folder in the form of ``save_pretrained``: several files that together define a tokenizer.
+"""Read a folder that ``save_pretrained`` wrote, in which several files together define a tokenizer.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name determines which parts are
 used. Some classes use a ``tokenizer.json`` without changes. BERT's class and related classes use only its tokens, and rebuild the rest from
-the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` with the same effect. For any other class,
-``transformers`` makes the tokenizer, if it is installed. A folder of ``vocab.json`` and ``merges.txt`` without a class is read as
-``ByteLevelBPETokenizer`` of ``tokenizers`` reads it.
+the settings in ``tokenizer_config.json``. This module makes one ``tokenizer.json`` that gives the same ids. For any other class,
+`transformers` builds the tokenizer, if it is installed. A folder of ``vocab.json`` and ``merges.txt`` without a class is read in the same
+way as by ``ByteLevelBPETokenizer`` of `tokenizers`.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Family:
     Attributes:
         names: the special tokens, unless a setting overrides them.
         inputs: the names of the model's inputs.
-        post_processor: the post-processor without its tokens cls and sep.
-        greedy: the names of special tokens that include a space before them if a setting gives them as strings.
+        post_processor: the post-processor, in which the tokens cls and sep are filled in later.
+        greedy: the names of special tokens that include the space before them if a setting contains them as strings.
         kind: the type of the model.
     """
 
@@ -110,7 +110,7 @@ class Files:
 
     Attributes:
         document: tokenizer.json, or an equivalent made from vocab.json and merges.txt, or None.
-        lines: the tokens of vocab.txt, or None if tokenizer.json has them.
+        lines: the tokens of vocab.txt; None if tokenizer.json contains the tokens.
         config: tokenizer_config.json.
         specials: special_tokens_map.json, which older versions wrote instead of added_tokens_decoder in tokenizer_config.json.
         added: added_tokens.json, which older versions also wrote instead of added_tokens_decoder.
@@ -128,7 +128,7 @@ class Files:
 
     @cached_property
     def unigram(self) -> UnigramModel | None:
-        """The Unigram model of the document; None for other models. In its JSON, the position of a token is its id."""
+        """The Unigram model of the document; None for other models. In this model's JSON, the position of a token is the token's id."""
         if self.document is None:
             return None
         model = model_of(self.document)
@@ -147,7 +147,7 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
 
     Raises:
         VocabularyError: the folder contains no vocabulary, or a file is malformed.
-        UnsupportedError: a file needs an unsupported feature; the message names it.
+        UnsupportedError: a file needs an unsupported feature, which the message names.
         OSError: a file cannot be read.
     """
     files = _files(folder)
@@ -199,7 +199,7 @@ def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
 
 
 def holds_vocabulary(folder: Path) -> bool:
-    """Whether a folder contains a vocabulary in the form of transformers."""
+    """Whether a folder contains a vocabulary in one of the files of `transformers`."""
     held = {path.name for path in folder.iterdir() if path.is_file()}
     return not held.isdisjoint((DOCUMENT, VOCABULARY)) or held >= {merges_txt.VOCABULARY, merges_txt.MERGES}
 
@@ -320,20 +320,20 @@ def _usual(files: Files, family: AnyFamily | None) -> tuple[Mapping[str, str], t
 
 
 def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
-    """The tokenizer.json, plus the added tokens that it lacks."""
+    """The tokenizer.json, plus the added tokens that only other files contain."""
     document = files.document or {}
     return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), _vocabulary(files))}
 
 
 def _byte_level(files: Files, family: ByteLevelFamily, tokens: SpecialTokens) -> Json:
-    for name in ("add_bos_token", "add_eos_token"):  # with a tokenizer.json they have no effect
+    for name in ("add_bos_token", "add_eos_token"):  # these settings have no effect if there is a tokenizer.json
         if files.is_made and files.config.get(name):
             raise UnsupportedError(f"{CONFIG} asks for {name} without a {DOCUMENT}")
     return byte_level_classes.rebuilt(family, files.document or {}, files.config, tokens, _vocabulary(files))
 
 
 def _rebuilt(files: Files, family: Family, tokens: SpecialTokens) -> Json:
-    """BERT's tokenizer, rebuilt from tokens and settings."""
+    """BERT's tokenizer or a similar one, rebuilt from tokens and settings."""
     vocabulary, document, config = _vocabulary(files), files.document or {}, files.config
     added = tokens.added_to((), vocabulary)
     ids = {**vocabulary, **{token["content"]: token["id"] for token in added}}
@@ -371,7 +371,7 @@ def _vocabulary(files: Files) -> Mapping[str, int]:
 
 
 def settings(files: Files, inputs: tuple[str, ...], tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
-    """The settings that do not change ids. Without a class, the result omits settings that the files omit.
+    """The settings that do not change ids. If no file names a class, settings that the files do not contain are left out.
 
     Args:
         files: the contents of the files.

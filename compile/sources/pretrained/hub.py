@@ -1,4 +1,4 @@
-"""Names on the Hugging Face Hub: huggingface_hub fetches the files of a tokenizer, or finds them in its cache."""
+"""Fetch the files of a tokenizer from the Hugging Face Hub, or find them in the cache of `huggingface_hub`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fst.errors import UnsupportedError, VocabularyError
 
-# A model, or an owner and a model. A name that ends like a file means a missing file, not a model.
+# The name of a model, or owner and name. A name with the ending of a file is taken as a missing file, not as a model.
 NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 
@@ -45,6 +45,6 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
         ) from None
     except errors.RepositoryNotFoundError:
         raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
-    except Exception as error:  # no network, no response, or not in the cache; the class differs between versions
+    except Exception as error:  # no network, no response, or not in the cache; the error's class differs between versions
         reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
         raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub is out of reach: {reason}") from None

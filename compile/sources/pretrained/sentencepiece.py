@@ -1,8 +1,8 @@
-"""Read a folder whose vocabulary is a ``.model`` of SentencePiece, next to files of transformers that name a class.
+"""Read a folder that contains a ``.model`` of SentencePiece, and files of `transformers` that name a class.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class reads pieces, scores and charsmap from the model,
-and builds all other parts from settings. The ids of the class differ from the ids of sentencepiece. This module makes a ``tokenizer.json``
-with the same ids for the classes of `FAMILIES`, and refuses all others.
+and builds all other parts from settings, so its ids differ from those of `sentencepiece`. For the classes in `FAMILIES`, this module makes
+a ``tokenizer.json`` that gives the same ids; other classes are refused.
 
 Source: transformers 5.24, ``convert_slow_tokenizer.py`` and ``models/*/tokenization_*.py``.
 """
@@ -27,10 +27,10 @@ from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, cut, quoted, reason
 
 Json = dict[str, Any]
-Template = list[tuple[str, int]]  # special tokens and texts, each with a type id
+Template = list[tuple[str, int]]  # a template: special tokens and texts, each with a type id
 
 FIRST, SECOND = "$A", "$B"  # the texts in a template
-USUAL_FILE = "tokenizer.model"  # every class reads a model of this name
+USUAL_FILE = "tokenizer.model"  # every class reads a model file of this name
 LANGUAGES = (
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT", "ja_XX", "kk_KZ",
     "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN",
@@ -39,7 +39,7 @@ LANGUAGES = (
 
 @dataclass(frozen=True)
 class Parts:
-    """The contents of a folder from which a class builds a tokenizer.
+    """The contents of a folder that a class of `transformers` needs to build a tokenizer.
 
     Attributes:
         model: the model of SentencePiece.
@@ -79,9 +79,9 @@ class PieceFamily:
         build: the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder.
         templates: the special tokens around a text, and around the texts of a pair.
         extras: the default special tokens without a name; a setting may override them.
-        greedy: the names of special tokens that include a space before them if a setting gives them as strings.
+        greedy: the names of special tokens that include the space before them if a setting contains them as strings.
         padding_side: the side of padding, unless a setting overrides it.
-        refused: settings that are refused with any value, because they would change ids.
+        refused: settings that are refused, whatever their value, because they would change ids.
     """
 
     names: Mapping[str, str]
@@ -117,7 +117,8 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
 
     Raises:
         VocabularyError: a file is malformed.
-        UnsupportedError: the class or a setting is unsupported, or sentencepiece or protobuf is not installed; the message names it.
+        UnsupportedError: the message names a class or a setting that is not supported, or says that `sentencepiece` or `protobuf` is not
+            installed.
         OSError: a file cannot be read.
     """
     files = pretrained.without_vocabulary(folder)
@@ -134,7 +135,7 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
 
 
 def _family(files: Files) -> PieceFamily:
-    """The class that AutoTokenizer chooses."""
+    """The class that ``AutoTokenizer`` of `transformers` chooses for the folder."""
     kind = files.model.get("model_type")
     stated = files.config.get("tokenizer_class") or files.model.get("tokenizer_class")
     name = str(stated).removesuffix("Fast") if stated else MODEL_TYPES.get(str(kind))
@@ -172,7 +173,7 @@ def _ids(model: Json) -> dict[str, int]:
 
 
 def _around(parts: Parts, family: PieceFamily, vocabulary: Mapping[str, int]) -> Json:
-    """The added tokens, and the post-processor."""
+    """The members of the tokenizer.json around the model: the added tokens and the post-processor."""
     added = parts.tokens.added_to((), vocabulary)
     ids = {**vocabulary, **{token["content"]: token["id"] for token in added}}
     single, pair = family.templates(parts)

@@ -1,6 +1,6 @@
-"""The special tokens of a folder: their names, and the tokens that transformers adds to the vocabulary, in the same order.
+"""Read the special tokens of a folder: their names, and the tokens that `transformers` adds to the vocabulary, in the same order.
 
-The order determines the ids of added tokens that the vocabulary lacks. ``tokenizer_config.json`` lists tokens under names, as
+The order determines the ids of added tokens that are not in the vocabulary. ``tokenizer_config.json`` lists tokens under names, as
 ``extra_special_tokens``, and as ``added_tokens_decoder``. Without ``added_tokens_decoder``, ``special_tokens_map.json``,
 ``added_tokens.json`` and ``tokenizer.json`` are also used.
 """
@@ -22,7 +22,7 @@ NAMES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_t
 
 @dataclass(frozen=True)
 class AddedToken:
-    """An added token of the reference. If `normalized` is None, it is the opposite of `special`."""
+    """An added token of `transformers`. If `normalized` is None, the opposite of `special` is used."""
 
     content: str
     single_word: bool = False
@@ -96,7 +96,7 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
         added: added_tokens.json.
         document: tokenizer.json.
         defaults: name → token, for names that no file defines.
-        greedy: the names of special tokens that include a space before them if a file gives them as strings.
+        greedy: the names of special tokens that include the space before them if a file contains them as strings.
 
     Raises:
         KeyError, TypeError, ValueError: a file is malformed.
@@ -129,7 +129,7 @@ def _need_lists(file: Json) -> None:
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings of tokenizer_config.json, overridden by special_tokens_map.json; and the tokens whose names are not in `NAMES`.
 
-    The steps follow the reference: they determine the precedence of settings and the order in which tokens are added.
+    The steps are the same as in `transformers`, because they determine the precedence of settings and the order in which tokens are added.
     """
     stated = dict(config)
     if not stated.get("extra_special_tokens") and "additional_special_tokens" in stated:
@@ -149,7 +149,7 @@ def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
 def _numbered(config: Json, added: Json, document: Json, specials: Iterable[Any]) -> dict[int, AddedToken]:
     """The added tokens by number.
 
-    A token of added_tokens.json is special if another file lists it as a special token; mappings in tokenizer_config.json do not count.
+    A token of added_tokens.json is special if another file lists it as a special token, except as a mapping in tokenizer_config.json.
     """
     if "added_tokens_decoder" in config:
         numbered = mapping(config["added_tokens_decoder"], "added_tokens_decoder")
