@@ -35,7 +35,9 @@ def unwind_when_ended(ctx: click.Context) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Raise the exception of a signal. In a callback of LLVM, where Python drops exceptions, send the signal again a moment later."""
+    """Handle a signal by raising the exception for it. In a callback of LLVM, where Python drops exceptions, send the signal again a moment
+    later.
+    """
     if _is_in_callback(frame):
         threading.Timer(MOMENT, signal.raise_signal, (number,)).start()
     elif number == signal.SIGINT:

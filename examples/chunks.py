@@ -34,7 +34,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
     """Yield the chunks of a text. Together, the chunks cover the text.
 
     Args:
-        tok: any tokenizer. It encodes the text once, and then the text of each chunk, to count its tokens.
+        tok: any tokenizer. It encodes the entire text once, and then each chunk, to count the tokens of the chunk.
         text: a text of any length.
         limit: the maximum number of tokens of a chunk, with special tokens.
         overlap: the maximum number of tokens that a chunk shares with the previous chunk, at most half of `limit`.

@@ -28,7 +28,7 @@ def pair(source: str) -> tuple[Any, Any]:
 
 
 def results(tok: Any, texts: list[str]) -> dict[str, Any]:
-    """The results of typical calls of a tokenizer."""
+    """Call a tokenizer in typical ways, and return the results."""
     return {
         "ids of all texts": tok(texts)["input_ids"],
         "truncated and padded rows": tok(texts, padding=tok.pad_token is not None, truncation=True),
@@ -40,7 +40,7 @@ def results(tok: Any, texts: list[str]) -> dict[str, Any]:
 
 
 def checks(tok: Any) -> dict[str, bool]:
-    """The results of checks that programs make before they accept a tokenizer."""
+    """Run the checks that programs make before they accept a tokenizer, and return the results."""
     return {
         "tok.is_fast": tok.is_fast,
         "isinstance(tok, PreTrainedTokenizerBase)": isinstance(tok, PreTrainedTokenizerBase),

@@ -26,7 +26,7 @@ def loaded(name: str) -> fst.Tokenizer:
 
 
 def input_ids(spark: SparkSession, table: str, column: str) -> Column:
-    """The ids of a text column.
+    """A column expression for the ids of a text column.
 
     Spark sends the table and this module to each machine with the job. The code is in a module, because workers keep the data of an
     imported module, but not that of a script.

@@ -92,7 +92,9 @@ class Writer(Generic[Result]):
         return pa.RecordBatch.from_arrays([*(column for _, column in others), *arrays], schema=schema)
 
     def _others(self, documents: Documents) -> list[tuple[str, Any]]:
-        """The names and values of the other columns. Dictionary columns are decoded, because batches may have different dictionaries."""
+        """The names and values of a document's other columns, those that are not results. Dictionary columns are decoded, because batches
+        may have different dictionaries.
+        """
         others = documents.others
         if others is None:
             return []

@@ -72,7 +72,7 @@ def target(name: str) -> Path:
 
 
 def check_target(name: str) -> None:
-    """Check that an output can be written, as far as this is possible in advance: check the folder of a local file.
+    """Check in advance that an output can be written. For a local file, its folder is checked; for a remote file, nothing can be checked.
 
     Raises:
         OSError: as in `target`.

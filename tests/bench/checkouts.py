@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from rows import ALBERT, BOOKS, CASED, CHINESE, CL100K, CODE, FOLDER, GPT2, JAPANESE, MISTRAL, SENTENCES, T5, UNCASED, XLM_R, documents
 
-ROUNDS, AT_LEAST, MOST = 15, 0.2, 2_000_000  # rounds; seconds of a turn; maximum number of characters of a corpus
+ROUNDS, AT_LEAST, MOST = 15, 0.2, 2_000_000  # number of rounds; minimum seconds of a turn; maximum number of characters of a corpus
 WORDS = "dict/american-english-huge.txt"
 METHODS = ("encode_batch", "find_batch", "segment_batch")
 ARRAYS = ("ids", "row_splits", "offsets", "starts", "ends")

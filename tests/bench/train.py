@@ -195,7 +195,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """The figures of a row.
+    """The measured figures of one comparison.
 
     Attributes:
         row: the name of the row.

@@ -1,7 +1,7 @@
 """The peers, which are the measured tokenizers of all libraries, and the worker that `peers.py` runs in a separate process for each peer.
 
 For a row of `rows.ROWS`, the worker prepares the tokenizer and the texts, encodes the texts once as a warm-up, and answers with a digest of
-the ids of each text. On request, it encodes these texts again, and answers with the seconds.
+the ids of each text. On request, it encodes these texts again, and answers with the time in seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rows import ROWS, Row
 
 from fst.cli.peers.turns import seconds
 
-AT_LEAST = 0.1  # minimum seconds of a run, which repeats a pass over few texts
+AT_LEAST = 0.1  # minimum seconds of a run; a run over few texts repeats the pass
 DIGEST = 8  # number of bytes
 
 
@@ -255,7 +255,7 @@ PEERS = {
 
 
 def source(folder: Path) -> Path:
-    """The file that all peers read, decompressed."""
+    """The vocabulary file that all peers read, after decompression."""
     (file,) = (*folder.glob("tokenizer.json*"), *folder.glob("*.tiktoken"))
     return unpacked(file) if file.suffix == ".gz" else file
 

@@ -353,7 +353,7 @@ class TestSources:
 
 
 class TestDrawing:
-    """The bars for speeds."""
+    """The bars that show speeds on a terminal."""
 
     @posix
     @pytest.mark.parametrize(("encoding", "character"), [("utf-8", "█"), ("ascii", "#")])

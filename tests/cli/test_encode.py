@@ -74,7 +74,7 @@ class TestEncode:
         assert call("encode", table, stdin=b"un\nhello").data == ids_of(table, ["un", "hello"])
 
     def test_lines_end_at_line_feeds_only(self, table: Path) -> None:
-        """Only line feeds end a document; carriage returns, form feeds, U+0085 and U+2028 are part of it."""
+        """Only line feeds end a document; carriage returns, form feeds, U+0085 and U+2028 are part of the document."""
         lines = ["un\r", "\r", "un\fhello", "un\x0bhello", "un\x85hello", "un\u2028hello"]
         assert call("encode", table, stdin="\n".join(lines).encode()).data == ids_of(table, lines)
 

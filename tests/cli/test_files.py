@@ -299,7 +299,7 @@ class TestOtherCommands:
 
     @pytest.fixture
     def reference_of(self, reference: Callable[..., Tokenizer], tmp_path: Path) -> Callable[[Sequence[str]], Path]:
-        """A function that saves the reference tokenizer of a vocabulary, with the special tokens that the table puts around a text."""
+        """A function that saves a reference tokenizer which puts the same special tokens around a text as the table."""
 
         def save(tokens: Sequence[str]) -> Path:
             tokenizer = reference(tokens)

@@ -408,12 +408,12 @@ def test_version_is_one() -> None:
 
 
 def test_package_is_typed() -> None:
-    """The package declares its types."""
+    """The package contains a marker file `py.typed`, so type checkers read its annotations."""
     assert files("fst").joinpath("py.typed").is_file()
 
 
 def test_public_names_exist() -> None:
-    """Every public name of the package exists, and an unknown one is an AttributeError."""
+    """Every public name of the package exists, and an unknown name raises an AttributeError."""
     assert all(hasattr(fst, name) for name in fst.__all__)
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = fst.no_such_name

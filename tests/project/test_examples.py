@@ -132,7 +132,7 @@ def printed(main: Any, *words: str) -> list[str]:
 @pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 @pytest.mark.parametrize(("page", "program", "words", "output"), RUNS, ids=[run[1] for run in RUNS])
 def test_pages(page: str, program: str, words: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The output of a program that a page shows is its real output."""
+    """If a page shows the output of a program, the program really prints it."""
     if program == "replace_tokenizer":
         pytest.importorskip("transformers", minversion="5", reason="the extra [transformers] is not installed")
     shutil.copytree(EXAMPLES, tmp_path / "examples")

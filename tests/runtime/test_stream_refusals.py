@@ -116,7 +116,7 @@ def test_streams_beside_each_other() -> None:
 
 
 def test_a_closed_stream_gives_its_memory_back() -> None:
-    """A new stream reuses the workspace of a closed one without its state, also after an error."""
+    """A new stream reuses the memory of a closed stream, but not its state, also after an error."""
     tok = fst.Tokenizer(compiled())
     for pieces in (["un aff"], ["un aff\ud800"]):
         stream = tok.stream()

@@ -23,7 +23,7 @@ class Arguments(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The state of the kernel between calls, and an empty array of symbols."""
+    """The state that the kernel keeps between calls, and an empty array of symbols."""
 
     state: Array
     symbols: Array

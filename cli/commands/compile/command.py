@@ -22,7 +22,7 @@ class CompileGroup(LazyGroup):
     The group and `tokenizer` have the same help text.
     """
 
-    ignore_unknown_options = True  # unknown options are for `tokenizer`
+    ignore_unknown_options = True  # options that the group does not know belong to `tokenizer`
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The subcommand that the first argument names, or else `tokenizer`, which has no name."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Encoding:
-    """The encoding of input files into output files.
+    """A job that encodes input files into output files.
 
     Args:
         outputs: the files to write.

@@ -21,7 +21,7 @@ Advance = Callable[[int], None]
 
 
 class Search:
-    """A search for keywords in files.
+    """A job that searches files for keywords.
 
     Args:
         searcher: the searcher, with the keywords.

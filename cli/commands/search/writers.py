@@ -58,7 +58,7 @@ def check_replacing(tables: KeywordTable) -> None:
 
 
 def is_colored(color: str, output: str) -> bool:
-    """Whether matches are shown in colour: as the option requires, and by default on a terminal, unless NO_COLOR is set."""
+    """Whether matches are shown in colour. The option decides; by default, they are in colour on a terminal, unless NO_COLOR is set."""
     if color != "auto":
         return color == "always"
     return output == STANDARD and standard_output().isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

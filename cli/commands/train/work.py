@@ -135,7 +135,7 @@ def trim(
 
 @contextmanager
 def _telling_checkpoint(path: str | None) -> Iterator[None]:
-    """Print the path of the checkpoint if the run leaves one."""
+    """After the run, print the path of the checkpoint if the file exists."""
     try:
         yield
     finally:

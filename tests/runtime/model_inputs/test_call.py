@@ -91,7 +91,9 @@ def test_words_are_texts_in_parts() -> None:
     ],
 )
 def test_padding(options: dict[str, Any], expected: list[list[int]]) -> None:
-    """Rows are padded to the longest row, to `max_length` or to a multiple, on either side, and `max_length` then does not truncate."""
+    """Rows are padded on either side, to the longest row, to `max_length` or to a multiple; with padding alone, `max_length` does not
+    truncate.
+    """
     assert ids(["a", "a b c"], **options) == expected
 
 
@@ -199,7 +201,7 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """For a lone surrogate in an input, the error contains the row and the position."""
+    """If an input is not text, the error contains the row, and for a lone surrogate also the position."""
     with pytest.raises(fst.TextError, match=message):
         tok()(*arguments, **options)
 

@@ -222,7 +222,7 @@ def test_the_longest_input_of_the_model_is_the_default(text: str) -> None:
 
 @needs_shared
 def test_sides_and_the_padding_token_are_those_of_the_source(tmp_path: Any) -> None:
-    """The sides and the padding token of the source are defaults, but its truncation and padding are not applied, as in `transformers`."""
+    """As in `transformers`, the sides and the padding token of the source are defaults, but its truncation and padding are not applied."""
     transformers = pytest.importorskip("transformers", reason="the reference")
     truncation = {"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     padding: dict[str, Any] = {"direction": "Left", "strategy": "BatchLongest", "pad_to_multiple_of": None}

@@ -87,5 +87,5 @@ def located(encoder: Encoder, texts: Sequence[str]) -> list[Located]:
 
 
 def rows_of(batch: Any) -> Rows:
-    """The ids of each row."""
+    """The ids of each row of a batch, as lists."""
     return [batch.ids[begin:end].tolist() for begin, end in pairwise(batch.row_splits.tolist())]

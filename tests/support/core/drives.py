@@ -51,7 +51,7 @@ from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING
 
 LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
-HAS_JIEBA = find_spec("jieba") is not None  # only an installed `jieba` has its model for unknown words
+HAS_JIEBA = find_spec("jieba") is not None  # the model for unknown words is part of `jieba`, so it must be installed
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
 STEPS = {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]}
 DIGITS = {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Digits", "individual_digits": False}]}
@@ -221,7 +221,7 @@ def texts_of(draw: random.Random, size: int) -> list[str]:
 
 
 def ids_of(batch: fst.Batch) -> list[list[int]]:
-    """The ids of each row."""
+    """The ids of each row of a batch, as lists."""
     return [row.tolist() for row in batch]
 
 

@@ -1,4 +1,4 @@
-"""Small byte-level vocabularies, and checks that all methods that encode give the expected ids."""
+"""Small byte-level vocabularies, and checks that every encoding method gives the expected ids."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def small(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Seq
 
 
 def ids_of(batch: Any) -> list[list[int]]:
-    """The ids of each row."""
+    """The ids of each row of a batch, as lists."""
     return [row.tolist() for row in batch]
 
 

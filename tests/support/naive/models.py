@@ -31,7 +31,7 @@ CLEANUP = (
 def max_match(word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UNK]", prefix: str = "##", max_chars: int = 100) -> list[int]:
     """Segment a word into the longest tokens from left to right; all tokens except the first have the `prefix`.
 
-    The result is one unknown token if the word has more than `max_chars` characters, or if the rest of the word begins with no token.
+    The result is one unknown token if the word has more than `max_chars` characters, or if no token matches at some position.
     """
     unknown = [vocabulary[unk_token]]
     if len(word) > max_chars:
@@ -147,7 +147,7 @@ def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -
 def bpe(piece: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
     """Merge bytes by a list of pairs: repeatedly merge the two neighbours with the lowest rank, the leftmost of equal pairs.
 
-    If a pair is listed twice, its last rank counts.
+    If a pair is listed twice, the rank of its last occurrence is used.
     """
     ranks = {pair: rank for rank, pair in enumerate(pairs)}
     return merged(piece, lambda left, right: ranks.get((left, right)))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 def keyword_matches(
     keywords: Sequence[str], text: str, kind: str, *, ignore_case: bool = False, whole_words: bool = False
 ) -> list[tuple[int, int, int]]:
-    """The matches of keywords in a text by the definition of a kind of match, as id, first character and end.
+    """Find keywords in a text by the definition of a kind of match; return the id, the start and the end of each match.
 
     The search continues at the end of each match. An empty match at the end of the previous match does not count.
     """
@@ -88,7 +88,7 @@ class MecabDictionary(NamedTuple):
     matrix: the connection costs, by the right id of the left word and the left id of the right word.
     categories: name of a category → its invoke, group and length.
     characters: the categories of each character; other characters have DEFAULT.
-    most: the maximum number of characters in a run, after the first.
+    most: the maximum number of characters of an unknown word, not counting the first.
     """
 
     words: Sequence[tuple[str, int, int, int]]

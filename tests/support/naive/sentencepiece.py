@@ -32,7 +32,8 @@ def normal_text(
     escape_whitespaces: bool,
     is_suffix: bool = False,
 ) -> tuple[str, list[int]]:
-    """The text after `sentencepiece`'s normalization, with the raw position where each character begins and where the last one ends.
+    """Normalize a text as `sentencepiece` does; also return the raw position where each character begins, and where the last character
+    ends.
 
     With `is_suffix`, the added space follows the text. At each position, the longest user-defined piece is read, otherwise the longest
     string of the charsmap, otherwise one character.
@@ -149,7 +150,7 @@ def bpe_by_scores(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
 
 
 def _with_own(own: Sequence[str], text: str) -> list[str]:
-    """The characters of a text, except that each user-defined piece is one part."""
+    """Split a text into characters and user-defined pieces."""
     parts, at = [], 0
     while at < len(text):
         parts.append(max((piece for piece in own if text.startswith(piece, at)), key=len, default=text[at]))

@@ -33,7 +33,7 @@ def wordpiece_by_score(words: Mapping[str, int], size: int, least: int = 1, pref
 
 
 def _best_pair(words: Mapping[str, int], splits: Mapping[str, list[str]], least: int) -> tuple[str, str] | None:
-    """The pair with the highest score; of equal scores, the pair that occurs first."""
+    """The pair with the highest score; if scores are equal, the pair that occurs first."""
     tokens, pairs = Counter[str](), Counter[tuple[str, str]]()
     for word, count in words.items():
         for token in splits[word]:
@@ -90,7 +90,7 @@ def bpe_by_recount(
 def extended_by_recount(
     words: Mapping[str, int], splits: Mapping[str, list[str]], ids: Mapping[str, int], size: int, prefix: str = ""
 ) -> dict[str, int]:
-    """The tokens after further merges in words that are segmented into old tokens.
+    """The tokens after more merges, in words that are first segmented into old tokens.
 
     Args:
     words: word → count.
@@ -121,7 +121,7 @@ def extended_by_recount(
 
 
 def words_one_by_one(documents: Iterable[Iterable[bytes]], partition: int = 0) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
-    """The count and the first occurrence of each word, sorted by the bytes of the words.
+    """Count each word and find its first occurrence; the result is sorted by the bytes of the words.
 
     Args:
         documents: the words of each document.
@@ -179,8 +179,11 @@ def unigram_expectations(words: Mapping[str, int], scores: Mapping[str, float]) 
 def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: int, is_right: bool) -> list[str]:
     """The remaining pieces in the order of `tokenizers`: pieces that cannot be replaced or are themselves split, then the others by loss.
 
-    Args: words: word → count. scores: piece → score. most: the number of remaining pieces, including the unknown piece. is_right: how the
-    sum of counts changes if a piece is removed: by the number of its replacements (true) or of all pieces (false).
+    Args:
+    words: word → count.
+    scores: piece → score.
+    most: the number of remaining pieces, including the unknown piece.
+    is_right: how the sum of counts changes if a piece is removed: by the number of its replacements (true) or of all pieces (false).
     """
     counts = Counter[str]()
     for word, count in words.items():
@@ -199,5 +202,5 @@ def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: 
 
 
 def _best(word: str, scores: Mapping[str, float]) -> list[list[str]]:
-    """The segmentations of a word, those with the greatest sums first."""
+    """The segmentations of a word in descending order of the sums of their scores."""
     return sorted(segmentations(word, scores), key=lambda path: -fsum(scores[piece] for piece in path))

@@ -21,7 +21,7 @@ def oniguruma(pattern: str) -> Matches:
 def fancy_regex(pattern: str, characters: str, longest: int) -> Matches:
     """A function that finds matches with fancy-regex, the engine of `tiktoken`, in texts of `characters` with at most `longest` characters.
 
-    All these strings are tokens, so each match becomes one token.
+    The vocabulary contains all these strings, so each match becomes one token.
     """
     import tiktoken
 

@@ -21,7 +21,7 @@ OTHERS = ("한", "##한", "\u1112", "##\u1161", "##\u11ab", "##\u1112", "\U0001f
 
 
 def made(folder: Path, name: str, **normalizer: Any) -> tuple[fst.Tokenizer, Tokenizer]:
-    """Make a tokenizer with given settings of BERT's normalizer, and the same tokenizer of the reference."""
+    """Make a tokenizer of this package and one of `tokenizers`, with the same settings of BERT's normalizer."""
     plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     tokens = [*TOKENS, *OTHERS]
     document = {

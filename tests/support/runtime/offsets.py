@@ -106,7 +106,7 @@ class Pair:
                 self._show(rows, texts, threads=threads, **options)
 
     def _show(self, rows: Any, texts: Sequence[str], **options: Any) -> None:
-        """Fail with the first row that differs."""
+        """Fail with a message that shows the first row that differs."""
         options.pop("threads")
         for row, text in zip(rows, texts, strict=True):
             wanted, given = referred(self.reference, [text], **options), located(self.tokenizer, [row], **options)

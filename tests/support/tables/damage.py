@@ -19,7 +19,7 @@ def survivors(table: Any, draw: Random, tries: int, place: Callable[[Random, int
     table: the table; it is not changed.
     draw: the random choice of an array of the table, a byte and a bit.
     tries: the number of changed tables.
-    place: draws the index of the byte, below the number of bytes.
+    place: a function that draws the index of the byte; its second argument is the number of bytes.
     """
     found = 0
     for _ in range(tries):

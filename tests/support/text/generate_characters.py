@@ -1,7 +1,7 @@
 """Generate ``characters.tsv``: apply the reference's normalizers and pre-tokenizers to every code point.
 
-``tokenizers`` combines three versions of Unicode: categories of 8.0, decompositions of 9.0, and lower case of 17.0. Neither the tables of
-Python nor any single version of Unicode therefore gives the same ids. This takes about a minute::
+``tokenizers`` combines three versions of Unicode: categories of 8.0, decompositions of 9.0, and lower case of 17.0. So neither Python's
+`unicodedata` nor any single version of Unicode would give the same ids. This takes about a minute::
 
     cd tests && python -m support.text.generate_characters > ../compile/text/characters/characters.tsv
 """
@@ -17,7 +17,7 @@ from support.text.generate_clusters import clusters
 
 from fst.automata.rows import CODE_POINTS
 
-HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps
+HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference may swap
 
 HEADER = """\
 # What tokenizers {version} does to each code point; made by tests/support/text/generate_characters.py.
