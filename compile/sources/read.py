@@ -1,4 +1,4 @@
-"""Read a source of any form: find its file, apply the compiler's options, and refuse sources that would fail later or give wrong ids."""
+"""Read a source of any form: find the file, apply the compiler's options, and refuse sources that would fail later or give wrong ids."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fst.tables.live import is_encoding, is_live
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
-TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # the other options of WordPiece belong to the model
+TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # options of the text pipeline; all other options of WordPiece are fields of the model
 OPTIONS = (*TEXT_OPTIONS, "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", *tiktoken.OPTIONS)
 
 LOOKED_AT = 1 << 14  # the number of first bytes that identify a sentencepiece model
@@ -40,7 +40,7 @@ NO_OPTIONS: Given = {}
 
 
 def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
-    """Read a source; options that are not None override it.
+    """Read a source. Options that are not None override the values in the source.
 
     Args:
         source: a file, a folder, the name of a model, the tokens of WordPiece, or a live tokenizer of tiktoken, tokenizers or
@@ -70,10 +70,10 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
 
 
 def of_statement(statement: tuple[Any, Given], where: str, options: Given = NO_OPTIONS, kind: str | None = None) -> Source[Any]:
-    """Make the source from a ``tokenizer.json`` and further settings.
+    """Make a source from the value of a ``tokenizer.json`` and further settings.
 
     Args:
-        statement: the value of the JSON; and settings that the JSON lacks, named as in `fst.tables.header.Settings`.
+        statement: the value of the JSON; and settings that are not in the JSON, named as in `fst.tables.header.Settings`.
         where: the name of the source in messages.
         options, kind: as in `read`.
 
@@ -91,7 +91,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
-    """Read a file or a folder. If reading fails, the message names the kind of file that the first bytes identify."""
+    """Read a file or a folder. If reading fails, and the first bytes show what kind of file it is, the message names this kind."""
     try:
         return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
@@ -105,14 +105,14 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
 def single_files(folder: Path) -> list[Path]:
     """The files in a folder that contain a complete vocabulary, with or without gzip.
 
-    Complete vocabularies are tiktoken rank files, a tekken.json, and sentencepiece models.
+    Complete vocabularies are rank files of `tiktoken`, a tekken.json, and SentencePiece models.
     """
     names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
     return [path for path, name in names.items() if name == tekken.FILE or name.endswith(SINGLE)]
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file is a sentencepiece model, by its content or its name. (Llama 3's tokenizer.model is a tiktoken file.)
+    """Whether a file is a SentencePiece model, by its content or its name. (Llama 3's tokenizer.model is a file of `tiktoken`.)
 
     Raises:
         OSError: the file cannot be read.
@@ -123,7 +123,7 @@ def is_model(path: Path) -> bool:
 
 
 def stated(source: Any) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` of a source, and the settings that it lacks; None for sources of other forms.
+    """The ``tokenizer.json`` of a source, and the settings that are not in it; None for sources of other forms.
 
     The settings are named as in `fst.tables.header.Settings`.
 
@@ -238,7 +238,7 @@ def _text_with(text: TextPipeline, given: Given) -> TextPipeline:
     if "pre_tokenizer" not in given:
         return text
     splitter = given["pre_tokenizer"]
-    if splitter not in [*PRE_TOKENIZERS]:  # the value may have any type
+    if splitter not in [*PRE_TOKENIZERS]:  # the value in a file may have any type
         raise UnsupportedError(not_one_of("pre_tokenizer", splitter, ("bert", "none")))
     return replace(text, pre_tokenizers=PRE_TOKENIZERS[splitter])
 

@@ -1,6 +1,6 @@
-"""Mistral's ``tekken.json``: ranks and a pattern for tiktoken. The ids of ranks follow the ids of special tokens.
+"""Read Mistral's ``tekken.json``, which contains ranks and a pattern for `tiktoken`. The ids of ranks follow the ids of special tokens.
 
-The reference is ``Tekkenizer`` of mistral-common 1.13.1. ``Tekkenizer`` never finds special tokens in a text, and adds them only on
+The reference is ``Tekkenizer`` of `mistral-common` 1.13.1. ``Tekkenizer`` never finds special tokens in a text, and adds them only on
 request.
 """
 
@@ -34,7 +34,7 @@ def is_tekken(document: Any) -> bool:
 
 
 def of_document(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
-    """Make the source from a parsed ``tekken.json``; `path` is for messages."""
+    """Make a source from a parsed ``tekken.json``; `path` is for messages."""
     try:
         return _of_parts(document, path)
     except FstError:
@@ -78,7 +78,7 @@ def _special(listed: Any, most: int, version: Any) -> dict[str, int]:
 
 
 def _tokens(vocab: Sequence[Any], used: int, path: Path) -> list[bytes]:
-    """The used tokens, in the order of their ranks."""
+    """The tokens that the vocabulary size allows, in the order of their ranks."""
     if not 0 < used <= len(vocab):
         raise ValueError(f"default_vocab_size asks for {used:,} tokens of {len(vocab):,}")
     tokens = []

@@ -1,7 +1,7 @@
-"""Templates: the ids that a post-processor adds around a text, or around the texts of a pair.
+"""Convert post-processors to templates, which describe the ids that are added around a text, or around the texts of a pair.
 
-A template is a sequence of parts, each with a type id. A part is either the ids of special tokens, or "A" or "B", which is the position of
-a text. If special tokens are left out, a text keeps the type id of its part.
+A template is a sequence of parts, each with a type id. A part is either the ids of special tokens, or "A" or "B", which stands for a text.
+If no special tokens are added, a text still gets the type id of its part.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fst.errors import UnsupportedError, cut, listed, quoted
 from fst.tables.header import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
 
 TEMPLATE = "a template of TemplateProcessing"
-BYTE_LEVEL = "ByteLevel"  # adds no ids
+BYTE_LEVEL = "ByteLevel"  # a post-processor of this type adds no ids
 
 
 BARE = Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 1)))
@@ -47,7 +47,7 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
     """Convert the post-processor of a tokenizer.json to templates.
 
     Raises:
-        UnsupportedError: no template has the same effect.
+        UnsupportedError: no template adds the same ids.
         KeyError, TypeError, ValueError: the post-processor is malformed.
     """
     if part is None:
@@ -59,10 +59,11 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
 
 
 def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
-    """The trimming of token offsets by a post-processor; None for no trimming. `of_post_processor` must accept the post-processor first.
+    """How a post-processor trims the offsets of tokens; None if it does not trim them. `of_post_processor` must have accepted the
+    post-processor.
 
     Raises:
-        UnsupportedError: two processors shorten offsets, or a processor shortens them after another has added ids.
+        UnsupportedError: two processors trim offsets, or a processor trims offsets after another processor has added ids.
     """
     processors = _processors(part)
     places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]
@@ -135,7 +136,7 @@ POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], Templates]] = {
 
 
 def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
-    """The fields of a post-processor. Other fields are refused, because the reference might read them as a different type."""
+    """The fields of a post-processor. Other fields are refused, because `tokenizers` might read them as a different type."""
     unknown = sorted(part.keys() - {"type", *names})
     if unknown:
         raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which is unknown to this version")

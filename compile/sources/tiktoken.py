@@ -1,7 +1,7 @@
-"""Encodings of tiktoken: files of ranks, and live ``tiktoken.Encoding`` objects.
+"""Read encodings of `tiktoken`: files of ranks, and live ``tiktoken.Encoding`` objects.
 
-Each line of a ``.tiktoken`` file contains a token in base64 and its rank. The file lacks the pattern that splits text and the special
-tokens: tiktoken defines them in code. This module contains the patterns and special tokens of OpenAI's encodings.
+Each line of a ``.tiktoken`` file contains a token in base64 and its rank. The pattern that splits text and the special tokens are not in
+the file, because `tiktoken` defines them in code. This module contains the patterns and special tokens of OpenAI's encodings.
 
 Source: tiktoken 0.14.0, ``tiktoken_ext/openai_public.py`` and ``tiktoken/load.py``.
 """
@@ -32,7 +32,7 @@ LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)
 
 
 class Encoding(NamedTuple):
-    """The parts of an encoding that a file of ranks lacks.
+    """The parts of an encoding that are not in its file of ranks.
 
     Attributes:
         pattern: the regular expression whose matches are the pre-tokens of a text.
@@ -79,7 +79,7 @@ ENCODINGS: Mapping[str, Encoding] = {
 
 
 def of_encoding(encoding: Any) -> Source[BpeModel]:
-    """Make the source from a ``tiktoken.Encoding``."""
+    """Make a source from a ``tiktoken.Encoding``."""
     return of_ranks(encoding._mergeable_ranks, Encoding(encoding._pat_str, encoding._special_tokens), f"the encoding {encoding.name!r}")
 
 
@@ -89,7 +89,7 @@ def is_ranks(text: str) -> bool:
 
 
 def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]:
-    """Make the source from a file of ranks and options of the compiler, `OPTIONS`.
+    """Make a source from a file of ranks and the compiler's options in `OPTIONS`.
 
     Raises:
         VocabularyError: the file is malformed, or neither its name nor the options give an encoding or a pattern.
@@ -104,13 +104,13 @@ def parts_of(text: str, path: Path, given: Mapping[str, Any]) -> tuple[dict[byte
 
 
 def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Source[BpeModel]:
-    """Make the source from tokens with their ranks and an encoding; messages begin with `where`."""
+    """Make a source from tokens with their ranks and an encoding; messages begin with `where`."""
     _need_apart(ranks, encoding.special, where)
     return source_of(BpeModel.of_ranks(ranks, {}), encoding.pattern, numbered(encoding.special))
 
 
 def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: str = TIKTOKEN) -> Source[BpeModel]:
-    """Make the source of a model that tiktoken runs, possibly inside another library. No ids are added around a text."""
+    """Make a source from a model that `tiktoken` runs, possibly inside another library. No ids are added around a text."""
     settings = replace(NO_SETTINGS, decoder=BYTE_LEVEL, model_input_names=INPUTS)
     return Source(model, TextPipeline((), (tiktoken_split(pattern), BYTES)), added, BARE, settings, reference=reference)
 
@@ -152,7 +152,7 @@ def _rank(line: str, where: str) -> tuple[bytes, int]:
     fields = line.split()
     if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit() and len(fields[1]) < 20):
         raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a space and its rank")
-    token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # for tiktoken, padding alone is the empty token
+    token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # `tiktoken` reads padding alone as the empty token
     return token, int(fields[1])
 
 
@@ -172,7 +172,7 @@ def base64_bytes(token: str, where: str) -> bytes:
 
 
 def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: str) -> None:
-    """Refuse special tokens that have the id or the text of another token, or that tiktoken finds only by chance."""
+    """Refuse special tokens that have the id or the text of another token, or that `tiktoken` finds only by chance."""
     by_id = {rank: token for token, rank in ranks.items()}
     holders: dict[int, str] = {}
     for token, number in special.items():
@@ -189,7 +189,9 @@ def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: s
 
 
 def _need_no_beginnings(special: Mapping[str, int], where: str) -> None:
-    """Refuse a special token that begins with another: the order in which tiktoken tries them differs between runs."""
+    """Refuse a special token that begins with another special token, because `tiktoken` tries them in an order that differs between
+    runs.
+    """
     ordered = sorted(special)
     for first, second in pairwise(ordered):
         if second.startswith(first):

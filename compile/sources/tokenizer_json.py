@@ -21,7 +21,7 @@ from fst.tables.header import BYTE_LEVEL, AnyDecoder
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
-    """Make the source from a parsed ``tokenizer.json``.
+    """Make a source from a parsed ``tokenizer.json``.
 
     Args:
         source: the value of the JSON.
@@ -47,7 +47,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
 
 
 def _other(source: dict[str, Any], path: Path) -> str | None:
-    """The kind of a JSON object that is mistaken for a tokenizer.json, and the remedy; None if it may be a tokenizer.json."""
+    """A description of a JSON object that was mistaken for a tokenizer.json, and what to do instead; None if it may be a tokenizer.json."""
     if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
         return f"is one of several files of a tokenizer, and contains no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):

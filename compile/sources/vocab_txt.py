@@ -21,9 +21,9 @@ BERT_TEXT = TextPipeline(
 
 
 def parse_lines(text: str) -> dict[str, int]:
-    r"""Read the tokens of a ``vocab.txt`` as the reference does.
+    r"""Read the tokens of a ``vocab.txt`` as `tokenizers` does.
 
-    Only "\n" ends a line, whitespace at the end of a line is dropped, and the last of equal tokens counts.
+    Only "\n" ends a line, whitespace at the end of a line is dropped, and of equal tokens, the last is used.
     """
     lines = text.split("\n")
     if not lines[-1]:
@@ -32,7 +32,7 @@ def parse_lines(text: str) -> dict[str, int]:
 
 
 def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPieceModel]:
-    """Make the source from tokens, as the reference's BertWordPieceTokenizer does.
+    """Make a source from tokens, with the same settings as ``BertWordPieceTokenizer`` of `tokenizers`.
 
     Args:
         tokens: token → id.

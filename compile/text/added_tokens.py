@@ -1,10 +1,10 @@
-"""Added tokens: strings that the reference cuts out of a text before the model reads the text between them.
+"""Added tokens, which are strings that are cut out of a text before the model reads the text between them.
 
 A trie finds most of them while the raw text is read (`fst.text.reading.ReadingTable.specials`). All other added tokens are *contextual*:
-they are found in normalized text, depend on their neighbours, include the whitespace around them, or begin with a letter or a digit. (The
-trie would have to look for tokens of the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens by their
-symbols in normalized words, and flags texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the tokens in
-these texts. In byte-level BPE, `fst.text.normalizer` finds them.
+they are found in normalized text, depend on the characters next to them, include the whitespace around them, or begin with a letter or a
+digit. (The trie would have to look for tokens of the last kind at nearly every character.) In WordPiece, the kernel finds contextual tokens
+by their symbols in normalized words, and flags texts that may contain further tokens; `fst.text.normalizer.NormalizerSteps` finds the
+tokens in these texts. In byte-level BPE, `fst.text.normalizer` finds them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from fst.text.alphabet import BREAK, ISOLATED, Alphabet
 
 
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
-    """Number added tokens as the reference does.
+    """Assign ids to added tokens as `tokenizers` does.
 
     A token of the vocabulary keeps its id. Tokens outside the vocabulary get consecutive ids from the size of the vocabulary, even if
-    another token already has this id. If two added tokens share an id, the reference finds only the last. `completed` adds the fields that
+    another token already has this id. If two added tokens share an id, `tokenizers` finds only the last. `completed` adds the fields that
     depend on the text pipeline.
 
     Args:
@@ -71,7 +71,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
 
 def numbered(ids: Mapping[str, int]) -> AddedTokens:
-    """Make added tokens from special tokens and their ids. Special tokens have no flags, so they are found anywhere in raw text.
+    """Make added tokens from special tokens and their ids. Such tokens have no flags, so they are found anywhere in raw text.
 
     Examples:
         >>> numbered({"<|endoftext|>": 100257}).specials
@@ -81,7 +81,9 @@ def numbered(ids: Mapping[str, int]) -> AddedTokens:
 
 
 def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:
-    """Group added tokens: those that the trie finds, and contextual tokens. Decoding skips the special tokens."""
+    """Divide added tokens into those that the trie finds and contextual tokens; special tokens are also listed, because decoding can skip
+    them.
+    """
     contextual = _contextual(found)
     return AddedTokens(
         specials={content: token.id for content, token in found.items() if content not in contextual},
@@ -125,7 +127,7 @@ def _has_flags(token: ContextualToken) -> bool:
 
 
 def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], normal: Normalization) -> list[tuple[int, ...]]:
-    """The symbols of each contextual token.
+    """The symbols of each contextual token in normalized words.
 
     Raises:
         UnsupportedError: the symbols of a token may differ between texts, or two tokens have the same symbols.
@@ -142,7 +144,7 @@ def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], norm
 
 
 def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse pipelines in which the symbols of a token depend on its neighbours, and tokens that are too long in total."""
+    """Refuse pipelines in which the symbols of a token depend on the characters next to it, and tokens that are too long in total."""
     first = f"added token {quoted(next(iter(contextual)))}"
     if alphabet.fences:
         raise UnsupportedError(f"{first} with a pre_tokenizer that splits where characters of two kinds meet")
@@ -156,7 +158,7 @@ def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualT
 
 
 def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse two tokens that are equal after normalization: the reference finds one of the two at random."""
+    """Refuse two tokens that are equal after normalization, because `tokenizers` finds one of the two at random."""
     first: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         if first.setdefault(pattern, content) != content:
@@ -165,7 +167,9 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
-    """Refuse tokens with whitespace inside, unless all whitespace is equal after normalization: every space becomes the same symbol."""
+    """Refuse tokens with whitespace inside, unless all whitespace is equal after normalization, because every space becomes the same
+    symbol.
+    """
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
@@ -195,9 +199,9 @@ def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strip
 
 
 def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> AddedTokens:
-    """Add the fields that depend on the text pipeline: the context, and the decoded spelling of normalized tokens.
+    """Add the fields of added tokens that depend on the text pipeline: the context, and the decoded spelling of normalized tokens.
 
-    The decoded spelling is the spelling that the reference searches for.
+    The decoded spelling is the string for which `tokenizers` searches.
     """
     contextual = {
         content: replace(token, decoded=_normalized(normal, content) if token.normalized else content)
@@ -207,7 +211,7 @@ def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> 
 
 
 def _normalized(normal: Normalization, text: str) -> str:
-    """Normalize each character of a text by itself."""
+    """Normalize each character of a text separately."""
     codes = np.array(list(map(ord, text)))
     for part in (normal.first, normal.second):
         images = part.apply(codes).ravel()
@@ -216,7 +220,9 @@ def _normalized(normal: Normalization, text: str) -> str:
 
 
 def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Context | None:
-    """The sets of characters that matter next to a contextual token; None if no token depends on its neighbours."""
+    """The sets of characters that decide, next to a contextual token, whether it is found; None if no token depends on the characters next
+    to it.
+    """
     if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)

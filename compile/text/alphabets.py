@@ -23,7 +23,7 @@ from fst.text.alphabet import BREAK, ISOLATED, Alphabet
 from fst.text.reading import MAX_LISTED
 
 Ranks = NDArray[np.uint8]
-KEPT_PIPELINES = 8  # a few MB each; most vocabularies share their pipeline with an earlier one
+KEPT_PIPELINES = 8  # a cached result takes a few MB; most vocabularies have the same pipeline as an earlier vocabulary
 
 
 class Folded(NamedTuple):
@@ -49,7 +49,7 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
 
 
 def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]) -> Folded:
-    """Fold components into one map per code point. The result is shared by all vocabularies with the same components.
+    """Combine components into one map of code points. All vocabularies with the same components share the result.
 
     Args:
         normalizers: from `fst.compile.text.folding.components`.
@@ -88,7 +88,7 @@ def _folded(described: str) -> Folded:
 
 
 def of_normalized(pre_tokenizers: Sequence[Component]) -> Alphabet:
-    """The alphabet of normalized text: the effect of the pre-tokenizers alone."""
+    """The alphabet of normalized text, which contains the effect of the pre-tokenizers only."""
     split = Splits(pre_tokenizers).map()
     rows, ranks = _settled(split.images, np.zeros(split.images.shape, np.uint8))
     none = np.zeros(len(rows), np.uint8)
@@ -104,7 +104,7 @@ def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
 
 
 def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
-    """The images of symbols; each image has the rank of its source."""
+    """The images of symbols; each symbol of an image gets the rank of the source."""
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
     images, ranks = closed_up(images.reshape(ranks.shape), ranks)
@@ -125,7 +125,7 @@ def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
 
 
 def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
-    """The ranks without gaps; all 0 if no symbol can move, because all ranks are equal or no mark is left."""
+    """Number the ranks without gaps. All ranks become 0 if no symbol can move, because all ranks are equal or no mark is left."""
     is_used = np.zeros(1 << 8, bool)
     is_used[0] = is_used[ranks] = is_used[hidden] = True
     used = np.flatnonzero(is_used)

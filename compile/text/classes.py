@@ -1,4 +1,4 @@
-"""Fold the alphabet into classes of equivalent characters, so that tables have one row per class instead of one per character."""
+"""Divide characters into classes of equivalent characters, so that tables have one row per class instead of one per character."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from fst.text.reading import ReadingTable
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.machines.wordpiece.table.WordPieceTable` that map code points to symbols, and the classes by symbol and letter.
+    """The arrays of `fst.machines.wordpiece.table.WordPieceTable` that map code points to symbols, and the class of each symbol and letter.
 
     Attributes:
         of_letter: int64[letters], the class of each letter.
@@ -80,9 +80,9 @@ class Letters(NamedTuple):
         first = np.where(is_list, ENTRY.targets_of(records[:, 0]).astype(np.int64) + 1, 0)
         listed = np.append(table.symbols, 1).astype(np.int64) & 0xFFFF
         number = table.classes_of(np.arange(CODE_POINTS)).astype(np.int64)
-        of_symbol = np.where(is_list[number], listed[first[number]], number)  # correct for characters that map to themselves
+        of_symbol = np.where(is_list[number], listed[first[number]], number)  # this is correct for characters that map to themselves
         own, used = number[alphabet.codes], alphabet.symbols >= 0
-        place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # class 0 first in a list: a mark without a symbol
+        place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # class 0 at the start of a list: a mark without a symbol
         found = np.where(is_list[own][:, None], listed.take(first[own][:, None] + place * used, mode="clip"), own[:, None])
         is_letter = used & (alphabet.symbols < CODE_POINTS)
         of_symbol[alphabet.symbols[is_letter]] = found[is_letter]
@@ -106,7 +106,7 @@ def classify(
         word_of_one: character → token id, for each character that is a token.
         other_ids: the id of all other isolated characters, followed by the ids of added tokens that are not in the alphabet.
         apart: symbols that get a separate class, even if they are equivalent to others.
-        normalized: the symbols of every code point of normalized text; None if the kernel reads all texts raw.
+        normalized: the symbols of every code point of normalized text; None if the kernel always reads raw text.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
@@ -119,7 +119,7 @@ def classify(
         own, list_records, lists = _of_code_points(normalized, class_of_symbol, len(classes), len(pool))
         is_symbol = alphabet.readable()
         is_symbol[normalized.codes[normalized.symbols[:, 0] != normalized.codes]] = True
-        single = np.append(single, np.where(is_symbol, own, single))  # other code points map to no symbol, so any class is correct
+        single = np.append(single, np.where(is_symbol, own, single))  # all other code points map to no symbol, so any class is correct
         classes, pool = np.concatenate([classes, list_records]), np.append(pool, lists)
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
@@ -154,7 +154,7 @@ def _symbol_classes(alphabet: Alphabet, letters: Letters, word_of_one: Mapping[s
 
 
 def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]) -> SymbolClasses:
-    """Give each of the given symbols a class of its own. The classes of parts of words still come first."""
+    """Assign a separate class to each of the given symbols. The classes of parts of words remain the first."""
     class_of_symbol, class_of_letter, class_of_id, records = found
     own = np.array(sorted(symbols))
     of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # the existing classes, then the new ones
@@ -195,7 +195,7 @@ def _of_code_points(
 def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], starters: Ints) -> tuple[Ints, Ints]:
     """The lists of symbols (class and rank, padded with -1) and the flags of the given rows of the alphabet.
 
-    A list begins with class 0 if the code point begins with a mark that leaves no symbol.
+    A list begins with class 0 if the first symbol of the code point is a mark that becomes no symbol.
     """
     symbols, ranks = alphabet.symbols[rows], alphabet.ranks[rows].astype(np.int64)
     hidden = alphabet.hidden[rows].astype(np.int64)[:, None]

@@ -1,4 +1,4 @@
-"""Components of a ``tokenizer.json``: flatten their sequences, and check their fields before they are used."""
+"""Flatten sequences of components of a ``tokenizer.json``, and check the fields of components before use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fst.errors import UnsupportedError, cut, listed, quoted
 
 Component = Mapping[str, Any]
-Kind = tuple[Any, str]  # the type of a field, for `isinstance` and for messages
+Kind = tuple[Any, str]  # the type of a field, for `isinstance`, and its name in messages
 Fields = Mapping[str, Mapping[str, Kind]]  # the fields of each type of component
 
 FLAG: Kind = bool, "true or false"
@@ -87,7 +87,7 @@ def flat(component: Component | None, role: str, inside: str, known: Fields) -> 
     Args:
         component: the component in the file, or None.
         role: the name of the component in messages.
-        inside: the field with the components of a sequence.
+        inside: the name of the field that lists a sequence's components.
         known: the supported types and their fields.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Composition, and repeated ordering of marks: steps that classes of characters cannot express; see `fst.text.composition`.
+"""Composition, and repeated ordering of marks, which classes of characters cannot express; see `fst.text.composition`.
 
 If a pipeline composes letters, or orders marks in several steps, its table contains these steps (`fst.text.normalizer.NormalizerSteps`) and
 the *suspects*: the characters that require them.
@@ -40,7 +40,7 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
     only the marks must still be ordered.
 
     Raises:
-        UnsupportedError: normalizing a normalized text would change it; a table normalizes twice.
+        UnsupportedError: normalizing a normalized text again would change it, and a table normalizes twice.
     """
     name = str(normal.composed)
     whole = normal.before.then(decomposition(name))
@@ -57,7 +57,7 @@ def seen_in_spans(normal: Normalization, bare: Ints) -> Sequence[Sequence[int]]:
 
     Args:
         normal: the normalizers.
-        bare: characters that become only marks, without a letter before them.
+        bare: characters that become only marks, without a letter before these marks.
 
     Raises:
         UnsupportedError: an intermediate step maps a character to too many characters.
@@ -84,10 +84,10 @@ def _need_few(steps: Sequence[Map]) -> None:
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
     """Characters that become several characters, with marks after the first, before a normalizer decomposes them.
 
-    Other marks can get the offsets of these marks.
+    After these marks are ordered, other marks may have their offsets.
     """
     by, orders = decomposition(name), reference.orders()
-    marked = np.append(orders > 0, False)  # the last element, for -1, is no mark
+    marked = np.append(orders > 0, False)  # the last element, which index -1 reads, is not a mark
     marked[by.sources] = counts(orders[by.images] > 0) > 0
     return before.sources[counts(marked[before.images[:, 1:]]) > 0]
 
@@ -125,7 +125,7 @@ def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozen
 
 
 def _need_same_again(first: Map, name: str) -> None:
-    """Refuse normalizers that change their own composed output."""
+    """Refuse normalizers that would change text that they have already composed."""
     possible = np.ones(CODE_POINTS, bool)
     possible[first.sources] = False
     possible[first.images[first.images >= 0]] = True

@@ -1,14 +1,14 @@
-"""Fold normalizers: any supported sequence of components becomes a map, one canonical ordering, and a second map.
+"""Combine a sequence of normalizers into a map, one canonical ordering, and a second map.
 
-Most normalizers are maps of characters, and maps compose. Canonical ordering and composition depend on neighbours: canonical ordering sorts
-the marks after each letter. Decomposition is a map followed by canonical ordering. Four rules leave one ordering:
+Most normalizers are maps of characters, and maps can be composed. However, canonical ordering, which sorts the marks after each letter, and
+composition depend on adjacent characters. Decomposition is a map followed by canonical ordering. By four rules, only one ordering remains:
 
-- An ordering has no effect if another ordering follows, and the maps between them keep the position of each mark in canonical ordering: a
-  stable sort of sorted parts sorts the whole.
+- An ordering has no effect if another ordering follows, and the maps between them keep the position of each mark in canonical ordering,
+  because a stable sort of sorted parts sorts everything.
 - Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering puts
   the marks of the parts back in order.)
-- Offsets depend on every ordering, even without an effect on text, so `fst.text.normalizer.NormalizerSteps` applies all orderings in
-  sequence.
+- Offsets depend on every ordering, even on an ordering that does not change the text, so `fst.text.normalizer.NormalizerSteps` applies all
+  orderings in sequence.
 - Strip has no effect if words are split at whitespace.
 
 All other sequences are refused.
@@ -42,7 +42,7 @@ KNOWN: Fields = {
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
-MAX_ORDERINGS = 16  # normalizers that order marks; compiling each takes up to half a second
+MAX_ORDERINGS = 16  # maximum number of normalizers that order marks, because compiling each takes up to half a second
 # The types of normalizers for BPE and Unigram. Unsupported uses of Prepend and Precompiled are refused by name.
 WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": {"precompiled_charsmap": STRING}}
 
@@ -109,7 +109,7 @@ class Normalization:
         return replace(ordered, first=self.first.then(ordered.second), second=Map.identity())
 
     def _need_same_places(self, since: Map) -> None:
-        """Refuse maps between two orderings if the first ordering still has an effect."""
+        """Refuse maps between two orderings, unless the first ordering has no effect on the final text."""
         orders = reference.orders()
         marks = np.flatnonzero(orders)
         images = since.apply(marks)
@@ -117,7 +117,7 @@ class Normalization:
             raise UnsupportedError("normalizers that order marks, then change them, and then order them again")
 
     def _need_same_composed(self, name: str, since: Map) -> None:
-        """Refuse maps between a composition and an ordering if the composition still has an effect."""
+        """Refuse maps between a composition and an ordering, unless the composition has no effect on the final text."""
         decomposition = reference.canonical()
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])
@@ -169,7 +169,7 @@ def _then(before: Normalization, part: Component) -> Normalization:
 
 
 def strips(part: Component) -> bool:
-    """Whether a BertNormalizer strips accents; by default it does if it lower-cases."""
+    """Whether a BertNormalizer strips accents; by default, it does if it converts to lower case."""
     return part["type"] == "BertNormalizer" and bool(part["lowercase"] if part["strip_accents"] is None else part["strip_accents"])
 
 
@@ -218,7 +218,7 @@ def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.int
     present = rows >= 0
     places = np.where(present, reference.orders()[rows], 0)
     after = (present & (places == 0)).cumsum(axis=1)
-    marked = np.flatnonzero(counts(places > 0))  # most rows have no marks and are in order
+    marked = np.flatnonzero(counts(places > 0))  # most rows contain no marks, so they are already in order
     keys = np.where(present[marked], after[marked] << 8 | places[marked], np.iinfo(np.intp).max)
     order = np.argsort(keys, axis=1, kind="stable")
     rows = rows.copy()

@@ -1,4 +1,4 @@
-"""Fold normalizers, added tokens and ``add_prefix_space`` into a `fst.text.normalizer.Normalizer`, for machines over bytes."""
+"""Combine normalizers, added tokens and ``add_prefix_space`` into a `fst.text.normalizer.Normalizer`, for machines over bytes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _orders(part: Component) -> bool:
 
 
 def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) -> tuple[AddedTokens, Normalizer | None]:
-    """Group added tokens: those that are found in raw text, and those that the `Normalizer` finds.
+    """Divide added tokens into those that are found in raw text and those that the `Normalizer` finds.
 
     Args:
         added: the tokens.
@@ -92,7 +92,7 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
         are_normal: whether the tokens of normalized text are given in their normalized form.
 
     Returns:
-        The tokens, and `by`, or None if texts need no normalizer.
+        The tokens; and `by`, or None if texts need no normalizer.
     """
     contextual = {**added.contextual}
     if not are_normal:
@@ -100,8 +100,8 @@ def told_apart(added: AddedTokens, by: Normalizer, *, are_normal: bool = False) 
     _need_different(contextual)
     _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))
-    # A match of a token of normalized text may decide whether an adjacent token is found. So raw text is searched for all of these tokens,
-    # or for none.
+    # A match of a token of normalized text may decide whether an adjacent token is found. So either all tokens of normalized text are
+    # searched for in raw text, or none.
     are_early = (
         by == NOTHING
         and _has_own_white_space(contextual)
@@ -125,7 +125,7 @@ def _decoded(by: Normalizer, content: str, token: ContextualToken) -> str:
 
 
 def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse two tokens that are equal after normalization: the reference finds one of the two at random."""
+    """Refuse two tokens that are equal after normalization, because `tokenizers` finds one of the two at random."""
     first: dict[str, str] = {}
     for content, token in contextual.items():
         if token.normalized and first.setdefault(token.decoded, content) != content:
@@ -134,7 +134,9 @@ def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse added tokens that may compete for whitespace: one has ``rstrip``; the other has ``lstrip`` and begins with whitespace."""
+    """Refuse added tokens that may both include the same whitespace: one token has ``rstrip``; the other has ``lstrip`` and begins with
+    whitespace.
+    """
     takes = {token.normalized for token in contextual.values() if token.rstrip}
     for content, token in contextual.items():
         if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:

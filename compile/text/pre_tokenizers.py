@@ -1,4 +1,4 @@
-"""Fold pre-tokenizers into one map: characters become spaces, words of one character, or letters between fences."""
+"""Combine pre-tokenizers into one map, in which characters become spaces, words of one character, or letters between fences."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The normalizer of a sentencepiece model, as components: a charsmap, and the rules for spaces.
+"""Convert the normalizer of a SentencePiece model to components: a charsmap, and the rules for spaces.
 
-User-defined pieces are found in the raw text and are not normalized: the charsmap maps each of them to itself. At the start of a
+User-defined pieces are found in the raw text and are not normalized, so the charsmap maps each of them to itself. At the start of a
 user-defined piece, no other string is replaced. The models find the pieces again in normalized text.
 """
 
@@ -24,7 +24,7 @@ from fst.text.whitespace import SPACE
 SYMBOL = "▁"
 CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"
 WORD_CUTS = {"type": "Split", "pattern": {"String": SYMBOL}, "behavior": "MergedWithNext", "invert": False}  # for models of the kind word
-MAX_PREFIXES = 64  # sentencepiece finds at most this number of user-defined pieces at a position
+MAX_PREFIXES = 64  # `sentencepiece` finds at most this number of user-defined pieces at a position
 
 
 def components(
@@ -37,7 +37,7 @@ def components(
     is_suffix: bool,
     are_found: bool,
 ) -> tuple[dict[str, Any], ...]:
-    """The components that express the normalizer of a model.
+    """The components that are equivalent to the normalizer of a model.
 
     Args:
         data: the charsmap; empty for no charsmap.
@@ -76,7 +76,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
 
 
 def _need_findable(own: Sequence[str]) -> None:
-    """Refuse user-defined pieces if too many of them are prefixes of each other: sentencepiece would find one at random."""
+    """Refuse user-defined pieces if too many of them are prefixes of each other, because `sentencepiece` would find one at random."""
     begun: list[str] = []
     for piece in sorted(own):
         begun = [*takewhile(piece.startswith, begun), piece]
@@ -85,7 +85,7 @@ def _need_findable(own: Sequence[str]) -> None:
 
 
 def _need_single_spaces(own: Sequence[str], by: Charsmap | None) -> None:
-    """Refuse two adjacent spaces in a piece or in the charsmap: sentencepiece would keep both."""
+    """Refuse two adjacent spaces in a piece or in the charsmap, because `sentencepiece` would keep both."""
     reason = "with remove_extra_whitespaces: of these sentencepiece keeps both"
     for piece in own:
         if SPACE * 2 in piece:
@@ -95,7 +95,7 @@ def _need_single_spaces(own: Sequence[str], by: Charsmap | None) -> None:
 
 
 def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Charsmap | None:
-    """Return a charsmap that does not change user-defined pieces, or None if none is needed.
+    """A charsmap that does not change user-defined pieces; None if no charsmap is needed.
 
     Most user-defined pieces overlap no string of the charsmap, and the model finds them again in normalized text: these pieces are left
     out. A piece of one character has the same span with and without the charsmap.

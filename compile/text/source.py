@@ -1,4 +1,4 @@
-"""The content of a source, by topic: the compilers share everything except the model.
+"""The content of a source, divided by topic, so that the compilers share everything except the model.
 
 A `Source` contains everything that ids depend on; later steps read nothing else.
 """
@@ -61,7 +61,7 @@ class Trimming:
     add_prefix_space: bool
 
 
-# The settings of a source without settings.
+# The default settings, for a source that contains none.
 NO_SETTINGS = Settings(
     decoder=None,
     truncation=None,
@@ -83,17 +83,17 @@ AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
 
 @dataclass(frozen=True)
 class Source(Generic[AnyModel_co]):
-    """A vocabulary with everything that its ids depend on.
+    """A vocabulary with everything that determines ids.
 
     Attributes:
         model: the model.
         text: the changes to a text before the model reads it.
         added: the added tokens, before `fst.compile.text.added_tokens.completed`.
-        templates: the ids around texts.
+        templates: the ids that are added around texts.
         settings: the other settings of the source; `fst.compile.sources.read` checks the values.
         trimming: the whitespace that token offsets exclude; None: no whitespace.
         reference: the library that gives the same ids, and its version.
-        sentencepiece: the facts about the pieces of a sentencepiece model; None for other sources.
+        sentencepiece: the properties of the pieces of a SentencePiece model; None for other sources.
     """
 
     model: AnyModel_co

@@ -1,9 +1,10 @@
-"""The table of words: a perfect hash of the words that are one token. Most words then need one look-up instead of one per character.
+"""The table of words, a perfect hash table of the words that become a single token, so that most words need one look-up instead of one per
+character.
 
-A slot is half a cache line. A word's hash selects a bucket, and the bucket's displacement moves each of its words to a separate slot ("hash
-and displace": Pagh 1999; Belazzougui, Botelho and Dietzfelbinger 2009). Buckets are placed in the order of their most frequent word, at the
-first displacement that fits, so that frequent words are close together. A word without a slot is left out: the transducer segments it
-instead.
+A slot is half a cache line. A word's hash selects a bucket, and the bucket's displacement moves each of the bucket's words to a separate
+slot ("hash and displace": Pagh 1999; Belazzougui, Botelho and Dietzfelbinger 2009). Buckets are placed in the order of their most frequent
+word, at the first displacement that fits, so that frequent words are close together. A word without a slot is left out, so the transducer
+segments it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from fst.core.jit import Deferred
 from fst.tables.words import used
 
 LOAD = 0.75  # the maximum share of slots in use
-MAX_WORDS = int(LOAD * (1 << 18))  # maximum number of words, the most frequent ones; 8 MB, more than caches have
+MAX_WORDS = int(LOAD * (1 << 18))  # maximum number of words; the most frequent words are kept; 8 MB, more than the size of caches
 WORDS_PER_BUCKET = 4  # maximum average of words per bucket; slots and buckets are powers of two
 displace = Deferred("fst.compile.layout.displacement", "displace")
 
@@ -93,9 +94,9 @@ def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArra
 
 
 def _whole_words(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], Ints]:
-    """Keys and ids of the words that are one token, in the order of ids; the empty word, with id -1, comes first."""
+    """Keys and ids of the words that become a single token, in the order of ids; the empty word, with id -1, is first."""
     symbols = np.zeros((len(trie), WORD_SYMBOLS), np.uint16)
-    begun = np.zeros(len(trie), bool)  # reached from r, and not through r♯
+    begun = np.zeros(len(trie), bool)  # words that are reached from r, and not through r♯
     begun[ROOT] = True
     for level in range(1, min(WORD_SYMBOLS, int(trie.level[-1])) + 1):
         nodes = np.flatnonzero(trie.level == level)

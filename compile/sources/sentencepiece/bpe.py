@@ -1,4 +1,4 @@
-"""Convert sentencepiece models of the kinds bpe and char to byte-pair encoding over characters."""
+"""Convert SentencePiece models of the kinds bpe and char to byte-pair encoding over characters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def bpe_model(model: SentencePieceModel) -> BpeModel:
     """Convert a model of the kind bpe or char. A char model makes only pieces of one character.
 
     Raises:
-        UnsupportedError: no list of merges has the same effect.
-        VocabularyError: no text contains any piece of the model.
+        UnsupportedError: no list of merges gives the same pieces.
+        VocabularyError: none of the model's pieces can occur in a text.
     """
     letters = Letters(are_bytes=False, symbol=SYMBOL if model.normalizer.escape_whitespaces else "")
     pieces = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == NORMAL and letters.bytes_of(piece)}
@@ -60,10 +60,10 @@ def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> 
 
 
 def _need_known_parts(model: SentencePieceModel, characters: Collection[str], scores: Collection[str]) -> None:
-    """Refuse pieces that merges may make from unknown characters, and pieces of type UNUSED that merges may make and sentencepiece splits
-    again.
+    """Refuse pieces that merges may make from unknown characters, and pieces of type UNUSED that merges may make and that `sentencepiece`
+    splits again.
 
-    Merges do not use user-defined pieces.
+    User-defined pieces are allowed, because merges do not use them.
     """
     unused = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == UNUSED and len(piece) > 1}
     own = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == USER_DEFINED}

@@ -1,6 +1,6 @@
-"""Read SentencePiece's ``.model`` files with the description of their fields in the package `sentencepiece`.
+"""Read SentencePiece's ``.model`` files, with the protobuf schema in the package `sentencepiece`.
 
-The reference is sentencepiece 0.2.3. This module refuses unsupported features by name.
+The reference is `sentencepiece` 0.2.3. This module refuses unsupported features by name.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ SUFFIX = ".model"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # the types of pieces
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
-SELF_TEST_DATA = 4  # a field of older models: texts and their pieces, which sentencepiece 0.2.3 skips
+SELF_TEST_DATA = 4  # a field of older models, with texts and their pieces, which `sentencepiece` 0.2.3 skips
 DAMAGED = "is no model of sentencepiece, or is damaged or cut short: download it again"
 EXTRA = "pip install sentencepiece protobuf"
-_BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # the first bytes of a model: a piece with a type
+_BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # the first bytes of a model, which are a piece with a type
 
 
 @dataclass(frozen=True)
 class Normalizer:
-    """The normalization of sentencepiece.
+    """The normalizer of a SentencePiece model.
 
     Attributes:
-        charsmap: replacements of strings, see `fst.compile.text.edits.charsmaps`; empty for no replacements.
-        add_dummy_prefix: whether a space is added before each text; with `SentencePieceModel.is_suffix`, after it.
-        remove_extra_whitespaces: whether spaces at the ends are removed, and runs of spaces become one.
+        charsmap: the replacements of strings, see `fst.compile.text.edits.charsmaps`; empty if there are none.
+        add_dummy_prefix: whether a space is added before each text or, with `SentencePieceModel.is_suffix`, after each text.
+        remove_extra_whitespaces: whether spaces at the ends of texts are removed, and runs of spaces become one space.
         escape_whitespaces: whether ▁ replaces a space.
     """
 
@@ -45,7 +45,7 @@ class Normalizer:
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """A sentencepiece model.
+    """A SentencePiece model.
 
     Attributes:
         kind: unigram, bpe, word or char.
@@ -55,7 +55,7 @@ class SentencePieceModel:
         byte_fallback: whether pieces such as ``<0x0A>`` represent characters that no piece contains.
         is_suffix: whether ▁ ends a word instead of beginning it.
         unk_surface: the decoded text of an unknown piece.
-        special: the names that the model gives for ``unk``, ``bos``, ``eos`` and ``pad``; not every name is a piece.
+        special: the model's names for ``unk``, ``bos``, ``eos`` and ``pad``; some names may not be pieces.
         normalizer: the normalization of texts.
     """
 
@@ -76,7 +76,7 @@ class SentencePieceModel:
 
     @property
     def facts(self) -> SentencePieceInfo:
-        """The facts about pieces that tables contain in addition to ids and texts."""
+        """Properties of pieces that tables store in addition to ids and texts."""
         return SentencePieceInfo(
             kind=self.kind,
             unk_id=self.unk_id,
@@ -96,7 +96,7 @@ class SentencePieceModel:
         return number if self.types[number] == CONTROL else None
 
     def _of_type(self, kind: int) -> tuple[int, ...]:
-        """The ids of the pieces of a type."""
+        """The ids of all pieces of a type, such as `CONTROL`."""
         return tuple(number for number, found in enumerate(self.types) if found == kind)
 
 
@@ -129,7 +129,7 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
 
 
 def description(where: str) -> Any:
-    """The protobuf description of the fields of a ``.model``.
+    """The protobuf schema of a ``.model``.
 
     Args:
         where: the name of the file, for the message if a package is not installed.
@@ -141,7 +141,7 @@ def description(where: str) -> Any:
         from sentencepiece import sentencepiece_model_pb2
     except ImportError:
         raise UnsupportedError(f"{where}: models of sentencepiece take the packages sentencepiece and protobuf: {EXTRA}") from None
-    return sentencepiece_model_pb2  # the import creates its classes
+    return sentencepiece_model_pb2  # importing it creates the protobuf classes
 
 
 def _proto(data: bytes, where: str) -> Any:
@@ -153,13 +153,13 @@ def _proto(data: bytes, where: str) -> Any:
         proto.ParseFromString(data)
     except DecodeError:
         raise VocabularyError(f"{where} {DAMAGED}") from None
-    if not (proto.HasField("trainer_spec") and proto.HasField("normalizer_spec")):  # fields at the end of a file, which may be cut off
+    if not (proto.HasField("trainer_spec") and proto.HasField("normalizer_spec")):  # the last fields may be incomplete
         raise VocabularyError(f"{where} {DAMAGED}")
     return proto
 
 
 def _need_known(proto: Any) -> None:
-    """Refuse fields that are not in the description: they may change ids."""
+    """Refuse fields that are not in the schema, because they may change ids."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     parts = {"the model": proto, "its trainer_spec": proto.trainer_spec, "its normalizer_spec": proto.normalizer_spec}
@@ -193,7 +193,7 @@ def _of_proto(proto: Any) -> SentencePieceModel:
 
 
 def _check(model: SentencePieceModel) -> None:
-    """Refuse models that sentencepiece refuses, and scores that cannot be compared.
+    """Refuse models that `sentencepiece` refuses, and scores that cannot be compared.
 
     Raises:
         ValueError: the model is malformed.

@@ -1,4 +1,4 @@
-"""Make sources of sentencepiece's ``.model`` files. The reference is sentencepiece 0.2.3, without special ids around a text."""
+"""Make sources from SentencePiece's ``.model`` files. The reference is `sentencepiece` 0.2.3, without special ids around a text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FINDS_OWN = ("bpe", "char")  # the kinds of model that find user-defined pieces 
 
 
 def of_bytes(data: bytes, where: str) -> Source[Model]:
-    """Make the source from the bytes of a file.
+    """Make a source from the bytes of a ``.model`` file.
 
     Args:
         data: the bytes.
@@ -84,7 +84,7 @@ def _of_model(model: SentencePieceModel) -> Source[Model]:
 
 
 def _decoder(model: SentencePieceModel) -> Step:
-    """The decoder step that restores texts as sentencepiece does."""
+    """The decoder step that restores texts as `sentencepiece` does."""
     by = model.normalizer
     leading = ALL if by.remove_extra_whitespaces else FIRST if by.add_dummy_prefix else NONE
     names = {"unknown": model.pieces[model.unk_id], "surface": model.unk_surface}

@@ -1,1 +1,1 @@
-"""Maps of characters, and the maps that the reference applies."""
+"""Maps of characters, and the maps that normalizers of `tokenizers` apply."""

@@ -1,4 +1,4 @@
-"""Maps of code points to lists of symbols. The list of a code point does not depend on its neighbours, so maps compose."""
+"""Maps of code points to lists of symbols. The list of a code point does not depend on adjacent code points, so maps can be composed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fst.text.composition import MAX_ROW
 Symbols = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
-MAX_IMAGE = MAX_ROW - 2  # the maximum number of symbols in an image: a stored row has two more numbers; U+FDFA decomposes into 18
+MAX_IMAGE = MAX_ROW - 2  # maximum number of symbols in an image, since a stored row contains two more numbers; U+FDFA decomposes into 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Map:
 
     @classmethod
     def constant(cls, sources: Ints, listed: Sequence[int]) -> Map:
-        """Make a map of all sources to the same list."""
+        """Make a map from all sources to the same list."""
         return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
 
     def apply(self, symbols: Ints | Symbols) -> Symbols:
@@ -89,7 +89,7 @@ class Map:
         """
         sources = union(self.sources, following.sources)
         first = self.apply(sources)
-        changed = np.flatnonzero(counts(following._rows(first) > 0))  # only a few images change again
+        changed = np.flatnonzero(counts(following._rows(first) > 0))  # only those few images that the second map changes
         row, column = np.nonzero(first[changed] >= 0)
         parts = following.apply(first[changed[row], column])  # the image of each symbol
         present = parts >= 0
@@ -123,8 +123,8 @@ def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def closed_up(rows: Symbols | Ints, *more: NDArray[Any]) -> list[NDArray[Any]]:
-    """Move the symbols of each row to the front, and cut rows to the length of the longest row. Parallel arrays move with them, and are
-    padded with 0.
+    """Move the symbols of each row to the front, and shorten all rows to the length of the longest row. Elements of parallel arrays are
+    moved in the same way, and padded with 0.
 
     >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
     [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]

@@ -1,4 +1,4 @@
-"""The maps and the sets of characters of the reference, from ``characters.tsv``."""
+"""The maps and the sets of characters that `tokenizers` uses, read from ``characters.tsv``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The normalizer `Precompiled`: a charsmap of SentencePiece, see `fst.text.charsmap`."""
+"""Read the normalizer `Precompiled`, which is a charsmap of SentencePiece; see `fst.text.charsmap`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fst.text.clusters import FEED, NAMES, RETURN, SYLLABLE, Runs
 
 
 def of_component(part: Component) -> Charsmap:
-    """The charsmap of a normalizer; ``tokenizers`` uses it to replace clusters.
+    """Read the charsmap of a normalizer, by which `tokenizers` replaces grapheme clusters.
 
     Raises:
         VocabularyError: the charsmap is malformed.
@@ -26,7 +26,8 @@ def of_component(part: Component) -> Charsmap:
 
 
 def of_bytes(data: bytes, manner: str) -> Charsmap:
-    """Read a charsmap from its bytes. `manner` is `CLUSTERS` for ``tokenizers``; all other values are for sentencepiece.
+    """Read a charsmap from its bytes. With `CLUSTERS` as `manner`, the charsmap is used as in `tokenizers`; with all other values, as in
+    `sentencepiece`.
 
     Raises:
         VocabularyError: the charsmap is malformed.
@@ -41,7 +42,7 @@ def of_bytes(data: bytes, manner: str) -> Charsmap:
 
 @cache
 def _classes() -> Runs:
-    """The classes of characters in grapheme clusters, as in the reference."""
+    """The classes of characters that determine grapheme clusters, as in `tokenizers`."""
     numbers = {name: number for number, name in enumerate(NAMES)} | {"syllable": SYLLABLE}
     found = [(first, last, numbers[name]) for first, last, name in reference.properties()["cluster"]]
     return tuple(sorted([*found, (ord("\r"), ord("\r"), RETURN), (ord("\n"), ord("\n"), FEED)]))

@@ -1,6 +1,6 @@
 """Normalizers that are edits (`fst.text.edits`) instead of maps of characters.
 
-The edits are `Strip`, `Prepend`, `Replace` of strings and of runs, `Precompiled`, and the normalizers of sentencepiece models
+The edits are `Strip`, `Prepend`, `Replace` of strings and of runs, `Precompiled`, and the normalizers of SentencePiece models
 (`fst.compile.text.sentencepiece`).
 """
 
@@ -28,7 +28,7 @@ def edit_of(part: Component) -> Edit | Charsmap:
     """Convert a normalizer to its edit.
 
     Raises:
-        UnsupportedError: no edit has the same effect.
+        UnsupportedError: no edit is equivalent to the normalizer.
         VocabularyError: the normalizer is malformed.
     """
     if part["type"] in sentencepiece.KINDS:

@@ -1,4 +1,6 @@
-"""Write charsmaps in SentencePiece's format; the compiler needs them to protect user-defined pieces. `fst.text.charsmap` reads them."""
+"""Write charsmaps in SentencePiece's format, which `fst.text.charsmap` reads. The compiler writes charsmaps that leave user-defined pieces
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ Node = tuple[dict[int, int], int | None]  # (byte → node number or ~unit, valu
 
 
 def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) -> bytes:
-    """The charsmap that replaces strings by texts.
+    """Write the charsmap that replaces strings by texts.
 
-    Nodes of `given` on the paths of the strings are written again. All other nodes keep their positions.
+    Nodes of `given` on the paths of the strings are written at new positions. All other nodes keep their positions.
 
     Args:
         replacements: string → its text.

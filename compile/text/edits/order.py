@@ -1,9 +1,10 @@
 r"""Arrange normalizers in three parts, as `fst.text.normalizer.Normalizer` requires: edits, maps of characters, and edits again.
 
-A `Replace` of a string or of runs between maps moves past all maps after it, or past all maps before it. A `Replace` may pass maps that do
-not produce, change or drop the replaced text, if they map the new content in every context as they map it alone.
+A `Replace` of a string or of runs that is between maps is moved after all later maps, or before all earlier maps. It may be moved past maps
+that do not produce, change or drop the replaced text, if they map the new content in every context as they map it alone.
 
-Example: (NFC, ``\s+`` → ``_``, Lowercase) has the same effect as (NFC, Lowercase, ``\s+`` → ``_``): Lowercase does not change whitespace.
+Example: (NFC, ``\s+`` → ``_``, Lowercase) has the same effect as (NFC, Lowercase, ``\s+`` → ``_``), because Lowercase does not change
+    whitespace.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
     """Arrange normalizers in three parts with the same effect: edits; normalizers that map characters or order marks; edits.
 
     Raises:
-        UnsupportedError: an edit can pass neither the maps before it nor the maps after it; the message names the edit.
+        UnsupportedError: an edit can be moved neither before the earlier maps nor after the later maps; the message names the edit.
 
     Examples:
         >>> spaces = {"type": "Replace", "pattern": {"Regex": " +"}, "content": "A"}
@@ -99,7 +100,9 @@ def _present(images: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _are_apart(*codes: NDArray[np.int64]) -> bool:
-    """Whether characters never move or compose, so that the text before them and the text after them are normalized separately."""
+    """Whether ordering never moves the characters and they never compose, so that the texts before and after them are normalized
+    separately.
+    """
     joined = reference.orders() > 0
     joined[firsts()] = joined[seconds()] = True
     return not joined[np.concatenate(codes)].any()

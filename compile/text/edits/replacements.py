@@ -2,7 +2,7 @@ r"""Split a Replace of a pattern into several Replaces that the rest of the comp
 
 A pattern of one character of a small set becomes a Replace for each of these characters. A choice of a run and small sets, such as
 ``\s{2,}|[\n\r\t]`` in tokenizers of ``transformers``, becomes a Replace of the run, followed by a Replace for each character of the sets.
-The effect is the same: if a run is too short, the pattern also replaces its characters one by one.
+The effect is the same, because the pattern also replaces the characters of runs that are too short one by one.
 """
 
 from __future__ import annotations
