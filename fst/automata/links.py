@@ -218,7 +218,7 @@ class Failure:
             node = target
 
     def run(self, word: str) -> list[int] | None:
-        """The token ids of one word by LinMaxMatch (Algorithm 1); None if it has no segmentation."""
+        """The token ids of one word by LinMaxMatch (Algorithm 1); None if the word has no segmentation."""
         if not word:
             return []
         ids: list[int] = []
@@ -234,8 +234,8 @@ def link(trie: Trie) -> Failure:
     size = len(trie)
     links = np.full(size, NULL, np.int64)
     whole = np.zeros(size, bool)
-    length = np.zeros(size, np.int64)  # the length of P
-    start = np.zeros(size, np.int64)  # the start of P in `pops`
+    length = np.zeros(size, np.int64)  # the length of P(v) for each node v
+    start = np.zeros(size, np.int64)  # the start of P(v) in `pops` for each node v
     pops = np.empty(max(size, 1024), np.int64)
     used = 0
     for v in _levels(trie):

@@ -138,7 +138,7 @@ def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[st
 
 
 def _inside(strings: Collection[str], known: Collection[str]) -> set[str]:
-    """The strings that are substrings of a string of `known`."""
+    """The given strings that are substrings of a string of `known`."""
     if len(strings) > FEW_STRINGS:
         return {*strings}.intersection(_parts(known, {*map(len, strings)}))
     joined = "\ud800".join(known)  # a lone surrogate, which no text contains

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from fst.runtime.counting.counter import Block
 
 MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
-# maximum number of threads, because more threads would only use more memory; the result does not depend on this number
-MOST_THREADS = 1 << 8
+MOST_THREADS = 1 << 8  # maximum number of threads; more would only use more memory, and the result is the same for any number
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # the required columns of a table of words
 TABLE_NAMES = (".parquet", ".pq")
@@ -43,7 +42,7 @@ def words_of(
     progress: Callable[[int, int], None] | None = None,
     errors: str = "strict",
 ) -> tuple[Words, Pipeline | None]:
-    """The words of a source, and the pipeline that splits texts into these words; None if the pipeline is unknown. Arguments: as in
+    """The words of a source, and the pipeline that splits texts into these words; None if the pipeline is unknown. For the arguments, see
     `fst.train.words`.
     """
     from fst.core.threads import thread_count

@@ -23,10 +23,11 @@ class Rule(NamedTuple):
     """The rule of a field: the accepted JSON values, and the conversions from and to JSON.
 
     Attributes:
-        holds: returns whether a value is accepted.
+        holds: a function that returns whether a value is accepted.
         expected: a description of the accepted values, for messages.
-        read: converts from JSON; raises ValueError with the fault if the value is wrong in a way that `holds` does not check.
-        write: converts to JSON.
+        read: a function that converts from JSON. It raises ValueError with the fault if the value is wrong in a way that `holds` does not
+            check.
+        write: a function that converts to JSON.
     """
 
     holds: Callable[[Any], bool]

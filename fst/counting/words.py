@@ -197,7 +197,8 @@ class Words:
         """A table of ``pyarrow`` with the columns word (binary), count (int64), first (string) and split (string), sorted by word.
 
         To merge the tables of several parts of a corpus, group all rows by word and split, with ``sum(count)`` and ``min(first)``. Any
-        engine can do this: `first` is the first occurrence in hexadecimal digits of fixed width, so these strings sort like occurrences.
+        engine can do this, because `first` is the first occurrence in hexadecimal digits of fixed width, and these strings have the order
+        of the occurrences.
 
         Raises:
             UnsupportedError: ``pyarrow`` is not installed.
@@ -279,7 +280,7 @@ def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[n
     while first < len(chosen):
         at = int(after[first] - lengths[first])
         last = max(int(np.searchsorted(after, at + PART, "right")), first + 1)
-        if last == first + 1:  # copy a slice: for a word of megabytes, indices would need much memory
+        if last == first + 1:  # copy a slice, because for a word of megabytes, an array of indices would take much memory
             taken[at : after[first]] = text[begins[first] : begins[first] + lengths[first]]
         else:
             taken[at : after[last - 1]] = text[spread(begins[first:last], lengths[first:last])]

@@ -84,18 +84,21 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            number of rewritten bytes, and of their characters, that the next call reads first, see `fst.runtime.text.normalizer`. With
-            dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is the number of bytes in the row's
-            previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a word.
+        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`: the number of rewritten
+            bytes that the next call reads first. `KEPT_CHARACTERS`: the number of characters in these bytes, see
+            `fst.runtime.text.normalizer`. With dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is
+            the number of bytes in the row's previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a
+            word.
         symbols: empty; the kernels keep no symbols between calls.
         begins: uint32[capacity], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.find`.
         pretokens: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
             `fst.runtime.pretokens.kernels.find`.
-        slots: uint64[capacity], the slot of each pre-token in the table of words. pending: uint64[capacity], the pre-tokens that are not in
-            this table. scratch: int32[capacity], ids with gaps. special_ids: int32[capacity], the ids of the special tokens of a round.
-        active, tokens, longer: uint64[2 * capacity] twice and uint64[LONGEST + 2], for reading pending pre-tokens in segments, see
-            `fst.runtime.pretokens.kernels.segments`; `longer` contains zeros between rounds.
+        slots: uint64[capacity], the slot of each pre-token in the table of words.
+        pending: uint64[capacity], the pre-tokens that are not in this table.
+        scratch: int32[capacity], ids with gaps.
+        special_ids: int32[capacity], the ids of the special tokens of a round.
+        active, tokens: uint64[2 * capacity], for reading pending pre-tokens in segments, see `fst.runtime.pretokens.kernels.segments`.
+        longer: uint64[LONGEST + 2], for sorting these segments; zeros between rounds.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
             end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if it is certain that
             this text ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit is set if a pre-token begins or may begin there
 AROUND = 2  # number of symbols that belong to no class: one for the position after a text, and one for the position before it
-# maximum number of bits of a window. The table of decisions then has 1 MiB, but the few decisions that a text uses fit into a core's own
-# cache.
-MAX_WINDOW = 20
+MAX_WINDOW = 20  # maximum number of bits of a window; of the 1 MiB of decisions, the few that a text uses fit into a core's own cache
 
 HALVES, WIDEST = 4, 6  # number of symbols of both halves together, and maximum number of symbols of a window
 SYMBOL_BITS = 4  # maximum number of bits of a symbol: two symbols make a byte

@@ -37,7 +37,7 @@ LAYOUTS = COMPACT, LINKED = "compact", "linked"
 SIDES = ("right", "left")
 FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
 CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # the flags of a contextual added token, named as in tokenizer.json
-FIRST, SECOND = "A", "B"  # the texts of a template
+FIRST, SECOND = "A", "B"  # the names of the texts in a template
 MAX_TYPE_ID = (1 << 31) - 1
 MAX_MODEL_LENGTH = 10**9  # a larger `model_max_length` means "no limit" in ``transformers``
 MAX_DEPTH = 32  # maximum depth of nested lists and mappings in a component
@@ -393,8 +393,7 @@ class Settings:
 
 
 TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the default reference, and a reference with different ids
-# the rules of all settings, which also check the settings of sources
-RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}
+RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # these rules also check the settings of sources
 
 
 Known = TypeVar("Known", bound="Sections")

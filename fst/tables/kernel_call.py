@@ -14,11 +14,10 @@ import numpy as np
 from fst.automata.rows import Array
 
 CHUNK = 4096  # number of new symbols per round of a kernel's loops; 2048 to 16384 are equally fast
-MARGIN = 128  # number of spare symbols after a chunk: for the last character's symbols, and for vector loads past the last symbol
-MOST_UNITS = (1 << 29) - 1  # maximum number of code units in one call: some kernels store positions in 29 bits
+MARGIN = 128  # number of spare symbols after a chunk, for the symbols of its last character, and for vector loads past the end
+MOST_UNITS = (1 << 29) - 1  # maximum number of code units in one call, because some kernels store positions in 29 bits
 SLACK = 16  # number of ids that a kernel may write after the last counted id
-# the number of fields of `IdsOutput`; numba compiles no code for spans if the output has only these fields
-IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))
+IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # the number of fields of `IdsOutput`; with only these, no code for spans is compiled
 
 # Indices into `Work.state`.
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD, LAST_SYMBOL, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW, IN_WORD = range(11)

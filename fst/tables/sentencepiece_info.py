@@ -39,7 +39,8 @@ class SentencePieceInfo:
         kind: "unigram", "bpe", "word" or "char".
         unk_id: the id of the unknown piece.
         bos_id, eos_id, pad_id: the ids of the control pieces around texts; None if a piece does not exist.
-        control, user_defined, unused, byte: the ids of all pieces of this type. All other pieces are normal, except the unknown piece.
+        control, user_defined, unused, byte: the ids of the pieces of each of these types. All other pieces are normal, except the unknown
+            piece.
         scores: the bytes of float32[pieces], the score of each piece.
     """
 

@@ -34,8 +34,7 @@ CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 CUT, ENDS = 8, 16  # bits of a byte after those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
 IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # the start of each table in `NormalizerArguments.stops`
-# values in `NormalizerArguments.every`: the string is found only by rewriting; it is also found in raw text
-FOUND_ALONE, FOUND_ANYWAY = 0, 1
+FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting, or found in raw text, too
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
 HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
@@ -186,7 +185,8 @@ class Normalized(NamedTuple):
         text: uint8[capacity], UTF-8 with marks.
         starts: int64[rows + 1], the start of each text in `text`, and the end of the last text.
         places: uint64[capacity], the span of each character in its raw text, ``first | one past the last << 32``; empty if spans are not
-            needed. firsts: int64[rows + 1], the start of each text in `places`, and the end of the last text.
+            needed.
+        firsts: int64[rows + 1], the start of each text in `places`, and the end of the last text.
     """
 
     text: Array
@@ -216,7 +216,8 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
 def border_arguments(steps: Sequence[Normalizer], added: AddedTokens) -> NormalizerArguments:
     """The arguments for finding borders in a text with a sequence of normalizers. A character changes if any of them changes it.
 
-    With a single normalizer that only composes and maps characters, only characters count that may affect the text before them.
+    If there is a single normalizer, and it only composes and maps characters, `CHANGES` is set only for characters that may affect the text
+    before them.
     """
     edits = tuple(edit for by in steps for edit in by.edits)
     every = normalizer_arguments(Normalizer(None, Images([]), NO_WHITESPACE, before=edits), added, None)

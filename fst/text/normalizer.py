@@ -35,8 +35,7 @@ from fst.text.whitespace import BREAKS, NO_WHITESPACE, SPACE, Whitespace
 MAX_STEPS = 100  # maximum number of steps, which is also the maximum length of a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text contains; the table's splitter drops it and restarts after it
-# `MAX_LISTS` follows from the numbers of lists, which are uint16, because a list may need two numbers
-MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14
+MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # `MAX_LISTS`: numbers of lists are uint16, and a list may need two
 
 
 class Stretch(NamedTuple):

@@ -86,7 +86,7 @@ class Splitter:
         return [(start, end) for start, end in spans if start < end and int(self.classes[ord(text[start])]) not in self.dropped]
 
     def segments(self, text: str) -> list[tuple[Span, bool]]:
-        """Divide a text into segments: matches, and the gaps between them. Each segment has a flag: whether it counts as a match."""
+        """Divide a text into segments: matches, and the gaps between them. A segment has the flag True if it counts as a match."""
         segments, start = [], 0
         for first, last in self.matches(text):
             if start < first:

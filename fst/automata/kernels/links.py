@@ -27,7 +27,7 @@ def link_suffixes(parents, labels, tokens, firsts, of_root, links, ends):
     """Link each node to its longest proper suffix that is a node.
 
     Args:
-        parents, labels, tokens, firsts: of `fst.automata.links.Nodes`.
+        parents, labels, tokens, firsts: the fields of `fst.automata.links.Nodes`.
         of_root: int64[labels], the child of the root on each label, or `NULL`.
         links, ends: the fields of `fst.automata.links.Suffixes`, which are filled.
     """
@@ -71,7 +71,7 @@ def link_longest(parents, labels, levels, tokens, firsts, of_root, unseen, with_
     """Link each node by the policy `fst.automata.links.longest`.
 
     Args:
-        parents, labels, levels, tokens, firsts: of `fst.automata.links.Nodes`.
+        parents, labels, levels, tokens, firsts: the fields of `fst.automata.links.Nodes`.
         of_root: int64[labels], the child of the root on each label, or `NULL`.
         unseen, with_leaves: the arguments of `fst.automata.links.longest`.
         first_rule, rules: the fields `first` and `lasts` of `fst.automata.links.Rules`.

@@ -24,8 +24,7 @@ STATES = BEGIN, MIDDLE, END, SINGLE = range(4)
 BEFORE = (END, SINGLE), (BEGIN, MIDDLE), (BEGIN, MIDDLE), (END, SINGLE)  # possible previous states of each state; the second wins a tie
 LAST_STATES = END, SINGLE  # possible states at the end of a run; the second wins a tie
 HAN = range(0x4E00, 0x9FD5 + 1)  # the characters that the model knows
-# number of probabilities in `chances`: of the first states of runs, then for each state of the transitions from `BEFORE`
-CHANCES = len(STATES) + len(STATES) * 2
+CHANCES = len(STATES) + len(STATES) * 2  # number of probabilities: of first states, then of the transitions from `BEFORE` to each state
 LEAST = -1e101  # minimum logarithm; jieba uses -3.14e100 for impossible events, and sums of logarithms must be finite
 POINT, PERCENT = ord("."), ord("%")
 DIGITS = range(ord("0"), ord("9") + 1)

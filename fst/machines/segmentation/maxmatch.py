@@ -42,8 +42,7 @@ ALONE = 0  # the label in `Arguments.firsts` of a unit that is always a token; o
 MAX_LENGTH = 1 << 16  # maximum number of units of a word
 TOKENS, STATE, VALUE, SIZE = JUMP = range(4)  # columns of `jumps`
 LISTED, END, NUMBER, BEFORE = TOKEN = range(4)  # columns of `lists`
-# by direction, the surrogates that are the first of a pair in the order of reading
-SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}
+SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # by direction, the surrogates that are read first in a pair
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:
     """Prove that two arrays contain `count` strings.
 
     Args:
-        data, ends: the arrays.
+        data, ends: the arrays of a `StringColumn`.
         count: the expected number of strings, at least 1.
         name: the name of the strings in messages.
     """

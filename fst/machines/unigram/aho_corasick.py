@@ -1,4 +1,4 @@
-"""The tokens of Unigram that end at each byte of a pre-token: an Aho-Corasick automaton over the trie of tokens.
+"""An Aho-Corasick automaton over the trie of tokens, which finds the tokens of Unigram that end at each byte of a pre-token.
 
 The source is Aho and Corasick, *Efficient string matching: an aid to bibliographic search*, 1975. Walks over the trie from each position of
 a pre-token would read each byte an unpredictable number of times. The automaton reads each byte once. Notation:

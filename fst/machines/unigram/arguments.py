@@ -162,7 +162,7 @@ class SamplingArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.unigram.kernels.sampling` reads.
 
     Attributes:
-        own: the arrays of the table.
+        own: the arguments of the kernel that encodes without randomness.
         numbers: float64[tokens + 2], the numbers from `fst.machines.unigram.sampling.weights`; then 0 for the item
             `fst.machines.unigram.aho_corasick.NONE`, which ends no path.
         exponents: int64[tokens + 1], the exponents from `fst.machines.unigram.sampling.weights`; empty if all exponents are 0.
@@ -224,7 +224,7 @@ class NBestArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.unigram.kernels.nbest` reads.
 
     Attributes:
-        own: the arrays of the table.
+        own: the arguments of the kernel that encodes without randomness.
         most: uint64[1], the maximum number of best segmentations of a text.
         is_every: uint64[1]. 1: there is one text, and each of its best segmentations becomes a row. 0: one of the best segmentations is
             drawn.

@@ -37,8 +37,7 @@ from fst.core.random import Seeded, is_index, number_of, share_of
 from fst.machines.unigram.viterbi import Node, tokens_at
 
 DIGIT = 256  # an exponent of 1 means a factor of ``2 ** DIGIT``
-# the number of a final weight is at least `LEAST` and below `LARGEST`
-STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)
+STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # for a final weight, LEAST <= number < LARGEST
 FAR = 4  # if the exponents of two weights differ by at least `FAR`, the smaller weight is negligible
 SIZE_SHIFT = 48
 MOST_PATHS = 1024  # maximum number of best segmentations of a text
@@ -83,7 +82,7 @@ class Sampling(Seeded):
 
     @property
     def needs_whole_rows(self) -> bool:
-        """Whether rows must not be encoded in parts: the n best segmentations belong to a whole row."""
+        """Whether rows must not be encoded in parts, because the n best segmentations are those of a whole row."""
         return self.nbest_size > 1
 
 
@@ -140,7 +139,7 @@ def weights(scores: Array, unknown: float, alpha: float) -> tuple[NDArray[np.flo
 
 
 def final(weight: Weight) -> Weight:
-    """Normalize a weight so that its number is from `LEAST` to below `LARGEST`. For the weight of a position, one step is enough."""
+    """Normalize a weight so that its number is from `LEAST` to below `LARGEST`. For a position's weight, one multiplication is enough."""
     number, exponent = weight
     if number >= LARGEST:
         return Weight(number * STEP, exponent + 1)

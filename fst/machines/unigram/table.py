@@ -225,7 +225,7 @@ class UnigramTable(PretokenTable):
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
     def path(self, piece: bytes, before: Any = None) -> tuple[list[viterbi.Node], Any]:
-        """The best path through a pre-token, and the sum after it.
+        """The best path through a pre-token, and the sum after this path.
 
         Args:
             piece: the bytes of the pre-token.

@@ -104,7 +104,7 @@ def _sides(table: WordPieceTable) -> NDArray[np.uint8]:
     places = np.repeat(first + 1 - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
     numbers = np.append(np.delete(own, listed), table.symbols[places].astype(np.int64) & 0xFFFF)
     kinds = np.append(np.delete(kinds, listed), np.repeat(kinds[listed], sizes))
-    numbers, kinds = numbers[numbers > 0], kinds[numbers > 0]  # class 0 is not a symbol; kernels use it before a text
+    numbers, kinds = numbers[numbers > 0], kinds[numbers > 0]  # class 0 is not a symbol; kernels use it for the position before a text
     sides = kinds & (BEGINS_WORD | ENDS_WORD | SPACED)
     always, never = np.ones((2, len(a) + 1), bool)
     always[numbers[(sides != BEGINS_WORD | ENDS_WORD) | (kinds & MIXED > 0)]] = False

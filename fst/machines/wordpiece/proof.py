@@ -39,7 +39,7 @@ def prove_rows(entries: Array, pool: Array, named: Array, automaton: Automaton, 
     Args:
         entries, pool: the table's arrays.
         named: whether each number is the id of a token.
-        automaton: the section of the metadata.
+        automaton: the section `automaton` of the metadata.
         each: `map`, or the `map` of an executor.
 
     Returns:
