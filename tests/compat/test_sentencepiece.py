@@ -35,7 +35,7 @@ OWN, NOT_USED = ("xa", "xay"), ("pqr",)
 CHANGED = {"½": "1⁄2", "\t": " ", "ﬁ": "ab", "\u0301": "", "e\u0301": "é", "\n": " ", "\x01": ""}
 PIECES = (*NAMES, *CHANGED, " ", "  ", "▁▁", "x", "y", "z", "☕", "😺", "⁄", "<0xE2>")
 
-characters = some.characters(exclude_characters="\0", exclude_categories=["Cs"])  # a NUL in a charsmap is always a gap
+characters = some.characters(exclude_characters="\0", exclude_categories=["Cs"])  # a charsmap cannot replace a NUL
 texts = some.lists(some.one_of(some.sampled_from(PIECES), some.text(characters, max_size=2)), max_size=10).map("".join)
 flags = some.fixed_dictionaries({}, optional={name: some.booleans() for name in ("add_bos", "add_eos", "reverse", "emit_unk_piece")})
 

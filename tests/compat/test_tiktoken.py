@@ -31,7 +31,7 @@ from fst.pretokens.byte_letters import spelled
 library = pytest.importorskip("tiktoken")
 loading = pytest.importorskip("tiktoken.load")
 
-Two = tuple[Any, Any]  # tiktoken's encoding and its stand-in
+Two = tuple[Any, Any]  # an encoding of `tiktoken` and its stand-in
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 MERGED = (b"he", b"ll", b"hell", b"hello", b" hello", b"<|", b"|>", b"ab", b"  ", b"\xc3\xa9", b"\xf0\x9f", b"\xf0\x9f\x98")
 RANKS = {token: rank for rank, token in enumerate([*(bytes([byte]) for byte in range(256)), *MERGED])}
@@ -158,7 +158,7 @@ ODD_IDS: Sequence[Any] = (
 )
 ODD_SETS = (["<a>"], {"<a>"}, frozenset({"<a>"}), {"<a>": 1}.keys(), None, "some", {1}, {"b"}, {"<a>", "a>b"})
 UNCHECKED: dict[str, Any] = {"disallowed_special": ()}
-CALLS: Sequence[tuple[str, Sequence[Any], dict[str, Any]]] = (  # method, first arguments, keyword arguments
+CALLS: Sequence[tuple[str, Sequence[Any], dict[str, Any]]] = (  # the method, its positional arguments, its keyword arguments
     ("encode_single_token", ("hello", b"hello", "<a>", b"<a>", "|>é", "|>é".encode(), b"\xc3", "hello world", b"\xff\xfe", ""), {}),
     ("encode_single_token", ("\ud800", 5, bytearray(b"a"), None), {}),
     ("decode_single_token_bytes", (97, 300, 303, 304, 999999, -1, 1 << 32, 1.5, "a", None, np.int64(97), True), {}),

@@ -48,7 +48,7 @@ def pair_of(kind: str) -> tuple[Tokenizer, Any]:
 
 def fields_of(row: Any) -> list[Any]:
     """Return all members of a row (one encoded text) and of its overflowing rows."""
-    # Overflowing rows have no overflowing rows here; in `tokenizers` they have some if both texts of a pair are truncated.
+    # In this package, an overflowing row has no overflowing rows; in `tokenizers` it has some if both texts of a pair are truncated.
     return [known(row), len(row), [known(other) for other in row.overflowing]]
 
 

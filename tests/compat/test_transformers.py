@@ -32,13 +32,13 @@ from support.tiers import thinned
 import fst
 from fst.machines.wordpiece.table import WordPieceTable
 
-pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch emit warnings when they are imported
+pytestmark = pytest.mark.filterwarnings("default")  # `transformers` and torch emit warnings when they are imported
 
 
 # Attributes
 
 
-OF_BERT = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "vocab_files_names")  # facts that a tokenizer.json lacks
+OF_BERT = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "vocab_files_names")  # not in a tokenizer.json
 
 
 @pytest.mark.parametrize("name", [*ATTRIBUTES, *OF_BERT])
@@ -364,7 +364,7 @@ def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pyte
         fst.hf(fst.Tokenizer(tables))
 
 
-# Saved, and loaded by others
+# Saved stand-ins, loaded by `transformers` and by this package
 
 
 def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ CHAT = (
 MESSAGES = [{"role": "user", "content": "Wolfgang lives in Berlin"}, {"role": "assistant", "content": "naïve 世界"}]
 KINDS = ("GPT2", "frame")
 
-pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
+pytestmark = pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -242,7 +242,7 @@ def test_merges_in_any_order_of_ids(tmp_path: Path) -> None:
     """`merges` returns all merges of a table in the order of their ranks, whatever the order of the ids, including merges that never
     apply.
     """
-    pairs = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"ab", b"c"), (b" ", b"abc")]  # "ab" + "c" never occurs
+    pairs = [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc"), (b"ab", b"c"), (b" ", b"abc")]  # the last but one, "ab" + "c", never applies
     parts = byte_level(r"\s?\w+|\W", pairs, [b"zz"], ignore_merges=True)
     tokens = [*parts["model"]["vocab"]]
     parts["model"]["vocab"] = {token: number for number, token in enumerate(reversed(tokens))}

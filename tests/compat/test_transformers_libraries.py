@@ -22,7 +22,7 @@ import fst
 from fst.machines.wordpiece.table import WordPieceTable
 
 LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
-pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch emit warnings when they are imported
+pytestmark = pytest.mark.filterwarnings("default")  # `transformers` and torch emit warnings when they are imported
 
 
 def test_fingerprint_follows_from_table_and_settings(two: Two, tables: WordPieceTable, tmp_path: Path) -> None:

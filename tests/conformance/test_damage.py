@@ -14,7 +14,7 @@ from support.tiers import sample
 import fst
 
 REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables contain a second copy of some data for kernels
-FIRST = 300  # bytes at the beginning of an array that contain most of the important elements
+FIRST = 300  # number of bytes at the beginning of an array, where most of the important elements are
 
 each_sample = pytest.mark.parametrize("name", SAMPLES)
 
@@ -48,7 +48,7 @@ def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
         try:
             found = located(encoder, texts)
-        except fst.UnsupportedError:  # such as offsets, if tokens of different lengths have the same id
+        except fst.UnsupportedError:  # raised for offsets, for example, if tokens of different lengths have the same id
             continue
         if table.kind not in REDUNDANT:
             assert [row.ids for row in found] == [walked(damaged, text) for text in texts]

@@ -82,11 +82,9 @@ class Stage:
     """The text components of a case, and the same components in `tokenizers`.
 
     Attributes:
-    line: the pipeline.
-    names: the added tokens by their ids.
-    added, by: the added tokens and the normalizer.
-    ways: two kernels that normalize, for all texts.
-
+        line: the pipeline of normalizers and pre-tokenizers.
+        names: the content of each added token by its id.
+        added, by, splitter: the added tokens, the normalizer and the splitter that are compiled from the pipeline.
     """
 
     def __init__(self, case: Case) -> None:

@@ -283,7 +283,7 @@ def print_steps() -> None:
     print(json.dumps([steps(partial(ours.encode, "a" * size), search) for size in (300, 600, 1200)]))
 
 
-# Comparisons with tokenizers
+# Comparisons with `tokenizers`
 
 MORE_MERGES = [*ENGLISH_MERGES, (b"i", b"t"), (b"'", b"\xe4")]
 QUICK = ("clip", "deepseek")

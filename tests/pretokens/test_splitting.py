@@ -27,7 +27,7 @@ from fst.errors import TableError, UnsupportedError
 from fst.text.splitter import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter, prove_moves
 
 DIALECT_NAMES: tuple[Dialect, ...] = ("oniguruma", "fancy-regex")
-# Constructs that the engines read differently, with a text and its matches in Oniguruma and fancy-regex; None means a refusal.
+# Constructs that the engines read differently, with a text and its matches in Oniguruma and fancy-regex; None: the pattern is refused.
 DIALECTS: list[tuple[str, str, list[str] | None, list[str] | None]] = [
     (r"a$", "a\na\n", ["a", "a"], []),
     (r"\s+$", "b \n\nc \n", [" \n", " \n"], [" \n"]),
@@ -222,7 +222,7 @@ def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, igno
             continue
         try:
             expected = engine_of(dialect).matched(pattern, text)
-        except Exception:  # the engine refuses the pattern, so no tokenizer has it
+        except Exception:  # the engine refuses the pattern, so no tokenizer can contain it
             continue
         assert set("".join(cut(text, ours.pretokens(text)))) == expected
 

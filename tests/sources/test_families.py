@@ -22,7 +22,7 @@ from fst.compile.text.normalizer import normalizer
 from fst.pretokens.token_letters import fallback
 from fst.text.whitespace import NO_WHITESPACE
 
-pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
+pytestmark = pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 
 FAMILIES = {
     "WordPiece": "Bert DPRQuestionEncoder Funnel LayoutLMv2 Lxmert MPNet MobileBert Splinter",

@@ -19,7 +19,7 @@ from fst.compile.sources.pretrained.sentencepiece import FAMILIES, MODEL_TYPES, 
 from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL
 
 transformers = pytest.importorskip("transformers")
-pytestmark = pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
+pytestmark = pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 
 Json = dict[str, Any]
 CONFIG, SPECIALS, ADDED, MODEL = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"

@@ -265,7 +265,7 @@ CLASSES: dict[str, Corruption] = {
     "block less": array("blocks", lambda blocks: blocks[:-128]),
     "no blocks": array("blocks", lambda blocks: blocks[:0]),
 }
-# A list that contains its own class, whose number depends on the table.
+# A list of classes that contains the class to which the list belongs; the number of this class depends on the table.
 CLASSES["list of lists"] = both(list_of(0), put("symbols", -1, lambda tables: LISTED(tables) // 2))
 LETTER, CHILD, SIBLING, NUMBER = range(4)
 

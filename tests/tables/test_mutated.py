@@ -1,6 +1,6 @@
 """Tables with random changes and valid checksums are refused, or give the same results on every path.
 
-A table of byte-level BPE contains some data twice, the second time in a short form for its kernel: windows, and pre-tokens of one token. If
+A table of byte-level BPE contains some data twice, the second time in a short form for the kernel: windows, and single-token pre-tokens. If
 this form is changed, the kernel's ids may differ from the walk's, but they are safe on every path. A WordPiece table with a second reading
 contains its alphabet twice: for raw and for normalized text.
 """
@@ -57,7 +57,7 @@ TEXTS = (
 )
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 MERGES = [(b"a", b"b"), (b"c", b"d"), (b"ab", b"cd"), (b"u", b"n"), (b"t", b"t"), (b"tt", b"t"), (b" ", b"t"), (b"\xc3", b"\xa9")]
-TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # arrays with second copies
+TWICE = ("symbols", "decisions", "words", "displacements", "steps", "lists")  # arrays with second copies of data
 BEHIND = ("pages", "blocks", "moves", "entries", "merges", "trie", "scores", "token_bytes", "token_ends", "token_ids")  # with first copies
 WRONG: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 4, 31, 97, 1 << 22, 1 << 64, 1.0, float("nan"), [], [[]], [1], ["a"], {}, {"a": 1}),
@@ -218,10 +218,10 @@ def other_elements(tables: Any, rng: random.Random) -> Any:
     if kind <= 2:
         flat[first], flat[other] = flat[other], flat[first]
         return with_array(tables, name, array)
-    if name == "entries":  # transitions, which are only a small part of the entries
+    if name == "entries":  # choose a transition, because most entries are no transitions
         rows = ENTRY if flat.dtype == np.uint64 else BPE_ENTRY
         first = rng.choice(np.flatnonzero(rows.labels_of(flat) < rows.labels).tolist())
-    if name in ("pages", "blocks"):  # characters that the texts contain
+    if name in ("pages", "blocks"):  # choose a character that the texts contain
         first %= 1 if name == "pages" else 512
     if array.dtype == np.float64:
         flat[first] = rng.choice((0, -1e308, 1e308, np.nan, np.inf, flat[other]))

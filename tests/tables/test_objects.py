@@ -334,13 +334,13 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
     """A process that is forked while a thread imports numba, compiles a kernel or computes a lazy value can still encode texts."""
     tables().save(tmp_path / "table.npz")
-    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # compiles kernels to disk
+    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # compiles the kernels and stores them on disk
     command = [sys.executable, "-c", FORK_WHILE_FIRST, str(tmp_path / "table.npz"), str(delay)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Data sets, which identify functions by their pickles
+# Tests of the library `datasets`, which identifies functions by their pickles
 
 
 MAP = """

@@ -158,7 +158,7 @@ def test_ids_after_those_of_tiktoken() -> None:
     assert tok.encode("<end><y>a<x>").tolist() == [300, 302, 97, 301]
 
 
-@pytest.mark.filterwarnings("default")  # transformers emits warnings when it is imported
+@pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 def test_embeddings_have_room_for_all_ids() -> None:
     """`len` of the stand-in is greater than the highest id, even if the ids have gaps."""
     pytest.importorskip("transformers")

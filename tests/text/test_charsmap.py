@@ -193,7 +193,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
         built(document(normalizer))
 
 
-# Charsmaps by sentencepiece's rules
+# Charsmaps under the rules of `sentencepiece`
 
 
 def by_sentencepiece(data: bytes) -> Any:

@@ -1,7 +1,7 @@
 """Normalizers and pre-tokenizers of a ``tokenizer.json``, alone and in sequences, give the same words and ids as `tokenizers`, or are
 refused.
 
-The results of components are compared as words, without a vocabulary, and those of the kernel as ids.
+Components are tested without a vocabulary, by the words that they give; the kernel is tested by the ids that it gives.
 """
 
 from __future__ import annotations

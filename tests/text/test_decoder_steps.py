@@ -87,7 +87,7 @@ def test_text_is_that_of_the_reference(name: str, ids: list[int], skip: bool) ->
     """Ids decode to the same text as in `tokenizers` and in the naive implementation, both in single calls and in a batch."""
     ours, reference = small(name)
     known = [number for number in ids if number < len(VOCABULARY) or (number < len(VOCABULARY) + len(ADDED) and not skip)]
-    expected = reference.decode(ids, skip_special_tokens=skip) if known else ""  # tokenizers fails on BPEDecoder if there are no tokens
+    expected = reference.decode(ids, skip_special_tokens=skip) if known else ""  # `tokenizers` fails on BPEDecoder if there are no tokens
     assert ours.decode(ids, skip_special_tokens=skip) == expected
     assert ours.decode_batch([ids, [], ids[:1]], skip)[0] == expected
     if known:

@@ -229,7 +229,7 @@ def test_vocabularies_without_a_decoder() -> None:
         ours.decode_stream()
 
 
-# Incomplete characters: characters that differ only in their last six bits have the same first bytes.
+# For all beginnings of characters, one character per 64 is enough, because 64 characters differ only in their last byte.
 CHARACTERS = [chr(code) for code in range(0x80, 0x110000, 1 << 6) if not 0xD800 <= code < 0xE000]
 PREFIXES = {character.encode()[:size] for character in CHARACTERS for size in range(1, len(character.encode()))}
 

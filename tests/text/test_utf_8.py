@@ -15,7 +15,7 @@ from fst.runtime.rows.texts import CAPACITY, MAX_GATHERED, PAST_END, Column, Lim
 
 UTF_8 = np.dtype(np.uint8)
 LIMITS = Limits(MAX_GATHERED, MAX_GATHERED)
-# For every length in UTF-8, the first and last characters; str of every width; and bytes that no character contains.
+# The first and last characters of each length in UTF-8, str of each width, and bytes that never occur in UTF-8.
 CHARACTERS = "a\x7f\x80é\xff\u0100\u07ff\u0800世\ud7ff\ue000\uffff\U00010000\U0001f600\U0010ffff"
 PIECES = ("abcdefgh", "a", "\x80", "\xc2", "\xe4\xb8", "世", "\xf0\x9f\x98", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\xff")
 STRINGS = st.lists(st.one_of(st.text(st.sampled_from(CHARACTERS)), st.text(st.sampled_from("abc"), max_size=40)), min_size=1, max_size=9)

@@ -139,7 +139,7 @@ def test_deadline_must_not_be_negative() -> None:
 
 LETTERS = "abé汉"
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-WORKED: list[tuple[dict[str, int], dict[str, Any], str]] = [  # words, options, and the merged tokens in order
+WORKED: list[tuple[dict[str, int], dict[str, Any], str]] = [  # words, options, and the expected merged tokens in their order
     ({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, {}, "ug un hug pun pug hugs bun"),
     ({"low": 5, "lower": 2, "newest": 6, "widest": 3}, {}, "es est lo low ew new newest dest idest widest er lower"),
     ({"low": 1, "lower": 1, "hard": 1, "harder": 1}, {}, "ar er har lo hard low harder lower"),

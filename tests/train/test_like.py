@@ -110,7 +110,7 @@ def word_level() -> Any:
 
 
 OLD = {found.__name__: found for found in (byte_level, bert, llama, t5, word_level)}
-EXACT = [byte_level, llama, word_level]  # transformers trains these without random choices
+EXACT = [byte_level, llama, word_level]  # the models that `transformers` trains without random choices
 
 
 def document_of(reference: Any) -> dict[str, Any]:
@@ -334,7 +334,7 @@ def sample() -> list[str]:
     """Return lines of texts in several scripts."""
     names = "wikitext2_test.txt", "docs_zh.md", "docs_hi.md", "docs_ar.md", "code_python.txt"
     lines = [line for name in names for line in (SHARED / "corpora" / name).read_text("utf-8").splitlines()[:300]]
-    return [line.replace("<unk>", "") for line in lines]  # without this, merges would make this unknown token
+    return [line.replace("<unk>", "") for line in lines]  # without this change, merges would make the unknown token <unk>
 
 
 REAL = ["vocab_bpe/gpt2", "vocab_bpe/roberta", "vocab_bpe/qwen3", "vocab_bpe/mistral01", "vocab/bert-base-cased"]

@@ -50,7 +50,7 @@ def referred(words: Mapping[str, int], **options: Any) -> dict[str, float]:
 def assert_same(found: Mapping[str, float], expected: Mapping[str, float], missing: set[str]) -> None:
     """Check that pieces and scores are equal; characters that are not pieces share their scores, in a random order in `tokenizers`.
 
-    Tokenizers also adds up words in a random order, so scores are equal except for their last digits, and equal scores may be in any order.
+    `tokenizers` adds up words in a random order, so the last digits of scores differ, and pieces with equal scores may be in any order.
     """
     assert not found.keys() ^ expected.keys()
     assert all(abs(found[piece] - score) < NEAR for piece, score in expected.items() if piece not in missing)

@@ -240,7 +240,7 @@ class SlowStates:
 
     def completions(self, u: bytes) -> SlowItem:
         """Compute T(u), which the definition uses: the tokens that u completes, each with its right part."""
-        rank_above = {u: len(self.parts) + 1_000_000}  # by right part: the rank of the token on the spine to which the part belongs
+        rank_above = {u: len(self.parts) + 1_000_000}  # for each token on the spine: its right part → its rank
         edge = u
         while edge in self.parts:
             rank_above[self.parts[edge][1]] = self.parts[edge][2]
@@ -393,7 +393,7 @@ def entry(label: int, target: int) -> int:
 
 
 DEEP = int(small().rows.slots[small().states.depths.argmax()])
-ONE = int(small().rows.slots[1])  # a state after a single byte
+ONE = int(small().rows.slots[1])  # the state after a certain byte
 LAST = int(small().rows.slots.max())
 
 

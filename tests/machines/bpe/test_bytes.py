@@ -187,7 +187,7 @@ def test_lengths_around_limits(pattern: str) -> None:
     short = [*sample(short, 12, pattern)]
     assert ids_of(tokenizer.encode_batch(short)) == [table.run(text) for text in short]
     for unit in sample(("x", " ", "the ", "1", "\n", "é ", "世"), 7, pattern):
-        ends = zip(around(CHUNK, 7), cycle(("", "<s>", "<s", " x", "é")), strict=False)  # three lengths for each ending
+        ends = zip(around(CHUNK, 7), cycle(("", "<s>", "<s", " x", "é")), strict=False)  # each ending occurs with three lengths
         long = [(unit * CHUNK)[: length - len(end)] + end for length, end in ends]
         assert ids_of(tokenizer.encode_batch(long)) == [table.run(text) for text in long]
 

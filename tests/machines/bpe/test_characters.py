@@ -31,7 +31,7 @@ from fst.pretokens.token_letters import fallback
 Json = dict[str, Any]
 VOCABULARIES = SHARED / "vocab_bpe"
 ALPHABET = "abé東😺"
-UNKNOWN = "cβ京😸\n"  # some share their first bytes with characters of the alphabet
+UNKNOWN = "cβ京😸\n"  # characters outside the alphabet; some begin with the same bytes as characters of the alphabet
 
 
 def document(model: Json, **parts: Any) -> Json:
@@ -120,7 +120,7 @@ def test_dropout(model: Json, text: str, probability: float) -> None:
         assert found[0].tolist() == defined({**model, "merges": []}, text)
 
 
-# Well-known normalizers and pre-tokenizers with models like Mistral's.
+# Well-known normalizers and pre-tokenizers, combined with models like Mistral's.
 
 
 def _replace(content: str) -> Json:

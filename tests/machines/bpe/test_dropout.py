@@ -391,7 +391,7 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     def printed(*seed: str) -> list[str]:
         lines = call("encode", table, path, *options, "--dropout", "0.3", *seed).stdout.split("\n")[:-1]
-        return lines if not options else [*lines[1:4], *lines[5:]]  # nulls are empty lines
+        return lines if not options else [*lines[1:4], *lines[5:]]  # omits the empty lines, which stand for nulls
 
     assert printed("--seed", "7") == expected
     for module, limit, size in ((columns, "MOST_ROWS", 3), (streams, "CHUNK", 200)):
@@ -402,7 +402,7 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         call("encode", table, path, *options, *wrong, code=2)
 
 
-# Arguments, sources and tables
+# Tests of arguments, sources and tables
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), float("inf"), 10**400, "0.1", 0.1j, [0.1]])

@@ -1,6 +1,6 @@
 """Cases from the BPE tests of other projects.
 
-Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons in `LEFT_OUT`. Patterns have separate tests.
+Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons in `LEFT_OUT`. Other tests compare patterns.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LEFT_OUT = {
     TRAINING: 3,
     NOT_TEXT: 1,
 }
-QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # other tests use these, too
+QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # already compiled by other tests
 
 
 @cache
@@ -78,7 +78,7 @@ def test_package_agrees_with_other_projects(row: Row) -> None:
     if row["expected_kind"] == "ids":
         assert ids == row["expected"]
     elif row["expected_kind"] == "tokens":
-        # The expected token may include whitespace that its text in the vocabulary lacks.
+        # An expected token may have whitespace at its ends that the token in the vocabulary does not have.
         assert ids == [tok.token_to_id(token) or tok.token_to_id(token.strip()) for token in row["expected"]]
     else:
         assert row["expected_kind"] == "starts"

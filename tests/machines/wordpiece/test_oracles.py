@@ -1,7 +1,7 @@
 """Cases from the WordPiece tests of other projects, and from the paper about linear-time MaxMatch.
 
 Each row of `oracles/*.jsonl` becomes a plan (a vocabulary, options, inputs and expected results), or is left out for one of the reasons in
-`LEFT_OUT`. Plans are run by the definition and by every layout, with tables from the compiler and with tables loaded from a file.
+`LEFT_OUT`. The naive implementation runs the plans, and so does every layout, with compiled tables and with tables loaded from a file.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ ONE_WORD = AS_IT_IS | {"pre_tokenizer": "none"}
 
 
 Row = dict[str, Any]
-Source = Path | tuple[str, ...]  # a path of a tokenizer.json, or tokens
+Source = Path | tuple[str, ...]  # the path of a tokenizer.json, or a list of tokens
 
 
 @dataclass(frozen=True)
 class Check:
     """An expected result: the ids or tokens of several texts, or the text to which ids decode."""
 
-    kind: str  # "ids" or "tokens", with "around" if between [CLS] and [SEP]; or "text"
+    kind: str  # "ids" or "tokens" (plus "around" if [CLS] and [SEP] are expected), or "text"
     given: Any
     expected: Any
 
@@ -173,7 +173,7 @@ def plan_nvtext(row: Row) -> Plan:
     words = row["input"].split()[: row["config"].get("max_words_per_row")]
     if isinstance(row["vocab"], list):
         tokens, named = with_unknown(row["vocab"])
-    else:  # cuDF's vocab.txt is the beginning of bert-base-cased's
+    else:  # the vocab.txt of cuDF consists of the first lines of bert-base-cased's vocab.txt
         lines = (SHARED / "vocab/bert-base-cased/vocab.txt").read_text(encoding="utf-8").split("\n")
         tokens, named = with_unknown(lines[:3500])
     unknown = tokens.index("[UNK]")
@@ -232,7 +232,7 @@ def plan_tf_wordpiece(row: Row) -> Plan | str:
         [
             token
             for token in row["vocab"]
-            # Tokens longer than a limit are removed.
+            # TF Text ignores tokens that are longer than a limit.
             if len(token.removeprefix("##")) <= config.get("max_chars_per_token", 100)
         ]
     )
@@ -242,7 +242,7 @@ def plan_tf_wordpiece(row: Row) -> Plan | str:
     texts = list(side_by_side(row["input"], row["expected"]))
     if "max_bytes_per_word" in config:
         options |= limit_in_characters(config["max_bytes_per_word"], [word for word, _ in texts])
-    if "unknown_token" in config and config["unknown_token"] is None:  # TF Text returns an unknown word unchanged
+    if "unknown_token" in config and config["unknown_token"] is None:  # TF Text then returns an unknown word unchanged
         unknown = named["unk_token"]
         texts = [(word, [token if token in tokens else unknown for token in wanted]) for word, wanted in texts]
     return Plan(tokens, tuple(Check(row["expected_kind"], [text], wanted) for text, wanted in texts), options)

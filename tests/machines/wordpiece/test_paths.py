@@ -1,7 +1,7 @@
 """The naive implementation, the readable automata, the walk and the kernel give the same tokens for a list of cases.
 
-`cases.jsonl` has cases for each rule of the contract: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Each case runs through every
-implementation, with all layouts, before and after saving to a file.
+`cases.jsonl` contains cases for each rule of the contract: ``{"rule", "vocabulary", "options", "text", "tokens"}``. Each case runs through
+every implementation, with all layouts, before and after saving to a file.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> 
             ids.append(piece)
         elif len(piece) > model.max_input_chars_per_word:
             ids.append(model.unk_id)
-        elif not readable[ord(piece[0])]:  # a character that is always a separate word
+        elif not readable[ord(piece[0])]:  # the character is always a separate word, so no automaton reads it
             ids.append(model.tokens.get(piece, model.unk_id))
         else:
             found = run(transducer, piece)

@@ -70,7 +70,7 @@ def cases(draw: DrawFn, letters: Sequence[str] = LETTERS) -> Case:
     position.
     """
     indicator, chars = draw(st.sampled_from(INDICATORS)), draw(st.sampled_from(letters))
-    singles = draw(st.sets(st.sampled_from([*chars, *(indicator + char for char in chars)])))  # most words have a segmentation with these
+    singles = draw(st.sets(st.sampled_from([*chars, *(indicator + char for char in chars)])))  # enough to segment most words
     short = st.lists(st.sampled_from(chars), min_size=1, max_size=4).map("".join)
     odd = st.one_of(
         st.builds(lambda before, after: before + indicator + after, short, short),

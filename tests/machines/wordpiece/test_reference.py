@@ -1,7 +1,7 @@
 """WordPiece gives the same ids as `tokenizers` for texts of every kind.
 
-The kernel reads every text as str and as bytes, in batches large enough for two threads. Most ids of `tokenizers` are stored between runs,
-see `answers.py`.
+The kernel reads every text as str and as bytes, in batches that are large enough for two threads. Most ids of `tokenizers` are stored
+between runs, see `answers.py`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ pytestmark = pytest.mark.sampled
 
 FIRST = (UNCASED, CASED)
 SLOW = ("bert-base-chinese", "bert-base-japanese", "KR-BERT", "bert-base-cased", "bert-base-multilingual-uncased")
-SAME_TOKENS = ("all-minilm-l6-v2", "bge-small-en")  # like bert-base-uncased, but with their own tokenizer.json
+SAME_TOKENS = ("all-minilm-l6-v2", "bge-small-en")  # these have the vocabulary of bert-base-uncased, but a different tokenizer.json
 
 each_vocabulary = pytest.mark.parametrize(
     "name",
