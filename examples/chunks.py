@@ -44,7 +44,7 @@ def chunks(tok: fst.Tokenizer, text: str, limit: int, overlap: int = 0) -> Itera
     """
     spans: Any = tok.encode_batch([text], add_special_tokens=False, offsets=True).offsets
     inner = np.flatnonzero(spans[1:, 0] >= spans[:-1, 1]) + 1  # the tokens that begin after the end of the previous token
-    first = np.r_[0, inner, len(spans)]  # the tokens before which a chunk may begin or end
+    first = np.r_[0, inner, len(spans)]  # the indices of tokens before which a chunk may begin or end
     cuts = np.r_[0, spans[inner - 1, 1], len(text)]  # the positions in the text at which a chunk may begin or end
     capacity, begin, last = limit - int(tok.count_tokens([""])[0]), 0, len(cuts) - 1
     while begin < last:

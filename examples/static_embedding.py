@@ -53,7 +53,7 @@ class StaticModel:
 
 
 def timed(model: StaticModel, texts: list[str]) -> tuple[Floats, str]:
-    """The embeddings of texts, and a line with the time of each step."""
+    """Embed texts; return the embeddings, and a line with the time of each step."""
     begin = time.perf_counter()
     rows = model.tokenize(texts)
     between = time.perf_counter()

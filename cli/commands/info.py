@@ -31,7 +31,7 @@ OPTIONS = (
 )
 SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
 MAX_STRING = 1_000  # number of characters; longer strings are cut
-PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # shown if `OPTIONS` cannot describe these components
+PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # components that are printed as JSON if `OPTIONS` cannot describe them
 MAX_LISTED = 12  # the maximum number of special tokens in the text output; JSON contains all
 
 

@@ -1,1 +1,1 @@
-"""The output of commands: file formats, files that appear only when complete, and progress bars."""
+"""The output of commands: file formats, files that get their name only when they are complete, and progress bars."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from fst.errors import TextError
 from fst.runtime.files.documents import Documents, Fault
 
-AHEAD = 2  # finished items that wait for the next stage; each has several megabytes
+AHEAD = 2  # maximum number of finished items that wait for the next stage; each has several megabytes
 GRACE = 0.5  # seconds to wait for the thread to end; a thread that waits for input may never end
 
 Item = TypeVar("Item")

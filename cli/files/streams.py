@@ -87,7 +87,7 @@ def is_there(name: str) -> bool:
 
 
 def modified(name: str) -> float:
-    """The time of the last change of a file, in seconds; a time in the distant past if its server does not report a time."""
+    """The time of the last change of a file, in seconds. If the server of a remote file reports no time, a time long ago is returned."""
     return remote.modified(name) if remote.is_remote(name) else Path(name).stat().st_mtime
 
 

@@ -57,7 +57,8 @@ def found(
 
 
 def leftmost(strings: Sequence[str], text: str) -> list[int]:
-    """The positions of a text that are not inside a string that begins earlier."""
+    """The positions at which a search from left to right looks for a string: the start, and the end of each match or unmatched character.
+    """
     places, at = [], 0
     while at < len(text):
         places.append(at)

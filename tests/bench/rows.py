@@ -38,7 +38,7 @@ PIECES_MERGED = (*PIECES[:3], "gigatoken, first pass", "gigatoken, replay", *PIE
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table.
+    """A row of the benchmark's table.
 
     Attributes:
         name: the name of the row.
@@ -47,7 +47,7 @@ class Row:
         language: the value of the field "lang" of the JSON lines to use; empty: all.
         call: the number of texts per call; None: all texts in one call. A single text is passed to the function for one text.
         peers: the peers to measure.
-        reference: the peer with the correct ids.
+        reference: the peer whose ids are correct by definition.
         without: a special token; texts that contain it are left out, because some peers read it as a token and others as text.
     """
 

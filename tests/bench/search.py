@@ -3,8 +3,8 @@
     pip install -e ".[search]"
     python tests/bench/search.py [FOLDER] [--rows WORD]
 
-``peers.py`` describes FOLDER. All libraries find the leftmost-longest matches in lines, on one thread. `fst` returns columns, and the
-others return lists of tuples; the numbers of matches are compared. The libraries take turns, and a figure is the best of the rounds, in
+``peers.py`` describes FOLDER. All libraries find the leftmost-longest matches in lines, on one thread. `fst` returns columns, and the other
+libraries return lists of tuples; the numbers of matches are compared. The libraries take turns, and a figure is the best of the rounds, in
 MB/s of UTF-8. Other tables are about single short texts, keywords that nearly match everywhere, compilation, and replacement.
 """
 

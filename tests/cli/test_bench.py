@@ -105,7 +105,7 @@ def rows(done: Called) -> dict[str, list[str]]:
 
 
 class TestFigures:
-    """`fst bench` without `--against`."""
+    """Figures that `fst bench` prints without `--against`."""
 
     @staticmethod
     def figures(stdout: str) -> dict[str, str]:
@@ -342,7 +342,7 @@ class TestSources:
         ],
     )
     def test_wrong_usage(self, options: list[str], expected: str, table: Path, documents: Path) -> None:
-        """Options that exclude each other are wrong usage."""
+        """Combinations of options that exclude each other are wrong usage."""
         assert expected in call("bench", table, documents, *options, code=2).stderr
 
     def test_no_tokens(self, table: Path, tmp_path: Path) -> None:

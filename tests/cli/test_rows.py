@@ -190,5 +190,5 @@ def test_packed_rows(table: Path, lines: Path, tmp_path: Path, tok: fst.Tokenize
     ],
 )
 def test_options_that_contradict_each_other(words: list[str], message: str, table: Path, lines: Path) -> None:
-    """Options that contradict each other, or the vocabulary, are wrong usage."""
+    """Options that contradict each other, or that are impossible for the vocabulary, are wrong usage."""
     assert message in call("encode", table, lines, *words, code=2).stderr

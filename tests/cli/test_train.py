@@ -171,7 +171,7 @@ class TestTrainers:
 
 
 class TestOldVocabularies:
-    """Commands that make a vocabulary from an old one."""
+    """Commands that make a new vocabulary from an old vocabulary."""
 
     def test_like(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
         """`fst train like` trains a vocabulary with the same splitter, special tokens and size as the old vocabulary."""

@@ -188,7 +188,7 @@ def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert the_file(folder)
 
 
-# A kernel that uses constants of two files, one that it imports directly and one indirectly.
+# A kernel that uses constants of two files. It imports one file directly, and the other through the first.
 PACKAGE = {
     "toy_constants": "FACTOR = 10",
     "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",

@@ -50,5 +50,5 @@ def answer(question: str, ask: Callable[[], str]) -> str:
 
 
 def keep() -> None:
-    """Write all answers of this run."""
+    """Write the digests of all questions and answers of this run to `answers.json`."""
     PATH.write_text(json.dumps(ASKED, indent=0, sort_keys=True) + "\n", encoding="utf-8")

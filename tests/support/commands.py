@@ -23,7 +23,7 @@ from fst.cli.main import main
 
 FST = str(Path(sysconfig.get_path("scripts"), "fst"))
 CACHE = f"fst-toolkit-{fst.__version__}"  # the folder of kernels inside NUMBA_CACHE_DIR
-TIMEOUT = 900  # seconds; a process may compile all kernels on a busy machine
+TIMEOUT = 900  # maximum seconds of a process, which may compile all kernels on a busy machine
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")
 

@@ -68,12 +68,12 @@ def options_for(kind: str) -> list[str]:
 
 
 def fields_of(kind: str, number: int, text: str | None) -> dict[str, Any]:
-    """The fields of a row that is read from a kind of file."""
+    """The fields that a document has after it is read from a file of some kind."""
     return {"text": text} if kind in ("lines", "documents") else {"number": number, "text": text, "last": None}
 
 
 def rows_of(path: Path, form: str) -> list[Any]:
-    """The rows of ids in an output file, or the rows of tokens if `form` is "tokens"."""
+    """Read the rows of ids from an output file, or the rows of tokens if `form` is "tokens"."""
     if form in ("npy", "bin"):
         ids, splits = np.load(path) if form == "npy" else np.fromfile(path, "<u2"), np.load(path.with_suffix(".splits.npy"))
         assert (ids.dtype, splits.dtype, int(splits[0])) == (np.int32 if form == "npy" else np.uint16, np.int64, 0)

@@ -1,4 +1,4 @@
-"""Folders of the tests, the repository, the examples and the shared test data, and the mark for tests that need the shared data."""
+"""Paths of the tests, the repository, the examples and the shared test data, and a mark that skips tests without the shared data."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[C
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
     """Set the number of examples for hypothesis: an eighth of `count` in the slow tier, a fortieth by default, and at least five.
 
-    Every run has the same examples.
+    The examples are the same in every run.
     """
 
     def decorate(test: Test) -> Test:

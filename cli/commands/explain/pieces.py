@@ -55,8 +55,8 @@ def _merges(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[s
 
 
 def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """The explanation of a pre-token of Unigram: the tokens that begin at each character with their scores, and the sums along the best
-    path.
+    """Yield the lines that explain a pre-token of Unigram: the tokens that begin at each character with their scores, and the sums along
+    the best path.
     """
     from fst.machines.unigram.viterbi import tokens_at
 

@@ -268,7 +268,7 @@ class Arrays:
             name = found.documents.file
             raise TextError(f"{name}: a document has more than {MAX_PLACE:,} characters; split it, or pass --format matches")
         arrays = {name: getattr(found.matches, name) for name in ARRAYS}
-        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # without the end of an unfinished document
+        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # an unfinished document has no end yet
         self._count += len(found.matches.ids)
         for name, dtype in ARRAYS.items():
             self._waiting[name].write(np.ascontiguousarray(arrays[name], dtype).data)

@@ -109,7 +109,7 @@ def trim(
 
     Args:
         old: the vocabulary.
-        keep: the number of tokens that stay.
+        keep: the number of tokens that are not removed.
         ids: the file to write the new id of each old id to; None: no file.
         files, output, overwrite, report, by, options: as in `train`.
 
@@ -154,7 +154,7 @@ def _telling_warnings() -> Iterator[None]:
 
 
 def _tokenizer(old: str, command: str, output: str) -> Any:
-    """The tokenizer of an old vocabulary.
+    """Load the old vocabulary of `command` as a tokenizer.
 
     Raises:
         UnsupportedError: the file is a table without tokens, or the format of the output cannot express the vocabulary.

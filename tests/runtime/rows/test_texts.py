@@ -38,7 +38,7 @@ def raw(folder: Path) -> fst.Tokenizer:
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 @given(text=st.text(max_size=30))
 def test_bytes_are_their_string(text: str, errors: str, tokenizer: fst.Tokenizer) -> None:
-    """A text gets the same ids as str and as UTF-8 bytes, with either value of `errors`."""
+    """A str and its UTF-8 bytes get the same ids, with either value of `errors`."""
     assert ids(tokenizer, text, errors=errors) == ids(tokenizer, text.encode(), errors=errors) == ids(tokenizer, text)
 
 
@@ -402,7 +402,7 @@ def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: boo
 
 @pytest.mark.parametrize(("char", "kind"), thinned(product(("a ", "é ", "世", "\U0001f600 "), (str, bytes)), 4))
 def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, tokenizer: fst.Tokenizer) -> None:
-    """Rows that end near the end of a block get the same ids as alone."""
+    """A row that ends near the end of a block gets the same ids as in a batch of one row."""
     for size in (65_535, 65_536, 65_537, 131_072, 131_073):
         text = (char * size)[:size]
         for texts in ([text], [text, ""], ["", text], [text, text], [text[:-1], text[:1], text], ["a"] * size):

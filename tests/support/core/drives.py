@@ -159,7 +159,7 @@ def characterwise(draw: random.Random) -> dict[str, Any]:
 
 
 def lack(found: dict[str, Any], letters: str, **model: Any) -> None:
-    """Remove the tokens of some bytes and the merges with these tokens from a tokenizer.json, so by default these bytes become [UNK]."""
+    """Remove the tokens of some bytes, and the merges with them, from a tokenizer.json. By default, these bytes then become [UNK]."""
     added = {token["content"]: token["id"] for token in found["added_tokens"]}  # the ids of added tokens depend on the size of the model
     left = {token: number for token, number in found["model"]["vocab"].items() if token not in [*letters]}
     merges = [merge for merge in found["model"]["merges"] if not {*letters} & {*"".join(merge)}]

@@ -1,4 +1,4 @@
-"""A program that encodes with every method, for a process that hides private parts of `numba`."""
+"""A program that encodes texts with every method, and runs in a process that hides private parts of `numba`."""
 
 from __future__ import annotations
 

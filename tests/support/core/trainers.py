@@ -54,9 +54,9 @@ def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.Monk
     resumed(train.bpe, words, **options, min_frequency=least, limit_alphabet=draw.choice((None, 300)), **affixes, **longest)
     resumed(train.wordpiece, words, **options, min_frequency=least)
     if how["splitter"] != "gpt2":
-        with suppress(fst.VocabularyError):  # raised if a word is a special token, which SentencePiece refuses
+        with suppress(fst.VocabularyError):  # this error is raised if a word is a special token, because SentencePiece refuses such words
             resumed(train.bpe, words, vocab_size=400, reference="sentencepiece", **how)
-    with warnings.catch_warnings(), suppress(fst.VocabularyError):  # raised if a piece is a special token
+    with warnings.catch_warnings(), suppress(fst.VocabularyError):  # this error is raised if a piece is a special token
         warnings.simplefilter("ignore", UserWarning)
         resumed(train.wordpiece, words, **options, criterion="score", min_frequency=least)
         letters = len({*words.text.tobytes().decode()}) + 3

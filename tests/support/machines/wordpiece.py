@@ -82,7 +82,7 @@ def digest_of(batch: fst.Batch) -> str:
 
 @functools.cache
 def pair_of(name: str) -> Pair:
-    """Load a vocabulary; a vocabulary without a tokenizer.json has BERT's settings and is cased, except the example."""
+    """Load a vocabulary with both libraries. Without a tokenizer.json, the settings are BERT's, and only the example is lowercased."""
     file = SHARED / "vocab" / name / "tokenizer.json"
     if file.is_file():
         reference = Tokenizer.from_file(str(file))
@@ -130,7 +130,7 @@ QUICK = [("uncased", "alone"), ("uncased", "between kept marks")]
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, and for code points in hexadecimal also the characters."""
+    """Yield the lines of a file. If a line contains code points in hexadecimal, yield their characters, too."""
     for line in path.read_text(encoding="utf-8").split("\n"):
         yield line
         for sequence in re.findall(r"\b[0-9A-F]{4,6}(?: [÷× ]*[0-9A-F]{4,6})*\b", line):
@@ -141,7 +141,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 @functools.cache
 def hostile() -> list[str]:
-    """All texts of the hostile files: naughty strings, emoji, look-alikes, Unicode's test files, and every character on one line."""
+    """Read all texts of the hostile files: naughty strings, emoji, look-alikes, Unicode's test files, and a line of every character."""
     texts = json.loads((SHARED / "hostile/blns.json").read_text(encoding="utf-8"))
     for path in sorted((SHARED / "hostile").glob("*.txt")):
         texts += lines_of(path)

@@ -58,7 +58,7 @@ def is_of_words(char: str) -> bool:
 
 
 def jieba_block(frequencies: Mapping[str, int], total: int, block: str) -> list[str]:
-    """The words of a block without ASCII letters by `jieba`'s definition: the best of all paths, with scores summed from the end.
+    """Segment a block without ASCII letters by `jieba`'s definition: the best of all paths, with scores that are summed from the end.
 
     Args:
     frequencies: the frequencies above 0.

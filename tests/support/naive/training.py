@@ -148,8 +148,8 @@ def segmentations(word: str, pieces: Collection[str]) -> Iterator[list[str]]:
 
 
 def unigram_seeds(words: Mapping[str, int], longest: int) -> list[tuple[str, int]]:
-    """The seeds of Unigram and their scores: all characters, and all substrings followed by at least two different letters or ends of
-    words.
+    """The initial pieces of Unigram and their scores: all characters, and all substrings that are followed by at least two different
+    letters, where the end of a word counts as a letter.
     """
     characters, counts, followers = Counter[str](), Counter[str](), dict[str, set[str]]()
     for word, count in words.items():

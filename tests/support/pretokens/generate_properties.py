@@ -72,7 +72,7 @@ class Engine(Protocol):
 
 
 class Oniguruma:
-    """The engine of ``tokenizers``."""
+    """Oniguruma, the regex engine of ``tokenizers``."""
 
     def __init__(self) -> None:
         from tokenizers import Regex, pre_tokenizers
@@ -86,7 +86,7 @@ class Oniguruma:
 
 
 class FancyRegex:
-    """The engine of ``tiktoken``, which drops the text between matches."""
+    """The fancy-regex engine of ``tiktoken``; text between matches is dropped."""
 
     def matched(self, pattern: str, text: str) -> set[str]:
         """The characters of `text` in matches of `pattern`."""

@@ -28,7 +28,7 @@ def as_known(length: float) -> int | None:
 
 
 def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
-    """Check that the settings that do not affect ids match `transformers`."""
+    """Check that a tokenizer has the same settings as in `transformers`, other than those that affect ids."""
     header = tokenizer.header
     assert header["named_tokens"] == {name: str(token) for name, token in reference.special_tokens_map.items()}
     assert header["extra_special_tokens"] == [str(token) for token in reference.extra_special_tokens]

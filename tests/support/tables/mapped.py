@@ -1,4 +1,4 @@
-"""Functions for `datasets.map`, for a process that loads a table and maps documents."""
+"""Functions for `datasets.map`, in a module that other processes can import, too."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ PIECES = (
 
 
 def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
-    """Check that ids, offsets and words of all texts match `tokenizers`, and that ids also match as bytes, on
-    two threads, and one by one.
+    """Check that ids, offsets and words of all texts match `tokenizers`. Ids must also match for bytes, on two threads, and for each text
+    alone.
     """
     batch = tokenizer.encode_batch(texts, offsets=True)
     assert batch.offsets is not None
