@@ -57,8 +57,7 @@ def found(
 
 
 def leftmost(strings: Sequence[str], text: str) -> list[int]:
-    """The positions at which a search from left to right looks for a string: the start, and the end of each match or unmatched character.
-    """
+    """The positions at which a search from left to right looks for a string: the start, and each end of a match or unmatched character."""
     places, at = [], 0
     while at < len(text):
         places.append(at)
