@@ -71,7 +71,8 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
 
     Raises:
         VocabularyError: the file does not follow its format, or lacks the column, or a word is null; the message gives the position.
-        UnsupportedError: the format is unknown, or the source cannot have a format or column, or pyarrow is needed but not installed.
+        UnsupportedError: the format is unknown, a format or a column was given for a source that has none, or `pyarrow` is needed but not
+            installed.
         OSError: the file cannot be read.
     """
     if form is not None and form not in FORMATS:

@@ -25,7 +25,7 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
         bases: output, int64[rows].
         occupied: uint64[words], one bit per slot, initially 0; the last words contain no bases, only other slots of rows.
         tried: int64[shapes], initially 0: the first word to try for each shape.
-        free: uint64[words at a time], scratch: the remaining candidates in each word.
+        free: uint64[words at a time], scratch for the candidates that remain in each word.
 
     Returns:
         1 + the highest occupied slot, or -1 if `occupied` is too short.

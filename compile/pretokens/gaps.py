@@ -172,7 +172,7 @@ class _String:
         return _Read(longest, GAP), longest == 1
 
     def _read(self, count: int, kind: int) -> _Read:
-        """The state after one more symbol of the string."""
+        """The state of the search after one more symbol is read."""
         if count < len(self.symbols):
             return _Read(count, kind)
         return OVER if kind == GAP else _Read(0, MATCHED if self.joins else GAP)

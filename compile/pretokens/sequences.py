@@ -124,7 +124,7 @@ BEGIN, OVER = _Situation(START, START), _Situation(DEAD, DEAD)
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two automata of a composition.
+    """One of the two automata that a `_Composition` runs in parallel.
 
     Attributes:
         moves: the steps by state and common class; the last class is the end of the text.

@@ -215,7 +215,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """The concatenated lists, each preceded by its length, and the offset of each list."""
+    """The concatenated lists, with the length of each list before the list, and the offset of each list."""
     used = lists >= 0
     lengths = counts(used)
     places = np.cumsum(lengths + 1) - lengths - 1

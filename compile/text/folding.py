@@ -43,7 +43,7 @@ KNOWN: Fields = {
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
 MAX_ORDERINGS = 16  # maximum number of normalizers that order marks, because compiling each takes up to half a second
-# The types of normalizers for BPE and Unigram. Unsupported uses of Prepend and Precompiled are refused by name.
+# The types of normalizers for BPE and Unigram. Messages name unsupported uses of Prepend and Precompiled.
 WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": {"precompiled_charsmap": STRING}}
 
 
@@ -92,7 +92,7 @@ class Normalization:
         """Add NFC, NFD, NFKC or NFKD after these normalizers.
 
         Raises:
-            UnsupportedError: the previous ordering has an effect, or the number of orderings exceeds `MAX_ORDERINGS`.
+            UnsupportedError: the previous ordering would change the final text, or the number of orderings exceeds `MAX_ORDERINGS`.
         """
         if len(self.steps) == MAX_ORDERINGS:
             raise UnsupportedError(f"more than {MAX_ORDERINGS} normalizers that order marks, such as NFD")
@@ -197,11 +197,11 @@ def is_character(pattern: Component) -> bool:
 
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:
-    """Order the symbols of each character as far as the order does not depend on its neighbours.
+    """Order the symbols of each character, as far as this order does not depend on adjacent characters.
 
     Returns:
-        The symbols. The rank of each symbol: its position in canonical ordering, or 0 if symbols of neighbours cannot move past it. For
-        each character: whether all its symbols may move, so that a run of marks continues through it.
+        The symbols. The rank of each symbol: its position in canonical ordering, or 0 if symbols of adjacent characters cannot move past
+            it. For each character: whether all its symbols may move, so that the character does not end a run of marks.
 
     Raises:
         UnsupportedError: a character becomes marks followed by a letter, so that the marks would join the letter before them.

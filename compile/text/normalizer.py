@@ -33,7 +33,7 @@ def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Norm
 
     Args:
         normalizers: from `fst.compile.text.folding.components`.
-        whitespace: the spelling of spaces.
+        whitespace: how texts spell spaces, for example as ▁.
 
     Raises:
         UnsupportedError: the normalizers do more than a `Normalizer` can express.
@@ -145,7 +145,7 @@ def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
 
 
 def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:
-    """Whether no token of raw text may include whitespace from the beginning or end of a token of normalized text."""
+    """Whether tokens of raw text can never include whitespace that begins or ends a token of normalized text."""
     raw, normalized = ([token for token in contextual.values() if token.normalized is flag] for flag in (False, True))
     is_before = any(token.lstrip for token in raw) and any(token.decoded[-1] in WHITE_SPACE for token in normalized)
     is_behind = any(token.rstrip for token in raw) and any(token.decoded[0] in WHITE_SPACE for token in normalized)
@@ -179,5 +179,7 @@ def _composition(normal: Normalization) -> Composition:
 
 
 def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:
-    """Whether a character whose image begins with `first` changes when it is alone, or may change the character before it."""
+    """Whether a character whose image begins with `first` changes even without characters next to it, or may change the character before
+    it.
+    """
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

@@ -62,7 +62,7 @@ def _placed(keys: NDArray[np.uint64], ids: Ints) -> WordTable:
 
 
 def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """Place words in slots.
+    """Place words in the slots of a perfect hash table.
 
     Args:
         keys: uint64[words, 3], the most frequent words first.

@@ -40,8 +40,7 @@ def bpe(
     """Learn a vocabulary and merges by byte-pair encoding: repeatedly merge the most frequent pair of adjacent tokens.
 
     Equally frequent pairs are merged in the order of their left ids, then of their right ids. Overlapping occurrences are all counted, so
-        ``aaa``
-    contains ``aa`` twice.
+    ``aaa`` contains ``aa`` twice.
 
     Args:
         words: the words with their counts.

@@ -198,7 +198,7 @@ def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
 
 
 def _need_tiktoken(document: Json) -> None:
-    """Raise an error if the pipeline does not split by one pattern, or the model does not merge bytes; tiktoken needs both."""
+    """Raise an error unless the pipeline splits texts by a single pattern and the model merges bytes, as `tiktoken` requires."""
     parts = document["pre_tokenizer"] or {}
     steps = parts.get("pretokenizers", [parts])
     if not Pipeline(pre_tokenizer=parts).are_bytes:

@@ -1,8 +1,8 @@
 """The ids of a trainer before the first merge (special tokens and alphabet), and the words spelled in these ids.
 
 The order of ids is: special tokens in the given order, byte tokens, characters by code point, characters with a prefix or a suffix by code
-point. A special token of one character also represents this character in words. Characters outside the alphabet are deleted, so their
-neighbours become adjacent.
+point. A special token of one character also represents this character in words. Characters outside the alphabet are deleted, so the
+characters before and after them become adjacent.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ class Merges:
 
     Attributes:
         tokens: the bytes of each token → its id.
-        pairs: the left and the right part of each merge, the lowest rank first. If a pair is listed twice, its last rank counts, as in
-            Hugging Face's ``tokenizers``.
+        pairs: the left and the right part of each merge, the lowest rank first. If a pair is listed twice, its last rank is used, as in
+            `tokenizers`.
         affixes: the prefix and the suffix that occur in the names of tokens.
     """
 

@@ -1,4 +1,4 @@
-"""Compile a source of byte-pair encoding into a table."""
+"""Compile a source with a BPE model into a table."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _splits(piece: str, made: Collection[str], characters: Collection[str]) -> I
 
 
 def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Sequence[str]:
-    """Order pieces with equal scores so that different ranks have the same effect as the equal scores.
+    """Order pieces with equal scores so that merging by this order gives the same pieces as merging by equal scores.
 
     If the second part of piece a is the first part of piece b, the two can overlap in a text. Piece a is ordered before such a piece b,
     because a is on the left, and of pairs with equal scores, the leftmost pair is merged first. A piece of which one of these pieces is a

@@ -96,7 +96,8 @@ def keywords(
 ) -> KeywordTable:
     """Compile keywords for search.
 
-    The time of a search does not depend on the number of keywords: at most two look-ups per byte of text, plus the time to report matches.
+    The time of a search does not depend on the number of keywords, because each byte of text takes at most two look-ups, plus the time to
+    report matches.
 
     Args:
         source: the keywords: str or UTF-8 bytes, a pyarrow column (or an object that Arrow can import), or the path of a file. The number
@@ -116,8 +117,8 @@ def keywords(
             match begins, covers or ends there; in an overlapping search, it matches at all positions. In a standard search, only the empty
             keyword is ever found; in a leftmost-first search, keywords that are listed after it are never found.
         format: the format of a file: "lines" (one keyword per line), "jieba" (``word frequency part-of-speech``), "csv", "tsv", "parquet"
-            or "arrow". None: by the extension of the file; "lines" for unknown extensions. All formats except the last two may be
-            compressed with gzip.
+            or "arrow". None: the extension of the file name determines the format; for unknown extensions, it is "lines". All formats
+            except the last two may be compressed with gzip.
         column: the name of the column with the keywords, for a file with columns. None: the first field of each record of a CSV, which then
             has no header line; the only column of Parquet and Arrow.
 

@@ -167,7 +167,7 @@ def _corrected(table: MaxMatchTable, words: Sequence[str], rules: Mapping[str, s
 
 
 def _spelled_rules(rules: Mapping[str, str]) -> list[str]:
-    """The string of each rule, that is, its left side without separators."""
+    """The string of each rule, which is the rule's left side without separators."""
     for rule, right in rules.items():
         if not isinstance(rule, str) or not isinstance(right, str):
             raise VocabularyError(f"rule {quoted(rule)}: {quoted(right)}: both sides are str, with {SEPARATOR!r} between tokens")

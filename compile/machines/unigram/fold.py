@@ -59,7 +59,7 @@ def put_list(token, tail, depth, rest, count, blocks):
         tail, depth: the number of bytes of the token's last character, and of the token.
         rest: the number of the list at the longest proper suffix of the token, which contains the other tokens that end at the same
             position.
-        count: the number of blocks.
+        count: the number of blocks so far.
         blocks: int32[n], `NONE` after the last block.
 
     Returns:

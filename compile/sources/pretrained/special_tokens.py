@@ -127,7 +127,7 @@ def _need_lists(file: Json) -> None:
 
 
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of tokenizer_config.json, overridden by special_tokens_map.json; and the tokens whose names are not in `NAMES`.
+    """The settings of tokenizer_config.json, overridden by those of special_tokens_map.json; and the tokens whose names are not in `NAMES`.
 
     The steps are the same as in `transformers`, because they determine the precedence of settings and the order in which tokens are added.
     """

@@ -1,1 +1,1 @@
-"""Maps of characters, and the maps that normalizers of `tokenizers` apply."""
+"""Mappings from characters to strings of symbols, including the mappings that normalizers of `tokenizers` apply."""

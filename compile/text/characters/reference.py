@@ -76,7 +76,7 @@ def dropped(name: str) -> Map:
 
 @cache
 def orders() -> NDArray[np.uint8]:
-    """uint8[0x110000], the position of each mark in canonical ordering, from 1; 0 for all other characters."""
+    """uint8[0x110000], the rank by which canonical ordering sorts each mark, from 1; 0 for all other characters."""
     places = np.zeros(CODE_POINTS, np.uint8)
     for first, last, value in properties()["order"]:
         places[first : last + 1] = int(value)

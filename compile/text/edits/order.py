@@ -29,7 +29,7 @@ Parts = Sequence[Component]
 
 
 def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
-    """Arrange normalizers in three parts with the same effect: edits; normalizers that map characters or order marks; edits.
+    """Rearrange normalizers, without changing the result, into three parts: edits; normalizers that map characters or order marks; edits.
 
     Raises:
         UnsupportedError: an edit can be moved neither before the earlier maps nor after the later maps; the message names the edit.
@@ -56,7 +56,7 @@ def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
 
 
 def _passing(part: Component, maps: Parts, *, goes_after: bool) -> Component | None:
-    """Move an edit to the other side of the maps: return the edit that has the same effect there, or None."""
+    """Move an edit from one side of some maps to the other. Return the edit that is equivalent after the move; None if there is none."""
     if not maps:
         return part
     edit, normal = edit_of(part), normalization(maps)

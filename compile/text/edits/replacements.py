@@ -33,7 +33,7 @@ def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
 
 
 def _characters(parts: Sequence[Node], content: str) -> Sequence[str]:
-    """The characters of the sets, if each character may be replaced alone; empty otherwise."""
+    """The characters of the sets, if each character may be replaced separately; otherwise empty."""
     sets = [part.edges for part in parts if isinstance(part, Characters)]
     if not sets or len(sets) < len(parts):
         return []

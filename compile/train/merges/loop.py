@@ -8,8 +8,7 @@ Heap entries are corrected only at the top: if the count of the top pair has fal
 after a push, so a top with a correct count is the most frequent pair.
 
 Kernels do not check the state, because `begin` creates a valid state and `prove` checks a state from a file. A kernel returns at the end of
-    a round, if an
-array is too short, if the caller must look up the id of the next string, or at the end of training.
+a round, if an array is too short, if the caller must look up the id of the next string, or at the end of training.
 """
 
 from __future__ import annotations
@@ -172,9 +171,8 @@ def merge_pairs(state):
 
     Returns:
         The reason for stopping. `OUT_OF_STEPS`: the round has used all its steps. `OUT_OF_CAPACITY`: an array is too short. `NEW_STRING`:
-            the caller
-        must set `numbers[KNOWN]`. `AT_SIZE`: the vocabulary is full. `NO_PAIR_LEFT`: no pair remains. `TOO_RARE`: all pairs are rarer
-        than `FLOOR`. `TO_RECOUNT`: all recorded pairs are rarer than `LEAST`.
+        the caller must set `numbers[KNOWN]`. `AT_SIZE`: the vocabulary is full. `NO_PAIR_LEFT`: no pair remains. `TOO_RARE`: all pairs are
+        rarer than `FLOOR`. `TO_RECOUNT`: all recorded pairs are rarer than `LEAST`.
     """
     numbers = state.numbers
     while numbers[TOKENS] < numbers[SIZE]:

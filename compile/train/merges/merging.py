@@ -12,8 +12,8 @@ words. The state is then *careful*: each string has one id, and an id has one sy
 **Rare pairs.** Most pairs are too rare to be merged at any time. Therefore, in a run that is not careful, pairs rarer than `LEAST` have no
 record. When no other pairs remain, all pairs are counted again with a lower `LEAST`; the lowest value of `LEAST` is `FLOOR`.
 
-**Records.** Each new pair of ids gets a record, whose positions are one ascending block of `pool`. The count of each pair is
-in the hash table `pairs`. The heap has one entry for each record that is not merged yet, with its count at the time of the push.
+**Records.** Each new pair of ids gets a record, whose positions are one ascending block of `pool`. The count of each pair is in the hash
+table `pairs`. The heap has one entry for each record that is not merged yet, with its count at the time of the push.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def count_pairs(state, sizes):
 
     Args:
         state: `Merging`. `pairs`, empty before, is filled with counts; `USED` and `ADJACENT` of `numbers` are set.
-        sizes: int64[slots], all 0; filled with the occurrences of each pair, by its slot in `pairs`.
+        sizes: int64[slots], all 0; filled with the number of occurrences of each pair, at the pair's slot in `pairs`.
 
     Returns:
         False if `pairs` is too small: at most half of its slots may be used.

@@ -62,7 +62,7 @@ def size_at(at, state):
 
 @inlined
 def note(neighbour, count, sums, touched, used):
-    """Add an occurrence of a neighbour; return the number of distinct neighbours."""
+    """Count one more occurrence of a token next to the current pair; return the number of distinct neighbours so far."""
     if sums[2 * neighbour + 1] == 0:
         touched[used] = neighbour
         used += 1
@@ -175,8 +175,8 @@ def is_counted(left, right, count, state):
 def update_pairs(left, right, made, lefts, rights, between, state):
     """Increase the counts of new pairs, then decrease the counts of old pairs. The order matters, since the same pair may be new and old.
 
-    The occurrences of each neighbour in `left` and `right` are replaced by the index of its next position in `pool`, or by `NONE` if its
-    pair gets no record.
+    In `left` and `right`, the number of occurrences of each neighbour is replaced by the index in `pool` for the next position of the
+    neighbour's new pair, or by `NONE` if this pair gets no record.
 
     Args:
         left, right, made: the ids of the pair and of the merged token.
@@ -184,8 +184,8 @@ def update_pairs(left, right, made, lefts, rights, between, state):
         between: the count of occurrences that directly follow another occurrence.
 
     Returns:
-        Whether (made, made) has one record for both sides; and the index in `pool` for one position of the pair (made, left), or `NONE`.
-        For two adjacent occurrences, SentencePiece adds the pair (made, left) even if it never occurs.
+        Whether the pair (made, made) has one record for its occurrences on both sides; and the index in `pool` for one position of the pair
+        (made, left), or `NONE`. For two adjacent occurrences, SentencePiece adds the pair (made, left) even if it never occurs.
     """
     numbers, pairs, touched = state.numbers, state.pairs, state.touched
     middle = len(touched) >> 1

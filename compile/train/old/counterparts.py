@@ -30,7 +30,8 @@ Json = Mapping[str, Any]
 
 
 def counterpart(table: Any) -> Json | None:
-    """A ``tokenizer.json`` for a new vocabulary like the one in a table of tiktoken or SentencePiece; None for other tables.
+    """A ``tokenizer.json`` from which a vocabulary like that of a table of `tiktoken` or SentencePiece can be trained; None for other
+    tables.
 
     Raises:
         UnsupportedError: `tokenizers` has no equivalent of a component, which the message names.

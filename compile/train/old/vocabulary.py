@@ -39,7 +39,7 @@ class OldVocabulary:
 
     @classmethod
     def of_table(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of a table.
+        """The vocabulary from which a table was compiled.
 
         A table represents WordLevel as WordPiece without tokens that continue a word; this function converts such a model back to
         WordLevel.

@@ -237,10 +237,10 @@ def gather(cells, index, row, new):
     """Count the tokens before and after all occurrences of the new token in `sums` and `sizes`, and list these tokens in `touched`.
 
     In `sums` and `sizes`, the index is ``id`` for a token before the new token, and ``tokens + id`` for a token after the new token. If two
-    new tokens are neighbours, only the second token is counted, as the token after the first.
+    new tokens are adjacent, only the second token is counted, as the token after the first.
 
     Returns:
-        The number of neighbours.
+        The number of tokens in `touched`.
     """
     pool, pairs, sums, sizes, touched = index.pool, index.pairs, index.sums, index.sizes, index.touched
     whole, tokens, count = np.int64(index.lengths[new]), len(index.lengths), 0

@@ -100,7 +100,7 @@ def _result(
     """The result of training, with the pieces in SentencePiece's order.
 
     Args:
-        counts: int64[characters], the occurrences of each character.
+        counts: int64[characters], the number of occurrences of each character.
     """
     names, characters = found.names, len(counts)
     by_count = sorted(range(characters), key=lambda number: (-counts[number], number))

@@ -59,7 +59,7 @@ class Letters(NamedTuple):
         return weights
 
     def find(self, string: str) -> NDArray[np.int64]:
-        """The places of a string without U+0000."""
+        """The places where a string, which must not contain U+0000, occurs in the words."""
         code_points = [*map(ord, string)]
         ranks = np.searchsorted(self.alphabet, code_points)
         if not np.array_equal(self.alphabet[np.minimum(ranks, len(self.alphabet) - 1)], code_points):
@@ -287,8 +287,8 @@ def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
 def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> NDArray[np.int64]:
     """The places of all letters except 0, sorted by the first `width` letters of the suffix that begins at each place.
 
-    The first sort compares as many letters as fit in one number; each further sort doubles the number of letters. Suffixes that are shorter
-    than the compared letters keep their positions.
+    The first sort compares as many letters as fit in one number; each further sort doubles the number of compared letters. Suffixes that
+    are shorter than the compared letters keep their positions.
     """
     bits = greatest.bit_length()
     known = min(KEY_BITS // bits, width)

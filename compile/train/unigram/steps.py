@@ -187,7 +187,7 @@ def count_best(lattices, scores, begin, sums, nodes, counts):
         counts: float64[seeds]; the counts of the words' pieces are added.
 
     Returns:
-        The number of words; or, if `nodes` is full, the index of the first word not counted.
+        The number of words. If `nodes` is full, the index of the first word that is not yet counted.
     """
     best, second, arcs, path = sums
     for word in range(begin, len(lattices.counts)):
@@ -245,7 +245,7 @@ def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, su
         verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
 
     Returns:
-        The number of pieces; or, if `nodes` or `paths` are full, the index of the first piece not decided on.
+        The number of pieces. If `nodes` or `paths` are full, the index of the first piece that is still undecided.
     """
     words, total = 0.0, 0.0
     for count in lattices.counts:

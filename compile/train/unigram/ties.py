@@ -36,7 +36,7 @@ def add_node(nodes, node, begin, end, seed, score):
 
 @part
 def best_before(nodes, place, score):
-    """The first node with the greatest ``total + score`` among the nodes that end at a place; and this sum."""
+    """Of the nodes that end at a place, the first node with the greatest ``total + score``, and this sum."""
     found, most, node = NONE, 0.0, nodes.head[place]
     while node != NONE:
         total = nodes.total[node] + score

@@ -30,7 +30,7 @@ from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
-UNKNOWN_PENALTY = 10.0  # the score of the unknown piece is the minimum score minus this
+UNKNOWN_PENALTY = 10.0  # subtracted from the minimum score to get the score of the unknown piece
 STEP = 0.0001  # step between the scores of characters that are not pieces
 PATIENCE = 100  # maximum number of prunings beyond the expected number; `tokenizers` never ends if there are too many characters
 UNKNOWN_PIECE = "<UNK>"  # the name of the unknown piece in the trainer of `tokenizers`
@@ -274,7 +274,7 @@ class _Run:
             self._enlarge(begin < len(state.pieces))
         kept, weighed = np.flatnonzero(verdicts == KEPT), np.flatnonzero(verdicts == WEIGHED)
         capacity = max(self.most, int(len(state.pieces) * self.factor)) - len(kept)
-        if capacity >= 0 or self.is_exact:  # if the capacity is negative, the reference keeps all pieces
+        if capacity >= 0 or self.is_exact:  # if the capacity is negative, `tokenizers` keeps all pieces
             weighed = weighed[np.argsort(-losses[weighed], kind="stable")][: max(capacity, 0)]
         stay = np.concatenate([kept, weighed])
         return state.pieces[stay], state.scores[stay]
