@@ -115,7 +115,7 @@ class Rules(NamedTuple):
     Attributes:
         first: the first of the tokens that represent lists; all later tokens represent lists, too.
         lasts: int64[n], the row of the last token of each list.
-        pops: int64[n, 4], the lists, as in `Longest`.
+        pops: int64[n, 4], the tokens of these lists, in the form of `Longest.pops`.
     """
 
     first: int

@@ -43,7 +43,7 @@ class Strings:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Strings:
-        """The code points of texts, as strings."""
+        """Convert texts to `Strings` of code points."""
         symbols = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32).astype(np.int64)
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         return cls(symbols, np.cumsum(lengths) - lengths, lengths)

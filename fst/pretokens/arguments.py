@@ -53,8 +53,8 @@ class Arguments(NamedTuple):
         missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of these bytes and none of them is removed.
         byte_kinds: see `PretokenTable`.
         alphabet: the characters, if symbols are characters and some characters have neither a token nor fallbacks; otherwise `NO_ALPHABET`.
-        key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. In the 32 bytes from the start of a word, these
-            masks clear the bytes after the word.
+        key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. Applied to the 32 bytes from the start of a word,
+            these masks clear the bytes after the word.
         specials: the special tokens in UTF-8; the value of each token is its id.
         long_pretokens: the pre-tokens that are one token and too long for the table of words; the value of a pre-token is its id.
     """

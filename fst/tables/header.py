@@ -370,7 +370,7 @@ class Settings:
         model_input_names: the model's inputs.
         padding_side, truncation_side: the side on which rows are padded and cut.
         clean_up_tokenization_spaces: whether spaces before punctuation are removed from decoded text.
-        chat_templates: the chat templates by name, as text.
+        chat_templates: the text of each chat template, by the name of the template.
     """
 
     decoder: AnyDecoder | None = stored_as(or_null(DECODER))

@@ -40,7 +40,7 @@ def need_none(wrong: Array, fault: Callable[[int], str]) -> None:
 
     Args:
         wrong: bool[n].
-        fault: returns the message for the first wrong element, given its index.
+        fault: a function that returns the message for the first wrong element, given the index of this element.
 
     Raises:
         TableError: an element is wrong.

@@ -64,7 +64,7 @@ def prove_without(keys: Array, patterns: Sequence[Sequence[int]]) -> None:
     """Prove that no word contains one of the given patterns, which are strings of classes.
 
     Args:
-        keys: the classes, as from `used`.
+        keys: the classes of words, in the form that `used` returns.
         patterns: the patterns of contextual tokens. A kernel searches for them only in words that are not in the table.
     """
     strings: dict[int, set[bytes]] = {}

@@ -29,7 +29,7 @@ CONTROLS = RETURN, FEED, CONTROL
 MARKS = EXTEND, LINKER, NONJOINER, JOINER, SPACING
 IN_CONJUNCTS = EXTEND, LINKER, JOINER  # the classes allowed between two consonants, with at least one linker
 EXTENDS = EXTEND, LINKER, NONJOINER  # the classes allowed between a pictograph and a joiner
-PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # in Hangul syllables: the classes that stay with each class
+PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # for Hangul: the classes that stay with a previous class
 
 # the rules for pairs of classes; the last two rules depend on the text before the pair
 APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)

@@ -114,8 +114,8 @@ def wordpiece(
 ) -> Trained:
     """Train a vocabulary of WordPiece.
 
-    By frequency, the result equals that of ``tokenizers`` 0.23.3, except for the ids of single characters with the prefix. In
-    ``tokenizers``, these ids are in random order; here they follow the ids of all other characters, in the order of code points.
+    With the criterion "frequency", the result equals the result of ``tokenizers`` 0.23.3, except for the ids of single characters with the
+    prefix. In ``tokenizers``, these ids are in random order; here they follow the ids of all other characters, in the order of code points.
 
     Args:
         source: documents, files or counted words, see `words`.
@@ -123,7 +123,8 @@ def wordpiece(
         criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the highest score, as in
             the course of Hugging Face; the score is the count of the pair divided by the product of the counts of its parts. Texts then
             have more tokens per word.
-        min_frequency: pairs rarer than this are not merged. By score, a value below 10 gives poor vocabularies and a UserWarning.
+        min_frequency: pairs rarer than this are not merged. With the criterion "score", a value below 10 gives poor vocabularies and a
+            UserWarning.
         special_tokens: the tokens with the first ids; `unk_token` should be one of them.
         initial_alphabet: characters that get ids even if no word contains them.
         limit_alphabet: the maximum number of characters. Less frequent characters are deleted from the words. None: no limit.

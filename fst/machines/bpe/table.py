@@ -79,7 +79,7 @@ class BpeTable(PretokenTable):
         """The tokens in the form that users see. The model's tokens are spelled in the model's letters."""
         model, known = self.metadata.model, self.metadata.model.model_tokens
         others = (self.content(token).decode() for token in range(known, len(self.token_ids)))
-        if model.letters.are_bytes:  # a letter for each byte
+        if model.letters.are_bytes:  # each byte is spelled as one letter
             ends = self.token_ends[:known].tolist()
             letters = model.letters.spelled(self.token_bytes[: ends[-1]].tobytes())
             return (*(letters[begin:end] for begin, end in zip([0, *ends], ends, strict=False)), *others)

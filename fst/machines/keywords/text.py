@@ -33,7 +33,7 @@ from fst.text.whitespace import NO_WHITESPACE
 
 BORDER = 0xFF
 WORD = 1 << 21  # the bit above a code point, set for word characters
-FOLDED, BORDERED = 2, 2  # per byte of rewritten text: maximum number of bytes of folded text, and of added borders
+FOLDED, BORDERED = 2, 2  # maximum numbers of bytes of folded text, and of added borders, per byte of rewritten text
 ASCII = 128
 NO_TOKENS = AddedTokens({}, {}, None, [], [])
 

@@ -93,7 +93,7 @@ class Arguments(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The working arrays of one thread: `state` as in `fst.tables.kernel_call.Work`; `symbols` is empty."""
+    """The working arrays of one thread. For `state`, see `fst.tables.kernel_call.Work`; `symbols` is empty."""
 
     state: Array
     symbols: Array

@@ -148,7 +148,7 @@ class UnitTrieTable(Table):
         return int(self.units[unit]) >> KIND_SHIFT
 
     def prove_trie(self, longest: int, highest: int, *, keeps: bool = False) -> Edges:
-        """Prove what kernels may assume.
+        """Prove the properties that kernels may assume, see the module docstring.
 
         Args:
             longest: the maximum number of units that a walk may read.

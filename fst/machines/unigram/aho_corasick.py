@@ -72,7 +72,7 @@ def sizes_of(lists: Array, lengths: Array) -> Array:
 
 
 def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, each: Each = map) -> None:
-    """Prove what kernels may assume.
+    """Prove the properties that kernels may assume, see the module docstring.
 
     Args:
         steps, lists: uint64[slots] and int32[items], see the module docstring.

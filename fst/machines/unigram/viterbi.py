@@ -127,7 +127,7 @@ def are_certain(gaps: Array, characters: Array, most: float, scope: str) -> Arra
 
 
 def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
-    """Prove what kernels may assume.
+    """Prove the properties that kernels may assume, see the module docstring.
 
     Args:
         trie: uint64[slots], see the module docstring.

@@ -60,8 +60,8 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
         trie: see `fst.machines.unigram.viterbi`.
         scores, unknown, before, limit: the score of each token, the score of a character that is not a token, the sum before the pre-token,
             and the absolute value above which sums are reduced. All have the dtype of sums.
-        sums: output, float64[2 ** n] or float32, longer than any token: the sums of the best paths to the last positions. The index is the
-            lower n bits of the position.
+        sums: output, float64[2 ** n] or float32, with more elements than a token has bytes: the sums of the best paths to the last
+            positions. The index is the lower n bits of the position.
         sizes, at: output from `at` on, uint8, one or two elements for each byte of the pre-token, see `shift_of`: the number of bytes of
             the best node that ends with this byte, or `UNSET`; see `size_at`.
 
