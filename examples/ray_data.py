@@ -41,7 +41,7 @@ class Encode:
         try:
             return block.append_column("input_ids", self._ids(block))
         except fst.TextError as error:
-            # The message contains the other columns of the row, because its index within a block does not identify the row in the files.
+            # The message contains the other columns, because the index of a row within a block does not identify the row in the files.
             raise fst.TextError(f"{error}; the other columns of the row are {shortened(self._beside_first_wrong(block))}") from None
 
     def _ids(self, block: pa.Table) -> Any:

@@ -97,7 +97,7 @@ def chinese_peers() -> dict[str, Segment]:
 
 
 def read(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the text and the words of each sentence in a treebank file. A line that stands for several words has a range as its number."""
+    """Yield the text and the words of each sentence in a treebank file. A line with a range of numbers represents several words."""
     text, words, covered = "", list[str](), 0
     for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
         if line.startswith("# text = "):

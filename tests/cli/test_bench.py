@@ -185,7 +185,7 @@ class TestFigures:
         assert reason == "Error: the input has no tokens; name a file with text in it\n"
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
-        """The message about a missing file contains its name."""
+        """The message about a missing file contains the name of the file."""
         assert call("bench", table, texts, "none.txt", code=1).stderr.startswith("Error: none.txt: ")
 
     def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ class TestSources:
         ],
     )
     def test_unknown_source(self, name: str, data: bytes | None, expected: str, table: Path, documents: Path, tmp_path: Path) -> None:
-        """The message about a source that no library reads contains its name."""
+        """The message about a source that no library reads contains the name of the source."""
         if data is not None:
             written(tmp_path / name, data)
         reason = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", tmp_path / name, code=1))
@@ -404,7 +404,7 @@ class TestProcess:
         process.end()
 
     def test_exceptions(self) -> None:
-        """An exception in a worker is raised with its name, and the worker then continues to return results."""
+        """An exception in a worker is raised in the caller with the exception's name, and the worker still returns further results."""
         process = workers.Process("bytes", "io:BytesIO", b"abc")
         with pytest.raises(workers.WorkerError, match=r"AttributeError: .* 'none'"):
             process.ask("none")
@@ -412,7 +412,7 @@ class TestProcess:
         process.end()
 
     def test_end(self) -> None:
-        """The message about a worker that exits contains its name and its exit status."""
+        """If a worker exits, the message contains the worker's name and exit status."""
         process = workers.Process("a library", "os:_exit", 7)
         with pytest.raises(workers.WorkerError, match="the process of a library ended with status 7"):
             process.ask("read")

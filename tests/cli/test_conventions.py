@@ -216,7 +216,7 @@ class TestConventions:
 
     @posix
     def test_as_a_module(self, table: Path) -> None:
-        """`python -m fst` runs `fst`, and its usage message begins with `python -m fst`."""
+        """`python -m fst` runs `fst`, but the usage message begins with `python -m fst`."""
         assert execute([sys.executable, "-m", "fst"], "info", table).stdout == run("info", table).stdout
         assert execute([sys.executable, "-m", "fst"], "--help").stdout.startswith(b"Usage: python -m fst ")
 

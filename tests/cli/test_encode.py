@@ -165,7 +165,7 @@ class TestOutputsThatAreInputs:
 
     @pytest.fixture
     def files(self, table: Path, tmp_path: Path) -> dict[str, Path]:
-        """Files that each contain their own name, and links to one of them."""
+        """Files that each contain their own file name, and links to one of these files."""
         paths = {name: written(tmp_path / name, name.encode()) for name in ("a.txt", "ids.splits.npy", "vocab.txt")}
         paths["table"] = written(tmp_path / "table", table.read_bytes())
         (tmp_path / "symbolic").symlink_to("a.txt")

@@ -75,7 +75,7 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_cut_short(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
-        """The message about a file that ends inside a member, a frame, a page or a batch contains its name, and nothing is written."""
+        """If a file ends inside a member, a frame, a page or a batch, the message contains the file name, and nothing is written."""
         whole, out = data[kind].read_bytes(), on_its_own(tmp_path)
         for place in (len(whole) // 3, len(whole) - 12):
             source = written(tmp_path / f"cut{data[kind].suffix}", whole[:place])
@@ -187,7 +187,7 @@ class TestOutput:
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     def test_full_device(self, table: Path, data: dict[str, Path]) -> None:
-        """The message about a device that accepts no data contains its name."""
+        """If a device accepts no data, the message contains the name of the device."""
         assert error_of(run("encode", table, data["text"], "-o", "/dev/full", code=1)) == f"/dev/full: {os.strerror(28)}; free some space"
 
     @pytest.mark.parametrize("form", FORMS)
@@ -197,7 +197,7 @@ class TestOutput:
         assert call("encode", table, data["text"], "-o", out, code=1).stderr.startswith(f"Error: {out}: no folder {out.parent}")
 
     def test_folder_of_another(self) -> None:
-        """The message about a folder without write permission contains its name."""
+        """If a folder has no write permission, the message contains the name of the folder."""
         with TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
             # Superusers may write anywhere, so the process gives up these rights.

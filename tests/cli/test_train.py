@@ -250,7 +250,7 @@ class TestOutputs:
         assert [*tmp_path.iterdir()] == [own]
 
     def test_no_text(self, tmp_path: Path) -> None:
-        """The message about a document that is not text contains its position, and no file is written."""
+        """If a document is not text, the message contains the position of the document, and no file is written."""
         wrong = written(tmp_path / "wrong.txt", b"a\n\xff\n")
         assert f"{wrong}, line 2" in error_of(call(*BPE, wrong, "-o", tmp_path / "o.json", code=1))
         assert not (tmp_path / "o.json").exists()

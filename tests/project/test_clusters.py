@@ -202,7 +202,7 @@ class TestRay:
             encoded(texts, str(missing), "text", actors=1).write_parquet(str(tmp_path / "output"))
 
     def test_row_that_is_not_text(self, ray: Any, table: Path, tmp_path: Path) -> None:
-        """A row that is not text ends the run, and the driver's error contains its position and its other columns."""
+        """A row that is not text ends the run, and the driver's error contains the position and the other columns of this row."""
         from ray_data import encoded
 
         texts = pa.array([b"one", None, b"th\xffree", b"\xff"], pa.binary())

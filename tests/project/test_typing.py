@@ -39,7 +39,7 @@ def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_loading_states_the_class(name: str, tmp_path: Path) -> None:
-    """Each public class loads its own tables, and refuses those of other classes with their kind."""
+    """Each public class loads its own tables; the error for a table of another class names the kind of this table."""
     table = TABLES[name]()
     table.save(tmp_path / "table.npz")
     for other in TABLES:

@@ -29,7 +29,7 @@ def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:
 @pytest.mark.parametrize("wrong", [chr(0xD83D), chr(0xDE00), "\ud83d\ude00"], ids=ascii)
 @pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200, "[MAS", "\u302e\u302e"])
 def test_where_a_surrogate_is_alone(before: str, wrong: str) -> None:
-    """The message about a lone surrogate contains its position in the stream, and the stream is closed."""
+    """For a lone surrogate, the message contains the position in the stream, and the stream is closed."""
     text = before + wrong + " b"
     for place in range(len(text) + 1):
         check_refused(cut(text, [place]), f"position {len(before)} of the stream: a lone surrogate")

@@ -50,7 +50,7 @@ class Encoding:
             rows.check(tables)
 
     def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None, advance: Callable[[int], None]) -> None:
-        """Write all outputs. The random ids of an output depend only on its own documents."""
+        """Write all outputs. The random ids of an output depend only on the documents of this output."""
         for output in self._outputs:
             rows = self._rows[output.form]
             pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not randomness

@@ -36,14 +36,14 @@ def loaded(name: str) -> Any:
 
 
 def theirs(name: str, truncation_side: str = "right") -> Any:
-    """The tokenizer of `transformers` with the truncation side as an attribute, because its calls have no such argument."""
+    """The tokenizer of `transformers`, in which the truncation side is set as an attribute, because a call cannot set it."""
     reference = loaded(name)
     reference.truncation_side = truncation_side
     return reference
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Return the result of a call, or its error as text; a panic of Rust is a BaseException."""
+    """Return the result of a call, or the text of the error. All exceptions are caught, because a panic of Rust is a BaseException."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -99,7 +99,7 @@ def test_no_texts(kind: Any, rows: int) -> None:
 @examples(240)
 @given(st.lists(st.none() | st.text(st.sampled_from("ab unx[MASK]<s>é世\U0001f600\u0301\u1b44한"), max_size=20), max_size=12), st.data())
 def test_any_column(texts: list[str | None], data: st.DataObject) -> None:
-    """A slice of any column gives the same ids as its texts one by one."""
+    """A slice of any column gives the same ids as the texts in the slice one by one."""
     kind = data.draw(st.sampled_from(KINDS))
     first = data.draw(st.integers(0, len(texts)))
     assert checked(tokenizer().encode_arrow(column(texts, kind)[first:])) == ids(texts[first:])
@@ -173,7 +173,7 @@ def unproven(kind: Any) -> Any:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.large_string(), pa.large_binary()], ids=str)
 def test_rows_that_are_not_text_are_named(kind: Any) -> None:
-    """The message about a row that is not UTF-8 contains its number in the entire column and the position in the row."""
+    """If a row is not UTF-8, the message contains the row number in the entire column and the position in the row."""
     texts = unproven(kind)
     for given_column, row in ((texts, 3), (texts[2:], 1), (pa.chunked_array([texts[:3], texts[:0], texts[3:]]), 3), (texts[3:], 0)):
         with pytest.raises(fst.TextError, match=f"^row {row}, position 1: not UTF-8; ") as caught:
@@ -363,7 +363,7 @@ def test_first_bytes_of_every_character(before: int) -> None:
 
 
 def test_characters_do_not_span_rows() -> None:
-    """A character that the end of a row cuts is an error, although its two parts are adjacent in memory."""
+    """A character that is cut by the end of a row is an error, although both parts of the character are adjacent in memory."""
     for character in ("é", "世", "\U0001f600"):
         data = character.encode()
         for cut in range(1, len(data)):

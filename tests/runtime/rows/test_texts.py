@@ -133,7 +133,7 @@ def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw:
 
 
 def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None:
-    """The message about a malformed row contains its number in the batch, for any number of threads."""
+    """If a row is malformed, the message contains the row number in the batch, for any number of threads."""
     for unfit in ("a\ud800", b"a\xff"):
         rows = [unfit[:1]] * 200_000
         rows[150_000] = unfit

@@ -1,4 +1,4 @@
-"""Call methods of `sentencepiece` and of the package's stand-in for its processor, and compare the results."""
+"""Call methods of the processor of `sentencepiece` and of the package's stand-in for this processor, and compare the results."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def lack(found: dict[str, Any], letters: str, **model: Any) -> None:
 
 
 def rewritten(found: dict[str, Any], draw: random.Random) -> dict[str, Any]:
-    """Add normalizers to a tokenizer.json, and make its added tokens depend on their neighbours."""
+    """Add normalizers to a tokenizer.json, and set random flags of added tokens, so that matches depend on adjacent characters."""
     flags = ("single_word", "lstrip", "rstrip", "normalized")
     for token in found["added_tokens"]:
         token.update({flag: draw.random() < 0.3 for flag in flags})

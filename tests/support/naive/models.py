@@ -133,7 +133,7 @@ def encode(
 
 
 def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -> str:
-    """Join tokens into text, with a space before each token except the first and those with the `prefix`, which is removed."""
+    """Join tokens into text. A space precedes each token except the first token and tokens with the `prefix`; the prefix is removed."""
     parts = []
     for at, token in enumerate(tokens):
         part = token if at == 0 else token[len(prefix) :] if token.startswith(prefix) else " " + token

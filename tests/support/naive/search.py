@@ -103,7 +103,7 @@ class MecabDictionary(NamedTuple):
         return self.characters.get(char, ("DEFAULT",))
 
     def sorts(self, text: str, start: int) -> list[tuple[str, int, int, int]]:
-        """The words and unknown words that begin at a position, each with its surface."""
+        """The words and unknown words that begin at a position: surface, left id, right id and cost of each."""
         known = [word for word in self.words if text.startswith(word[0], start)]
         first = self.of(text[start])
         invoke, group, length = self.categories[first[0]]

@@ -111,7 +111,7 @@ def best_path(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
 
 
 def _score(piece: Piece, penalty: np.float32) -> np.float32:
-    """The score of a piece on a path; a user-defined piece nearly always wins, and longer ones have higher scores."""
+    """The score of a piece on a path. User-defined pieces have such high scores that they are nearly always on the best path."""
     if piece.type == USER_DEFINED:
         return np.float32(0.1 * (len(piece.text.encode()) - 1))
     return penalty if piece.type == UNKNOWN else np.float32(piece.score)
@@ -128,7 +128,8 @@ def _read_back(best: Sequence[tuple[np.float32, int, int] | None], text: str) ->
 
 
 def bpe_by_scores(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
-    """Repeatedly join the two neighbours that form the piece with the highest score, the leftmost of equal ones, until none form a piece.
+    """Repeatedly join the two neighbours that form the piece with the highest score, the leftmost if scores are equal, until no neighbours
+    form a piece.
 
     User-defined pieces are found first, the longest first, and are never joined. A piece of type UNUSED is split again at the end.
     """
