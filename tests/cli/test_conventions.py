@@ -152,7 +152,7 @@ class TestConventions:
 
     @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "bench", "explain"])
     def test_missing_table(self, command: str) -> None:
-        """A missing table gives exit code 1 and a message of one line with its name."""
+        """If the table is missing, the exit code is 1, and a message of one line contains the name of the table."""
         reason = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
         assert reason == f"Error: none.npz: {os.strerror(errno.ENOENT)}; check the name\n"
 

@@ -344,7 +344,7 @@ class TestOtherCommands:
     def test_no_text(
         self, data: bytes, what: str, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path
     ) -> None:
-        """The message about a document that is not text contains its position, and no options of other commands."""
+        """If a document is not text, the message contains the position of the document, but no options of other commands."""
         source = written(tmp_path / "in", data)
         more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
         reason = call(command, table, source, "--field", "text", *more, code=1).stderr
