@@ -76,7 +76,7 @@ def real(name: str) -> Two:
 
 
 def outcome(encoding: Any, name: str, *arguments: Any, **options: Any) -> Any:
-    """Read a property or call a method; return the result and its type, or the error and its message."""
+    """Read a property or call a method; return either the result and its type, or the error and its message."""
     try:
         member = getattr(encoding, name)
         found = member(*arguments, **options) if callable(member) else member

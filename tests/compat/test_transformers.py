@@ -339,7 +339,7 @@ def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Pa
 
 
 def test_transformers_may_be_missing() -> None:
-    """If `transformers` is not installed, `fst.hf` explains what to install, and the rest of the package works."""
+    """If `transformers` is not installed, `fst.hf` explains what to install, and the rest of this package works."""
     code = """
 import sys
 sys.modules["transformers"] = None
@@ -356,7 +356,7 @@ except ImportError as error:
 
 
 def test_older_transformers_is_refused(tables: WordPieceTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version of `transformers` before 5 is refused, and the message contains the version."""
+    """If the installed version of `transformers` is lower than 5, the stand-in raises an error that contains the version."""
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
     hf = importlib.import_module("fst.runtime.compat.transformers.hf")
     hf._class.cache_clear()

@@ -106,8 +106,8 @@ def test_calls(two: Two, call: Callable[[Any], Any]) -> None:
 @each_kind
 @pytest.mark.parametrize("options", [{}, {"padding": True, "truncation": True, "max_length": 9}, {"add_special_tokens": False}], ids=str)
 def test_texts_of_bytes(two: Two, options: dict[str, Any]) -> None:
-    """Ids, offsets, words and tokens equal those of `transformers`, even if a character of several tokens is next to a space or a
-    special token.
+    """Ids, offsets, words and tokens equal those of `transformers`, even if a character that is split into several tokens is next to a
+    space or a special token.
     """
     asked = {**options, "return_offsets_mapping": True, "return_special_tokens_mask": True, "return_length": True}
     two.same(lambda tokenizer: tokenizer(MORE_TEXTS, **asked))
@@ -172,8 +172,8 @@ def test_texts_from_ids(two: Two) -> None:
 
 @each_kind
 def test_tokens(two: Two) -> None:
-    """Tokens are converted to the same ids and texts as in `transformers`, including unknown tokens and tokens that are not spelled with
-    the letters for bytes.
+    """Tokens are converted to the same ids and texts as in `transformers`, including unknown tokens and tokens that are not spelled in
+    ByteLevel's letters.
     """
     tokens = [*two.own.tokenize(MORE_TEXTS[2]), "no such token", "", END]
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(tokens))

@@ -166,7 +166,7 @@ def test_pipelines(two: Two, model: Callable[[str], Any], name: str) -> None:
 
 
 def test_pipeline_is_saved(two: Two, model: Callable[[str], Any], tmp_path: Path) -> None:
-    """A pipeline that is saved with the stand-in can be loaded without it, and gives the same results."""
+    """A pipeline that is saved with the stand-in can be loaded without the stand-in, and gives the same results."""
     pipeline = library("transformers").pipeline
     saved = pipeline("feature-extraction", model=model("BertModel"), tokenizer=two.other)
     saved.save_pretrained(tmp_path)

@@ -33,7 +33,7 @@ def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> No
 
 
 def place_that_matters(draw: random.Random, size: int) -> int:
-    """Draw a byte of an array, most often one of the first or the last bytes."""
+    """Draw the position of a byte in an array, preferably among the first or the last bytes."""
     return draw.choice([draw.randrange(size), draw.randrange(min(size, FIRST)), size - 1 - draw.randrange(min(size, 8))])
 
 

@@ -1,4 +1,4 @@
-"""A machine that is defined outside the package is compiled, saved, loaded, proven and run like the machines of the package."""
+"""A machine that is defined outside this package is compiled, saved, loaded, proven and run like the machines of this package."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_encoder_of_a_toy_is_pickled(encoder: Encoder) -> None:
 
 
 def test_package_does_not_know_the_toy() -> None:
-    """No file of the package mentions the toy, because a machine needs only an entry in the registry."""
+    """No file of this package mentions the toy machine, because a machine needs only an entry in the registry."""
     for module in ("fst", "fst.runtime", "fst.compile", "fst.cli"):
         for path in Path(files(module).__str__()).rglob("*.py"):
             assert "toy" not in path.read_text(encoding="utf-8").lower().split(), path

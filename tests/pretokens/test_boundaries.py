@@ -172,7 +172,7 @@ def test_factors_decide_as_windows(name: str) -> None:
 
 
 def symbols_of_ascii(pattern: str) -> NDArray[np.uint8]:
-    """The symbols of ASCII characters, some of which have none, as if special tokens could begin with them."""
+    """Return the symbols of ASCII characters; some characters get no symbol, as if special tokens could begin with them."""
     symbols: NDArray[np.uint8] = compiled(pattern)[1].symbols[splitter(pattern).classes[:128]]
     symbols[[*b"<["]] = 255
     return symbols

@@ -174,7 +174,7 @@ def by_walk(by: Normalizer, added: AddedTokens, text: str) -> tuple[bytes, list[
 
 @some_cases
 def test_kernel_rewrites_as_the_walk(case: Case) -> None:
-    """The kernel normalizes texts like the walk, also in two steps, and skips a text only if normalization does not change it."""
+    """The kernel normalizes texts like the walk, in one step or in two, and skips a text only if normalization does not change it."""
     found = stage(case)
     rows = sample(TEXTS, 4)
     expected = [by_walk(found.by, found.added, row) for row in rows]

@@ -237,7 +237,7 @@ FAR_ENDS = (r"a+b|[\s\S]", r" *\n|[\s\S]", r"[\s\S]*?x|[\s\S]", r"(?:aaa)*b|[\s\
 
 
 def far_ended(pattern: str) -> Json:
-    """A tokenizer.json whose ids show where pre-tokens begin."""
+    """Make a tokenizer.json whose ids show where pre-tokens begin."""
     return {**byte_level(pattern, [(b"a", b"a"), (b"a", b"b"), (b" ", b" ")]), "decoder": None}
 
 
@@ -294,7 +294,7 @@ each_machine = pytest.mark.parametrize(
 
 @cache
 def document(name: str) -> Json:
-    """A tokenizer.json with the given pre-tokenizers, whose offsets are not trimmed."""
+    """Make a tokenizer.json with the given pre-tokenizers, whose offsets are not trimmed."""
     parts = byte_level("a", MORE_MERGES, special=(*SPECIAL, SPECIAL_OF_CLIP[0]))
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     parts["added_tokens"] = [{**token, **flags} for token in parts["added_tokens"]]
@@ -404,7 +404,7 @@ UNITS_OF_BYTES = (*"123òé世²³¼½ab !籲粲ɲ😀💲", "123", "...", "粲�
 
 
 def behind_bytes(parts: Sequence[Json], **model: Any) -> Json:
-    """A tokenizer.json with the given pre-tokenizers, and with merges across some of the boundaries that they set."""
+    """Make a tokenizer.json with the given pre-tokenizers, and with merges across some of the boundaries that they set."""
     decoder = {"type": "ByteLevel", **dict.fromkeys(BYTE_LEVEL_FLAGS, True)}
     pre_tokenizer = {"type": "Sequence", "pretokenizers": [*parts]}
     return {**byte_level("a", MERGES_ACROSS, **model), "version": "1.0", "decoder": decoder, "pre_tokenizer": pre_tokenizer}
@@ -418,8 +418,8 @@ def table_of(parts: Json) -> BpeTable:
 
 @pytest.mark.parametrize("name", BEHIND)
 def test_digits_among_bytes(name: str) -> None:
-    """If Digits follows ByteLevel, it splits at letters for bytes that are numeric characters, even inside a character of the text, as
-    in `tokenizers`.
+    """If Digits follows ByteLevel, it splits at those letters for bytes that are numeric, even inside a character of the text, as in
+    `tokenizers`.
     """
     parts, draw = behind_bytes(BEHIND[name]), random.Random(name)
     table = table_of(parts)

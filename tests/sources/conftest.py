@@ -31,7 +31,7 @@ def ranks(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The path of a tokenizer.json that all tests of a module use."""
+    """The path of a tokenizer.json, which all tests of a module use."""
     return tmp_path_factory.mktemp("documents") / "tokenizer.json"
 
 
@@ -52,5 +52,5 @@ def read(file: Path) -> Read:
 
 @pytest.fixture(scope="module")
 def auto() -> Any:
-    """The AutoTokenizer of `transformers`."""
+    """Import AutoTokenizer from `transformers`."""
     return pytest.importorskip("transformers", reason="the reference for folders").AutoTokenizer.from_pretrained

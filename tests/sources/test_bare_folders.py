@@ -32,8 +32,8 @@ def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["no settings", "settings"])
 def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp_path: Path) -> None:
-    """A folder with a vocab.txt, and a tokenizer_config.json without a class, compiles to the BertTokenizer of `transformers` with these
-    settings.
+    """If a folder has a vocab.txt, and a tokenizer_config.json without a class, it compiles to BertTokenizer of `transformers` with
+    these settings.
     """
     transformers = pytest.importorskip("transformers", reason="the reference for folders")
     folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})

@@ -32,7 +32,7 @@ def added(content: str, number: int, **settings: Any) -> dict[str, Any]:
 
 
 def template(single: list[tuple[str, int]], pair: list[tuple[str, int]]) -> dict[str, Any]:
-    """A TemplateProcessing that is made from pairs: a token (or A or B for the texts) and its type id."""
+    """Make a TemplateProcessing from pairs of a token (or A or B for the texts) and its type id."""
     pieces = [
         [{"Sequence" if name in "AB" else "SpecialToken": {"id": name, "type_id": type_id}} for name, type_id in side]
         for side in (single, pair)
@@ -43,7 +43,7 @@ def template(single: list[tuple[str, int]], pair: list[tuple[str, int]]) -> dict
 
 
 def source(**parts: Any) -> dict[str, Any]:
-    """BERT's tokenizer.json, in which the given parts are replaced."""
+    """Make BERT's tokenizer.json, in which the given parts are replaced."""
     flags = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     settings = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, **parts.pop("model", {})}
     return {

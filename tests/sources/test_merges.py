@@ -68,7 +68,7 @@ def test_type_may_be_missing(path: Path) -> None:
 
 
 def test_tokens_of_other_letters_are_names_alone(path: Path) -> None:
-    """A token that is not spelled with the letters for bytes has an id, but is never found in a text."""
+    """A token that is not spelled in ByteLevel's letters for bytes has an id, but is never found in a text."""
     written = document(model=model([*TOKENS, "▁", "▁a"], [*MERGES, ["▁", "a"]]))
     source = source_of(path, written)
     assert source.model.names["▁a"] == 260

@@ -150,7 +150,7 @@ def test_patterns_are_those_of_the_installed_reference() -> None:
 
 
 def test_live_encoding_takes_no_options() -> None:
-    """For an Encoding of `tiktoken`, which is complete, options are refused."""
+    """For an Encoding of `tiktoken`, all options are refused, because it already contains the pattern and the special tokens."""
     library = pytest.importorskip("tiktoken", reason="the reference")
     encoding = library.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=RANKS, special_tokens={"<|end|>": 400})
     assert read(encoding, {}, "BPE").added.ids == {"<|end|>": 400}
@@ -162,7 +162,7 @@ def test_live_encoding_takes_no_options() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
-    """A folder with one file of ranks is read like this file, also with options, if the file is compressed, and if there are unrelated
+    """A folder with one file of ranks is read like this file, even with options, if the file is compressed, and if there are unrelated
     files.
     """
     (ranks.parent / "config.json").write_text("{}", encoding="utf-8")

@@ -45,7 +45,7 @@ from fst.compile.sources import read as sources
 
 
 def without_special_ids(tokens: Mapping[str, int]) -> Document:
-    """A tokenizer.json with unusual ids, whose post-processor adds no special tokens."""
+    """Make a tokenizer.json with unusual ids, whose post-processor adds no special tokens."""
     return document(tokens, post_processor=None, added_tokens=[added(tokens["[UNK]"], "[UNK]")])
 
 

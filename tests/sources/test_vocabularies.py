@@ -40,7 +40,7 @@ NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f\x00\x08\x7f\u180e\u200b\u200c\u2060\ufeff"
 
 
 def read_both(file: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
-    """Read a vocab.txt with the package and with `tokenizers`."""
+    """Read a vocab.txt with this package and with `tokenizers`."""
     file.write_bytes(data)
     return dict(sources.read(file, {}).model.tokens), models.WordPiece.read_file(str(file))
 
@@ -164,7 +164,7 @@ def test_oversized_source_is_refused_unread(tmp_path: Path) -> None:
 
 
 def from_ranks(file: Path) -> Any:
-    """Compile a file of ranks with the name of a known encoding."""
+    """Compile a file of ranks with the name of a known `tiktoken` encoding."""
     return bpe(file, encoding="gpt2")
 
 

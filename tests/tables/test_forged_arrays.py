@@ -137,7 +137,7 @@ ROWS: dict[str, Corruption] = {
 
 
 def class_where(condition: Callable[[Array, Array], Array], last: bool = False) -> Callable[[WordPieceTable], int]:
-    """Return a function that finds record A of the first or last class with given kinds and labels, except class 0."""
+    """Return a function that finds record A of the first or last character class whose kind and label meet a condition, except class 0."""
 
     def find(tables: WordPieceTable) -> int:
         records = tables.classes[2::2]
@@ -157,17 +157,17 @@ FIRST_END = class_where(lambda kind, label: (label == 0) & (kind != OTHER))
 
 
 def second(first: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable], int]:
-    """Return a function that finds record B of a class."""
+    """Return a function that finds record B (the second of two records) of a character class."""
     return lambda tables: first(tables) + 1
 
 
 def record(find: Callable[[WordPieceTable], int], next_state: Any = 0, label: Any = 0, output: Any = 0, kind: Any = NONE) -> Corruption:
-    """Replace record A of a class."""
+    """Replace record A (the first of two records) of a character class."""
     return put("classes", find, lambda tables: pack(*(new(tables) if callable(new) else new for new in (next_state, label, output, kind))))
 
 
 def list_of(*symbols: Any) -> Corruption:
-    """Replace the list of a class of kind LIST by given classes, with their ranks."""
+    """Replace the list in a character class of kind LIST by given classes, with their ranks."""
     return both(
         record(LISTED, next_state=size("symbols"), kind=LIST),
         array("symbols", lambda old: np.append(old, [len(symbols), *symbols])),
@@ -180,7 +180,7 @@ def number_of(find: Callable[[WordPieceTable], int]) -> Callable[[WordPieceTable
 
 
 def swapped(first: Callable[[WordPieceTable], int], other: Callable[[WordPieceTable], int]) -> Corruption:
-    """Swap two classes."""
+    """Swap two character classes."""
 
     def corrupt(tables: WordPieceTable) -> WordPieceTable:
         classes = tables.classes.copy()
@@ -192,12 +192,12 @@ def swapped(first: Callable[[WordPieceTable], int], other: Callable[[WordPieceTa
 
 
 def flagged(flags: int) -> Corruption:
-    """Set additional flags of a class of kind LIST."""
+    """Set additional flags of a character class of kind LIST."""
     return put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, flags, NONE))
 
 
 def class_of(char: str) -> Callable[[WordPieceTable], int]:
-    """Return a function that finds record A of a character's class."""
+    """Return a function that finds record A of the class of a given character."""
     return lambda tables: 2 * tables.class_of(ord(char))
 
 
@@ -331,7 +331,7 @@ SPECIALS: dict[str, Corruption] = {
 
 
 def value_of(word: bool) -> Callable[[WordPieceTable], int]:
-    """Return a function that finds the value of a word, or of the empty word."""
+    """Return a function that finds the value of a word, or of the empty word, in the table of words."""
     return lambda tables: 4 * int(np.flatnonzero((tables.words[0::4] > 0) == word)[0]) + 3
 
 

@@ -105,7 +105,7 @@ def zipped(parts: Mapping[str, bytes] | list[tuple[str, bytes]], comment: bytes 
 
 
 def resaved(data: bytes, save: Callable[..., None]) -> bytes:
-    """Load a file with numpy and save it again with a function of numpy."""
+    """Load a file with numpy, and save its arrays again with numpy."""
     stream = io.BytesIO()
     with np.load(io.BytesIO(data)) as arrays:
         save(stream, **arrays)

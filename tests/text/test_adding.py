@@ -171,7 +171,7 @@ def test_embeddings_have_room_for_all_ids() -> None:
 
 
 def test_names_with_white_space_keep_their_ids() -> None:
-    """A token that is not spelled with the letters for bytes has the same id as in its tokenizer.json, even if it is also an added
+    """A token that is not spelled in ByteLevel's letters for bytes keeps its id from the tokenizer.json, even if it is also an added
     token.
     """
     names = {"<a b>": 0, **{letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()), 1)}}

@@ -298,7 +298,7 @@ def test_every_character_in_four_contexts(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(REAL, 4))
 def test_corpora_by_real_normalizers(name: str) -> None:
-    """With real normalizers, the corpora get the same ids and offsets as in `tokenizers`, also if they are decomposed or have line ends
+    """With real normalizers, the corpora get the same ids and offsets as in `tokenizers`, even if they are decomposed or have line ends
     of two characters.
     """
     for path in sorted((SHARED / "corpora").iterdir()):

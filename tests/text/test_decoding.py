@@ -43,7 +43,9 @@ ids_of_bytes = st.lists(
 
 
 def document(**parts: Any) -> dict[str, Any]:
-    """A tokenizer.json with all bytes, a few longer tokens, and added tokens, some of which consist of letters for bytes."""
+    """Make a tokenizer.json with all bytes, a few longer tokens, and added tokens, some of which consist of ByteLevel's letters for
+    bytes.
+    """
     kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     bare = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     added = [

@@ -272,7 +272,7 @@ def test_no_words_give_special_tokens_and_alphabet() -> None:
 
 
 def test_bytes_follow_the_letters_of_byte_level() -> None:
-    """In a byte-level pipeline, words consist of bytes, all 256 letters for bytes have ids, and these ids are in the order of the
+    """In a byte-level pipeline, words consist of bytes, and all 256 letters that ByteLevel uses for bytes have ids, in the order of the
     letters.
     """
     from tokenizers import pre_tokenizers

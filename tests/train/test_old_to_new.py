@@ -166,7 +166,7 @@ def test_most_used_tokens_stay() -> None:
 
 
 def test_parts_of_kept_tokens_stay() -> None:
-    """If a token of BPE is kept, the parts from which its merges make it are kept, too, even if they never occur as tokens."""
+    """If a token of BPE is kept, so are the parts from which merges make this token, even if they never occur as tokens."""
     ids = {token: number for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])}
     tok = Tokenizer(models.BPE(ids, [("a", "b"), ("ab", "c"), ("c", "a")]))
     trimmed = fst.train.trim(tok, {"abc": 9, "ca": 8, "bcc": 1}, 5)
@@ -259,7 +259,7 @@ def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[s
 
 
 def test_unknown_text_is_in_no_new_token() -> None:
-    """No new token contains an unknown character, or the byte tokens of a character."""
+    """No new token contains an unknown character or the byte tokens of such a character."""
     tokens = {"<unk>": 0, "a": 1, "b": 2, **{f"<0x{byte:02X}>": 3 + byte for byte in range(256)}}
     live = Tokenizer(models.BPE(tokens, [], unk_token="<unk>", byte_fallback=True))
     extended = fst.train.extend(live, {"aéb": 9, "ab": 1, "éé": 5}, 3)

@@ -138,7 +138,9 @@ def test_seeds_are_all_frequent_substrings(words: dict[str, int]) -> None:
 @examples(40)
 @given(CORPORA)
 def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> None:
-    """The expected count of a piece is the sum over all segmentations of the words, weighted by their probability."""
+    """The expected count of a piece is the sum of its counts in all segmentations of the words, weighted by the probability of each
+    segmentation.
+    """
     run = run_of(words)
     state, expected = run.begin(), np.zeros(len(run.seeds.scores))
     trainer.EXPECT.call(run.lattices, run._scores_of(state), run.sums.best, run.sums.second, expected)
@@ -195,7 +197,7 @@ def test_texts_as_referred(name: str, size: int, vocab_size: int) -> None:
 
 @needs_shared
 def test_bytes_are_spelled_as_referred() -> None:
-    """In a byte-level pipeline, words consist of bytes, and pieces are spelled with the letters for bytes, as in `tokenizers`."""
+    """In a byte-level pipeline, words consist of bytes, and pieces are spelled in ByteLevel's letters for bytes, as in `tokenizers`."""
     words = corpus("docs_ja.md", 12_000, pre_tokenizers.ByteLevel(add_prefix_space=False))
     letters = {letter: byte for byte, letter in fst.pretokens.byte_letters.LETTERS.items()}
     raw = Words.of_pairs((bytes(letters[letter] for letter in word), count) for word, count in words.items())
@@ -204,7 +206,7 @@ def test_bytes_are_spelled_as_referred() -> None:
 
 
 def test_alphabet_that_fills_the_size_as_referred() -> None:
-    """If the characters alone fill the size, all other pieces are added, too, as in `tokenizers`, but "exact" adds none."""
+    """If the characters alone fill the size, all other pieces are still added, as in `tokenizers`, but "exact" adds none."""
     words = {"abcdefgh": 1, "ijklmnop": 1, "abab": 5, "cdcd": 5, "efgefg": 5, "xabcd": 3, "yefg": 3}
     size = len({*"".join(words)})
     assert_as_referred(words, vocab_size=size)
@@ -264,7 +266,7 @@ def test_exact_scores_rare_characters_below_frequent_ones() -> None:
 @examples(30)
 @given(CORPORA)
 def test_counts_cover_the_words(words: dict[str, int]) -> None:
-    """The counts of tokens add up the tokens of one segmentation of all words."""
+    """The counts of tokens are the numbers of their occurrences in one segmentation of all words."""
     result = trained(words, vocab_size=20)
     letters = sum(len(token) * count for token, count in zip(result.vocabulary, result.counts.tolist(), strict=True))
     assert letters == sum(len(word) * count for word, count in words.items())

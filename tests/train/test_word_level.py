@@ -45,7 +45,7 @@ def test_result_states_what_cut_the_words(options: dict[str, Any], stopped: str)
 
 
 def test_words_of_bytes_are_spelled_with_the_letters_of_byte_level() -> None:
-    """In a byte-level pipeline, words are spelled with the letters for bytes."""
+    """In a byte-level pipeline, words are spelled in ByteLevel's letters for bytes."""
     assert [*word_level(Words.of_pairs([(b" \xff", 1)]), pipeline=SPLITTERS["gpt2"]).vocabulary] == ["Ġÿ"]
 
 

@@ -32,7 +32,7 @@ CLIP = SHARED / "vocab_bpe/clip/tokenizer.json"
 
 
 def document(affixes: Affixes, merges: Merges, pattern: str) -> Json:
-    """A tokenizer.json in which each byte has a token for each position in a word; `merges` contains such tokens."""
+    """Make a tokenizer.json in which each byte has a token for each position in a word; `merges` lists merges of these tokens."""
     single = [affixes.name(part) for byte in range(256) for part in affixes.places(byte)]
     made = [left + right[len(affixes.prefix) :] for left, right in merges]
     names = {spelled(name): number for number, name in enumerate(dict.fromkeys([*single, *made]))}

@@ -1,4 +1,4 @@
-"""The automaton of BPE: merge lists, states, rows of the table, proof and walk."""
+"""The automaton of BPE is built from a merge list, stored in the rows of a table, checked by the proof, and run by the walk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SlowState = tuple[bytes, tuple[SlowItem, ...]]
 
 
 class Machine(NamedTuple):
-    """A merge list, its automaton, its table, and the other objects that are built from it."""
+    """A merge list, and the automaton, the table and the other objects that are built from this list."""
 
     merges: Merges
     tokens: Canonical
@@ -121,7 +121,7 @@ def raw(token: str) -> bytes:
 
 
 def reference(merges: Merges) -> BPE:
-    """The BPE model of `tokenizers` for a merge list."""
+    """Make the BPE model of `tokenizers` for a merge list."""
     tokens = {spelled(token): number for token, number in merges.tokens.items()}
     return BPE(tokens, [(spelled(left), spelled(right)) for left, right in merges.pairs])
 
@@ -148,7 +148,7 @@ def test_definition_is_the_reference() -> None:
 @given(some.dictionaries(some.text("ab", min_size=2, max_size=7).map(str.encode), some.integers(0, 99), max_size=20), some.text("ab"))
 @examples(1000, deadline=None)
 def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> None:
-    """If ranks of tokens are converted to merges, the merges give the same tokens as the ranks, for any ranks."""
+    """If any ranks of tokens are converted to merges, the merges give the same tokens as the ranks."""
     order = sorted(tokens, key=lambda token: (tokens[token], token))
     ranks = {token: rank for rank, token in enumerate([*ATOMS, *order])}
     merges = Merges.of_ranks(ranks)
@@ -157,7 +157,7 @@ def test_ranks_of_tokens_are_merges(tokens: Mapping[bytes, int], text: str) -> N
 
 
 def last_merges(merges: Merges) -> dict[bytes, tuple[bytes, bytes, int]]:
-    """The left part, right part and rank of the last merge of every canonical token, computed by the definition of BPE."""
+    """Compute, by the definition of BPE, the left part, right part and rank of the last merge of every canonical token."""
     ranks = {pair: rank for rank, pair in enumerate(merges.pairs)}
     found = {}
     for token in merges.tokens:
@@ -210,7 +210,7 @@ def test_faulty_lists_are_refused(tokens: Mapping[bytes, int], pairs: Pairs, fau
 
 
 def test_bytes_that_no_text_has_need_no_token() -> None:
-    """A vocabulary may lack the bytes that never occur in UTF-8: the other bytes are encoded as usual, and the table passes its proof."""
+    """A vocabulary may lack the bytes that never occur in UTF-8, and the table still passes the proof and encodes all other bytes."""
     tokens = {atom: number for atom, number in BYTES.items() if atom[0] not in (0xC0, 0xC1) and atom[0] < 0xF5}
     machine = machine_of(Merges({**tokens, b"ab": 300}, [(b"a", b"b")]))
     assert machine.encode(b"aab\xf4") == [b"a", b"ab", b"\xf4"]

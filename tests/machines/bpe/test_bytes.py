@@ -142,7 +142,7 @@ def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
 @each_way_pattern
 @pytest.mark.sampled
 def test_special_tokens_anywhere(pattern: str) -> None:
-    """Kernel and walk give the same ids for texts of special tokens and their prefixes, also as streams that are cut anywhere."""
+    """Kernel and walk give the same ids for texts of special tokens and their prefixes, even if the texts are streamed and cut anywhere."""
     draw = random.Random(pattern)
     table, tokenizer = special_machine(pattern)
     for seed in sample(range(1_000), 40):

@@ -89,7 +89,7 @@ def defined(model: Json, piece: str) -> list[int]:
 @given(model=models(), texts=some.lists(some.text(some.sampled_from(ALPHABET + UNKNOWN), max_size=12), min_size=1, max_size=8))
 @examples(400, deadline=None)
 def test_small_models(model: Json, texts: list[str]) -> None:
-    """For small models, ids equal those of the naive implementation and of `tokenizers`, and so do offsets, unless the package refuses
+    """For small models, ids equal those of the naive implementation and of `tokenizers`, and so do offsets, unless this package refuses
     to compute them.
     """
     source = document(model)
@@ -160,7 +160,7 @@ class Known(NamedTuple):
 
 @cache
 def known(name: str) -> Known:
-    """The vocabulary of a folder, or Mistral's vocabulary with other components."""
+    """Compile the vocabulary of a folder, or Mistral's vocabulary with other components."""
     path = VOCABULARIES / (name if name in FILES else "mistral01") / "tokenizer.json"
     source = json.loads(path.read_text(encoding="utf-8"))
     parts = PARTS.get(name, {})
@@ -262,7 +262,7 @@ def test_walk(name: str) -> None:
 @needs_shared
 @pytest.mark.parametrize("name", thinned(["mistral01", "llama 2", "sqlpilot", "gemma", "split", "unknown"], 3))
 def test_every_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every method that encodes gives the same ids as `tokenizers`, also for a text that is read in parts."""
+    """Every method that encodes gives the same ids as `tokenizers`, even if a text is read in parts."""
     draw, found = random.Random(name), known(name)
     texts = ["", *(mixed(name, draw, 12) for _ in range(9)), ""]
     hold_every_way(found.tokenizer, texts, [encoding.ids for encoding in found.reference.encode_batch(texts)], draw)

@@ -67,7 +67,7 @@ def tokenizer_of(table: BpeTable) -> BpeTokenizer:
 
 @cache
 def english() -> BpeTable:
-    """A table with an automaton, a table of words, special tokens, a normalizer, and a pre-tokenizer that drops whitespace."""
+    """Compile a table with an automaton, a table of words, special tokens, a normalizer, and a pre-tokenizer that drops whitespace."""
     merges = [(b"t", b"h"), (b"th", b"e"), (b"i", b"n"), (b"in", b"g"), (b"x", b"x"), (b"xx", b"xx"), (b"\xc3", b"\xa9"), (b"a", b"n")]
     found = byte_level(GPT2, merges, (), ("<s>", "</s>"))
     found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})
@@ -224,7 +224,7 @@ def test_a_long_run(share: float) -> None:
     share=some.sampled_from([0, 1]),
 )
 def test_reference_of_none_and_all(merges: Merges, rows: list[str], ignore_merges: bool, share: int) -> None:
-    """If no merge or every merge is skipped, ids and offsets equal those of `tokenizers`, also with `ignore_merges`."""
+    """If no merge or every merge is skipped, ids and offsets equal those of `tokenizers`, both with and without `ignore_merges`."""
     source = {**byte_level(ONE_PIECE, merges, (b"ab", b"aba"), ignore_merges=ignore_merges, dropout=float(share)), **NO_COMPONENTS}
     reference = Tokenizer.from_str(json.dumps(source)).encode_batch(rows)
     tokenizer = fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
@@ -460,7 +460,7 @@ def test_wrong_dropout_of_a_source(share: Any) -> None:
 
 
 def assemble_with(merges: Merges, share: Any) -> BpeTable:
-    """The table of a tokenizer.json with a given dropout."""
+    """Compile a tokenizer.json with a given dropout to a table."""
     return assemble(of_document(byte_level(ONE_PIECE, merges, dropout=share), Path("tokenizer.json")), "auto")
 
 

@@ -43,7 +43,7 @@ each_setting = pytest.mark.parametrize("name", SETTINGS)
 
 
 def source(lacking: bytes, merges: Merges = MERGES, **model: Any) -> dict[str, Any]:
-    """A tokenizer.json without the bytes `lacking` and without the merges that contain them."""
+    """Make a tokenizer.json without the bytes in `lacking` and without the merges that contain them."""
     left = [(first, second) for first, second in merges if not {*lacking} & {*first, *second}]
     found = {**byte_level(PATTERN, left, special=[UNKNOWN]), **NO_COMPONENTS}
     vocabulary = {token: number for token, number in found["model"]["vocab"].items() if token not in map(spelled, singles(lacking))}

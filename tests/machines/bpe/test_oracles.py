@@ -1,4 +1,4 @@
-"""Cases from the BPE tests of other projects.
+"""Cases from the BPE tests of other projects give the results that these projects expect.
 
 Each row of `oracles/bpe_unigram/*.jsonl` is run, or left out for one of the reasons in `LEFT_OUT`. Other tests compare patterns.
 """
@@ -69,7 +69,7 @@ RUN = [
 
 @pytest.mark.parametrize("row", RUN)
 def test_package_agrees_with_other_projects(row: Row) -> None:
-    """The ids and texts equal the results that another project's test expects."""
+    """The ids and texts equal the results that the test of another project expects."""
     tok, text, around = tokenizer_of(row), row["input"], row["config"].get("add_special_tokens", False)
     is_split = row["config"].get("is_pretokenized", False)
     ids = tok(text, row.get("text_pair"), add_special_tokens=around, is_split_into_words=is_split)["input_ids"]

@@ -94,8 +94,8 @@ NORMALIZERS: list[dict[str, Any]] = [
 def test_normalizers(
     normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
 ) -> None:
-    """Normalized keywords are found in the normalized text, and a match covers complete characters of the raw text and the dropped
-    characters after them.
+    """Normalized keywords are found in the normalized text, and a match covers complete characters of the raw text, plus the characters
+    after them that normalization drops.
     """
     by = keywords(["b"], normalizer=normalizer).metadata.text.normalizer
     assert by
@@ -142,7 +142,7 @@ REPEATED = ["a" * size for size in range(1, 1_001)]
 
 
 def test_overlapping_tables_grow_with_their_keywords() -> None:
-    """A table for overlapping search has only one row per keyword, although at each position of a text every keyword may match."""
+    """A table for overlapping search has only one row per keyword, although all keywords may match at the same position of a text."""
     table = keywords(REPEATED, match_kind="overlapping")
     assert table.matches.shape == (1_001, 2)
     assert len(table.entries) < 3_000
@@ -165,8 +165,8 @@ def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.M
 
 
 def test_equal_keywords() -> None:
-    """If several keywords are equal, also after case folding, a search finds the first keyword, and an overlapping search finds all of
-    them in their order.
+    """If several keywords are equal, or become equal by case folding, a search finds the first of them, and an overlapping search finds
+    all of them in their order.
     """
     listed = ["a", "ba", "A", "a"]
     for kind in KINDS[:3]:

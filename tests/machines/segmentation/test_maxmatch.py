@@ -99,7 +99,7 @@ def test_characters_of_several_bytes(direction: str, words: list[str], texts: li
 @examples(300)
 @given(words=WORDS, texts=TEXTS)
 def test_backward_is_forward_of_the_reverse(words: list[str], texts: list[str]) -> None:
-    """Segmentation from the end of a text gives the reversed tokens that the reversed text has with reversed words."""
+    """If a text and all words are reversed, segmentation from the start gives the reversed tokens of segmentation from the end."""
     backward = fst.Segmenter(maxmatch(words, BACKWARD))
     forward = fst.Segmenter(maxmatch([word[::-1] for word in words]))
     expected = [[token[::-1] for token in forward.segment(text[::-1])][::-1] for text in texts]
@@ -191,7 +191,7 @@ def drawn(draw: random.Random) -> list[str]:
 
 
 def test_streams_give_tokens_when_they_are_certain() -> None:
-    """A stream, cut anywhere, returns each token as soon as the next text cannot make it longer."""
+    """A stream, cut anywhere, returns each token as soon as no further text could make the token longer."""
     draw = random.Random(0)
     for words in DICTIONARIES:
         segmenter = fst.Segmenter(maxmatch(words))

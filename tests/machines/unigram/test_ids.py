@@ -168,7 +168,7 @@ def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("config", [None, {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "</s>", "unk_token": "<unk>"}])
 def test_folders(config: Json | None, tmp_path: Path) -> None:
-    """A folder is compiled as its tokenizer.json, plus the tokens of its other files, with the same ids as in `transformers`."""
+    """A folder is compiled from its tokenizer.json and the added tokens in its other files, and gives the same ids as `transformers`."""
     (tmp_path / "tokenizer.json").write_text(json.dumps(document([("<unk>", 0.0), ("a", -1.0)])))
     tokens, text = ["<unk>", "a"], "a</s>b"
     if config:
@@ -195,7 +195,9 @@ def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
 
 
 def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
-    """A model with byte_fallback is refused if the symbol for spaces is not a token, because it would become bytes."""
+    """A model with byte_fallback is refused if the symbol for spaces is not a token, because spaces would become the bytes of this
+    symbol.
+    """
     whole = document([("<unk>", 0.0), ("a", -1.0), *BYTES], byte_fallback=True, pre_tokenizer=spaced())
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
     with pytest.raises(UnsupportedError, match="represents a space, is unknown"):

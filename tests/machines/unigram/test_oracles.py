@@ -51,7 +51,7 @@ def tokenizer(vocab: str) -> fst.Tokenizer:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", RUN)
 def test_package_agrees_with_other_projects(row: Row) -> None:
-    """The ids and texts equal the results that another project's test expects."""
+    """The ids and texts equal the results that the test of another project expects."""
     tok, around = tokenizer(json.dumps(row["vocab"])), row["config"].get("add_special_tokens", False)
     ids = tok(row["input"], row.get("text_pair"), add_special_tokens=around)["input_ids"]
     numbers = (tok.token_to_id(token) if isinstance(token, str) else token for token in row["expected"])

@@ -268,8 +268,8 @@ def best_of(table: UnigramTable, vocabulary: Sequence[tuple[str, float]], text: 
 @examples(300)
 @given(TOKENS, some.text("abé<unk>", max_size=9), some.integers(1, 40))
 def test_nbest_is_the_enumeration(tokens: dict[str, float], text: str, most: int) -> None:
-    """The n best segmentations of a word, including ties, are the first n of an enumeration of all segmentations, and the first has the
-    same ids as `encode` gives.
+    """The n best segmentations of a word, including ties, are the first n of an enumeration of all segmentations, and the first gives
+    the ids of `encode`.
     """
     vocabulary = [*{"<unk>": -1.0, **tokens}.items()]
     table, tokenizer = tokenizer_of(built(document(vocabulary)))
@@ -374,7 +374,7 @@ def test_nbest_of_sentencepiece() -> None:
 
 
 def hold_sentencepiece(processor: Any, tokenizer: UnigramTokenizer, rows: Sequence[str], changed: Callable[[str], str] = str) -> None:
-    """Compare the n best segmentations of texts with those of `sentencepiece`, which reads the texts after `changed`.
+    """Compare the n best segmentations of texts with those of `sentencepiece`, for which `changed` is applied to each text.
 
     Scores agree up to the precision of float32. Segmentations with nearly equal scores may be in any order, or be missing at the end.
     """

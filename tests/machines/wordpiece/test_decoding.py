@@ -40,7 +40,7 @@ SAYING = document(SAID, added_tokens=[*document()["added_tokens"], added(99, X),
 
 @pytest.fixture(scope="module")
 def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.Tokenizer, Tokenizer]]:
-    """For each decoder, a tokenizer of this package and a tokenizer of `tokenizers`."""
+    """For each decoder, make a tokenizer of this package and a tokenizer of `tokenizers`."""
     file = tmp_path_factory.mktemp("decoders") / "tokenizer.json"
     made = {}
     for name, decoder in DECODERS.items():

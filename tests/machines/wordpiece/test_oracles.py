@@ -281,7 +281,7 @@ def oracle_rows() -> Iterator[tuple[str, Row]]:
 
 
 def paper_plan() -> Plan:
-    """Plan the example in Figure 1 of the paper, with its vocabulary, its words and their tokens."""
+    """Plan the example in Figure 1 of the paper: its vocabulary, and the tokens that it expects for several words."""
     paper = json.loads((SHARED / "oracles/paper_figure1.json").read_text(encoding="utf-8"))
     tokens, named = with_unknown(paper["figure1a_vocabulary"], "<unk>")
     words = [*paper["derived_word_cases"], *paper["corner_cases_from_paper"]]

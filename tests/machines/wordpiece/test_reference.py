@@ -85,7 +85,7 @@ def test_every_character_in_a_vocabulary_of_characters(setting: str, context: st
 
 @functools.lru_cache(maxsize=1)
 def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
-    """For a vocabulary of characters and one set of options, a tokenizer of this package and a tokenizer of `tokenizers`."""
+    """Make a tokenizer of this package and a tokenizer of `tokenizers` from a vocabulary of single characters and one set of options."""
     return Pair(reference(letters(), **SETTINGS[setting]), fst.Tokenizer(wordpiece(letters(), **SETTINGS[setting])))
 
 
@@ -146,7 +146,7 @@ def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
 @needs_shared
 @each_vocabulary
 def test_hostile_texts(name: str) -> None:
-    """Texts made to break programs get the same ids as in `tokenizers`."""
+    """Texts that were made to break programs get the same ids as in `tokenizers`."""
     pair_of(name).check(hostile())
 
 

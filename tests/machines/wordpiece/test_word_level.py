@@ -28,7 +28,7 @@ WORDS = some.sampled_from(PIECES)
 
 
 def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
-    """A WordLevel model of `tokenizers`."""
+    """Make a WordLevel model of `tokenizers`."""
     tokens = ["[UNK]", *dict.fromkeys(word for word in words if word not in ("", "[UNK]"))]
     made = Tokenizer(models.WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
     if SPLITS[split]:
