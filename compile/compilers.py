@@ -32,7 +32,7 @@ class Compiler(NamedTuple):
         function: the name of the public function that compiles models of this kind.
         text: reads the ``normalizer`` and the ``pre_tokenizer`` of a ``tokenizer.json``.
         model: reads the ``model`` of a ``tokenizer.json``, given the text pipeline.
-        decoder: the only supported type of the ``decoder``.
+        decoder: the type of ``decoder`` that tables of this kind support.
         assemble: compiles a source of this kind into a table with a given layout.
     """
 

@@ -51,7 +51,7 @@ def filled(rows: RowFormat, slots: Ints, width: int, own: Any, noun: str) -> Arr
     Args:
         rows: the format.
         slots: the slot of each state.
-        width: the number of slots that look-ups in a row can reach.
+        width: 1 + the maximum distance between the slot of a state and a slot that look-ups in its row can read.
         own: the entry in each state's slot, or one entry for all states.
         noun: the name of the automaton in messages.
 

@@ -50,7 +50,7 @@ class Repeat:
 
 @dataclass(frozen=True, eq=False)
 class Atomic:
-    """The first match of a part, without backtracking into it. A possessive repetition is an atomic group."""
+    """A part whose first match is final: the search does not backtrack into it. A possessive repetition is an atomic group."""
 
     body: Node
 

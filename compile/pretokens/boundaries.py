@@ -8,7 +8,7 @@ there. After `MAX_STEPS` steps of simulation, all further windows remain undecid
 
 The symbols of windows are the splitter's classes. Some classes are merged, because with fewer distinct symbols, a window of the same number
 of bits contains more symbols. For example, the letters of contractions such as ``'ll`` differ from other letters only after an apostrophe.
-Two more symbols surround a text: BEGIN before it, and END after it.
+There are two more symbols: BEGIN before a text, and END after it.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class _Simulation:
         return BEGINS if answers.pop() else INSIDE
 
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
-        """Yield the answers of all searches that can read the window.
+        """Yield, for all searches that can read the window, whether a pre-token begins before the symbol at index `asked`.
 
         One search begins with the window. If the window does not begin with BEGIN, earlier searches may reach the window in any state.
         """
@@ -210,7 +210,7 @@ class _Simulation:
             self.is_over = True
             return
         if at == len(text):
-            yield False  # the search may find a match after the window
+            yield False  # the search may find a match that ends after the window
             if not self._surely_ends[state]:
                 yield from self._restart(text, asked, begin, end)
             return

@@ -85,7 +85,7 @@ def between_paths(tokens: Iterable[str], known: Collection[str], *, before_space
 
 
 def _splitter(classes: NDArray[np.uint8], count: int, joins: Callable[[int, int], bool]) -> Splitter:
-    """The splitter that cuts between two characters if their classes are not joined. Classes are numbers below `count`."""
+    """The splitter that cuts between two characters unless their classes may be joined. Classes are numbers below `count`."""
     over, budget = -1, Budget()
 
     def step(now: int, symbol: int) -> Step:

@@ -45,8 +45,8 @@ Parts = tuple[dict[str, Any], ...]
 
 
 def components(component: Component | None) -> Parts:
-    """The pre-tokenizers of a ``tokenizer.json`` without ByteLevel. Fields of older versions of Metaspace are converted to the current
-    fields.
+    """The pre-tokenizers of a ``tokenizer.json``, which must not contain ByteLevel. Fields of older versions of Metaspace are converted to
+    the current fields.
 
     Raises:
         UnsupportedError: a pre-tokenizer is not supported.
@@ -87,10 +87,10 @@ class Pipeline(NamedTuple):
 
     Attributes:
         normalizers: from `fst.compile.text.folding.components`.
-        replaces: whether the last normalizer only replaces spaces by the symbol.
+        replaces: whether the last normalizer replaces spaces by the symbol and does nothing else.
         whitespace: the spelling of spaces.
         cuts: whether a text is cut before each space.
-        splits: the splits after these cuts; in these splits, a space represents the symbol.
+        splits: the splits after these cuts; in their patterns, a space represents the symbol.
     """
 
     normalizers: Sequence[Component]

@@ -106,7 +106,7 @@ class _Situation(NamedTuple):
         first: the state of the first automaton.
         second: the state of the second automaton if the pre-token of the first does not end here. DEAD: the end of its match is known,
             unless the pre-token of the first ends earlier. NOWHERE: the first drops the pre-token.
-        lost: whether the match of the second automaton ended before the reported end.
+        lost: whether the last match of the second automaton ended before the reported end.
         again: the state of a new search by the first automaton from the end of the second's match. DEAD: the second automaton has no match
             yet, or the new search is over. NOWHERE: the first would drop the text there.
         agrees: whether the new search has reported the same end as the first automaton.
@@ -173,8 +173,8 @@ class _Composition:
         second, second_ends = self._second.step(now.second, symbol)
         again, again_ends = self._first.step(now.again, symbol)
         agrees = again_ends if first_ends else now.agrees and not again_ends
-        # If the pre-token of the first ends here, either a match of the second also ends here, or its last match ended inside this
-        # pre-token.
+        # If the pre-token of the first automaton ends here, either a match of the second automaton also ends here, or the second's last
+        # match ended inside this pre-token.
         ends_with_both = first_ends and self._second.step(now.second, self._end)[1]
         if first_ends and not ends_with_both and (now.lost or again != first or not agrees):
             raise UnsupportedError(ENTANGLED)

@@ -23,7 +23,7 @@ FAR = "the pattern has a look-ahead that depends on more than one character afte
 
 @dataclass(frozen=True)
 class State:
-    """Threads, and the class of the symbol before them (None if unknown)."""
+    """A list of threads, and the class of the symbol that was read last (None if unknown)."""
 
     threads: tuple[Thread, ...]
     before: int | None
@@ -129,7 +129,7 @@ def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget)
     Args:
         targets: int64[states, symbols], the next state.
         ends: bool[states, symbols], whether a match ends before the symbol.
-        budget: the budget; four states in a round count as one step.
+        budget: the budget; four states in a round of Moore's algorithm count as one step.
     """
     blocks, count = np.zeros(len(targets), np.int64), 1
     while True:

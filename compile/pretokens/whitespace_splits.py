@@ -136,7 +136,7 @@ def _images(after: Normalizer, char: str) -> str | tuple[str]:
 
 
 def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early: Collection[str]) -> tuple[Splitter, Cuts]:
-    """Compile splits in sequence into a splitter; also return the strings that need a separator after them.
+    """Compile a sequence of splits into a splitter. Also return the strings after which a separator must be inserted.
 
     Args:
         parts: as in `fst.compile.pretokens.sequences.in_sequence`.
@@ -161,7 +161,7 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
 
 
 def _strings(part: Component, absent: Collection[str], early: Collection[str]) -> list[str]:
-    """The strings of `early` that are the first alternatives of a split's pattern."""
+    """The strings of `early` that are the first alternatives in a split's pattern."""
     spellings = _spellings(part) if (part["behavior"], part["invert"]) in LITERAL and "dialect" not in part else []
     known = [*takewhile(lambda string: string in early or _holds(string, absent), spellings)]
     found = [string for string in known if not _holds(string, absent)]

@@ -19,7 +19,7 @@ from fst.errors import FstError, VocabularyError, quoted, reason
 from fst.tables.header import AddedTokens
 
 FILE = "tekken.json"
-# The special tokens of files that do not list them: versions up to v7.
+# The special tokens of files up to version v7, which do not list their special tokens.
 SPECIAL = (
     "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
     "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]",

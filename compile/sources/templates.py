@@ -75,7 +75,7 @@ def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
 
 
 def _processors(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    """The post-processors of a Sequence, flattened; or the single post-processor."""
+    """The post-processors of a Sequence, including those of nested Sequences; or the single post-processor."""
     if part is None:
         return []
     return [one for inner in part["processors"] for one in _processors(inner)] if part["type"] == "Sequence" else [part]

@@ -96,7 +96,7 @@ def of_normalized(pre_tokenizers: Sequence[Component]) -> Alphabet:
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
-    """Refuse Strip, unless words are split at the whitespace that it removes."""
+    """Refuse the normalizer Strip, unless words are split at all whitespace that it removes."""
     for since in normal.stripped:
         left = since.then(split).apply(reference.those("white"))
         if np.any((left >= 0) & (left != BREAK)):

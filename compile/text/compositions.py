@@ -169,7 +169,9 @@ def seconds() -> Ints:
 
 @cache
 def _pairs() -> dict[tuple[int, int], int]:
-    """Composing pairs other than syllables. For each composed character: all but its last mark, as one character; and the last mark."""
+    """Composing pairs other than syllables. For each composed character, the pair consists of the character without the last mark, and the
+    last mark.
+    """
     wholes = [code for code in reference.those("composed").tolist() if not 0 <= code - HANGUL < SYLLABLES]
     parts = [tuple(code for code in row if code >= 0) for row in reference.canonical().apply(np.array(wholes)).tolist()]
     by_parts = dict(zip(parts, wholes, strict=True))

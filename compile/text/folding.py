@@ -141,7 +141,7 @@ def normalization(parts: Sequence[Component]) -> Normalization:
         parts: from `components`.
 
     Raises:
-        UnsupportedError: the effect is more than a map, an ordering and a map.
+        UnsupportedError: the normalizers are not equivalent to a map, an ordering and a map.
     """
     result = Normalization(Map.identity(), False, Map.identity())
     for part in parts:
@@ -214,7 +214,9 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
 
 
 def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.intp]]:
-    """Each row in canonical order; the position of each symbol in canonical ordering; and the number of letters up to each symbol."""
+    """The rows after canonical ordering; the rank by which canonical ordering sorts each symbol; and the number of letters up to each
+    symbol.
+    """
     present = rows >= 0
     places = np.where(present, reference.orders()[rows], 0)
     after = (present & (places == 0)).cumsum(axis=1)

@@ -45,8 +45,8 @@ GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
 class Splits:
     """The effect of a sequence of pre-tokenizers at each normalized character.
 
-    Each pre-tokenizer splits the words of the previous one. Two adjacent characters alone determine whether a word ends between them, so
-    the word ends of all pre-tokenizers add up.
+    Each pre-tokenizer splits the words of the previous one. Whether a word ends between two adjacent characters depends only on these
+    characters, so the result is the union of the word ends of all pre-tokenizers.
 
     Attributes:
         removed: bool[0x110000], whether the character separates words and is part of no word.

@@ -40,7 +40,7 @@ def components(
     """The components that are equivalent to the normalizer of a model.
 
     Args:
-        data: the charsmap; empty for no charsmap.
+        data: the bytes of the charsmap; empty if the model has no charsmap.
         own: the user-defined pieces.
         add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, is_suffix: as in the model.
         are_found: whether the model finds user-defined pieces anywhere in normalized text.

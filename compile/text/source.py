@@ -16,7 +16,7 @@ from fst.tables.sentencepiece_info import SentencePieceInfo
 
 
 class Model(Protocol):
-    """The interface that every kind of model has.
+    """The interface that all kinds of models implement.
 
     Attributes:
         kind: the type of the model in a ``tokenizer.json``.

@@ -41,7 +41,7 @@ def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, 
 
 
 def renumbered(words: NDArray[np.uint64], classes: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:
-    """Build the table for new classes from an existing table.
+    """Convert an existing table to new classes of characters.
 
     Args:
         words: the existing table.

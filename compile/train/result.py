@@ -50,7 +50,7 @@ class Trained:
     Attributes:
         kind: the type of the model in a ``tokenizer.json``: "BPE", "WordPiece", "Unigram" or "WordLevel".
         vocabulary: token → id, in the order of ids. Tokens over bytes are spelled with the letters of ByteLevel.
-        merges: the left and the right token of each merge of BPE, in order; empty for other kinds.
+        merges: the left and the right token of each merge of BPE, in order; empty for other models.
         scores: float64[tokens], the score of each id, for Unigram and for BPE as in SentencePiece; empty for other models.
         counts: int64[tokens], for each id, the number of occurrences of the token in the words when the trainer created the token; 0 for
             special tokens.
@@ -191,7 +191,7 @@ class Trained:
         """Measure the vocabulary on texts that were not used for training.
 
         Args:
-            held_out: an iterable of texts; columns: a mapping, a table or a data frame; or files: a path, or an iterable of paths.
+            held_out: an iterable of texts; columns, as a mapping, a table or a data frame; or files, as a path or an iterable of paths.
             column: the column of texts, in tables (default: "text") and in files of Parquet and Arrow (no default).
             field: the field of texts in JSON lines (no default).
             by: another column or field, such as the language: the report has a row for each of its values.

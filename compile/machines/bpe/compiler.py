@@ -246,8 +246,8 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
 def _need_clear_spaces(added: AddedTokens, names: Collection[str]) -> None:
     """Refuse added tokens whose spans cannot be trimmed, because the id does not determine the whitespace at the ends of the token.
 
-    The id does not determine the whitespace if a token of the model has the same id and different whitespace, or if an added token with
-    whitespace at an end also strips the whitespace next to it.
+    The id does not determine the whitespace if a token of the model has the same id and different whitespace, or if an added token that
+    begins or ends with whitespace also strips the whitespace next to the token.
     """
     for content in added.ids:
         if content.strip("Ġ") != content:

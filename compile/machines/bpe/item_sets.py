@@ -12,10 +12,10 @@ t.
 
 *Proof.* BPE executes merges in the order of their ranks. Until a merge crosses the cut between x and suc t, both sides are merged as if
 they were alone. Suppose that BPE makes t. Then no earlier merge crosses the cut, x alone ends with pre t at rank ρ(t), and pre t is on
-spine(u). If pre t is not u, c uses pre t at a rank above ρ(t): with a lower rank, the merge of c would come first; with the same rank, c
-would be t, with pre t = suc t, and its merge would come first because it is on the left. Conversely, up to rank ρ(t) the right end of x is
-merged like pre t alone. A merge of lower rank that crosses the cut would also cross it when BPE runs on t alone, where no merge does. At
-rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses pre t first. ∎
+spine(u). If pre t is not u, then c uses pre t at a rank above ρ(t). The reason: with a lower rank, the merge of c would be executed first;
+with the same rank, c would be t, with pre t = suc t, and the merge of c would be executed first because it is on the left. Conversely, up
+to rank ρ(t) the right end of x is merged like pre t alone. A merge of lower rank that crosses the cut would also cross it when BPE runs on
+t alone, where no merge does. At rank ρ(t), pre t and suc t are adjacent, and no merge on the left uses pre t first. ∎
 
 The lemma is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813). Here, the test is evaluated at
 compile time for all states.

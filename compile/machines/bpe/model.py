@@ -41,7 +41,7 @@ class BpeModel:
         affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include these
             affixes.
         dropout: the source's probability of skipping a merge. The table contains the probability, but encoding ignores it.
-        letters: the letters for bytes in the names of tokens, and whether symbols are bytes.
+        letters: the letters that represent bytes in the names of tokens; this also determines whether symbols are bytes.
         fallbacks: the number of bytes in `vocabulary` whose only token is a fallback.
     """
 
@@ -143,7 +143,7 @@ class BpeModel:
 
     @property
     def symbols(self) -> Iterable[bytes]:
-        """The bytes of each symbol that can occur in text; if symbols are characters, only characters that can be tokens."""
+        """The bytes of each symbol that can occur in texts. If symbols are characters, characters that cannot be tokens are left out."""
         if self.letters.are_bytes:
             return (bytes([byte]) for byte in UTF8_BYTES)
         prefix, suffix = map(len, self.affixes)
@@ -167,7 +167,7 @@ class BpeModel:
         return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
 
     def _check_unknown(self, lacking: str) -> None:
-        """Raise an error if symbols without tokens cannot be compiled; its message begins with `lacking`."""
+        """Raise an error if the model's handling of symbols without tokens cannot be compiled. The message begins with `lacking`."""
         if self.letters.are_bytes:
             self._check_missing_bytes(lacking)
         if self.fallbacks and self.affixes:

@@ -212,8 +212,8 @@ def lay_out(trie: Nodes, read: Sequence[bytes], match_kind: str) -> Automaton:
     continues.
 
     Args:
-        trie: the trie of the keywords; its tokens are the numbers of keywords.
-        read: the keywords, spelled as the automaton reads them.
+        trie: the trie of the keywords, in which tokens are the numbers of keywords.
+        read: the keywords in the spelling that the automaton reads.
         match_kind: as in `keywords`.
     """
     rows = _rows(trie)

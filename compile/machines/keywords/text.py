@@ -62,7 +62,9 @@ def _normalizer(stored: str) -> Normalizer | None:
 
 @cache
 def folds() -> Images:
-    """Simple case folding: map each character to its first case variant that is not a capital, so that ASCII stays ASCII."""
+    """The map for simple case folding: each character is mapped to its first case variant that is not a capital, so that ASCII stays
+    ASCII.
+    """
     capitals = {*members(union(properties.named("Lu"), properties.named("Lt"))).tolist()}
     chosen = {code: min(cases, key=lambda case: (case in capitals, case)) for cases in properties.cases() for code in cases}
     return Images([[code, code, image] for code, image in sorted(chosen.items()) if code != image])

@@ -266,7 +266,9 @@ def _mapped(
 
 
 def _fields(line: str, keep_spaces: bool) -> tuple[list[str], str | None]:
-    """The first four fields of an entry, and the rest of the line, or None. Spaces before a field are skipped, as in MeCab."""
+    """Split an entry into its first four fields and the rest of the line; None if there are fewer fields. As in MeCab, spaces before a
+    field are skipped.
+    """
     fields = list[str]()
     at = 0
     while len(fields) < 4 and at <= len(line):

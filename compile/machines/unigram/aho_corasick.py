@@ -62,7 +62,7 @@ def automaton(trie: Trie) -> Automaton:
 
 
 def _tails(trie: Trie, labels: Ints) -> Ints:
-    """The number of bytes of the last character of each node; 0 if the character is incomplete."""
+    """For each node, the number of bytes of the last character on its path; 0 if this character is incomplete."""
     symbols = np.append(0, labels)
     leads, read = symbols.copy(), np.ones(len(trie), np.int64)
     goes_on = symbols & 0xC0 == 0x80

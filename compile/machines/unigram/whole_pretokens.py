@@ -37,7 +37,7 @@ def find_whole(symbols, starts, lengths, ids, trie, scores, unknown, sums, sizes
         starts, lengths, ids: int64[tokens], the position of each token in `symbols`, its length, and its id.
         trie, scores, unknown, sums: as in `fst.machines.unigram.viterbi_kernels.find_best`.
         sizes: uint8[2 * bytes of the longest token], scratch.
-        found: output, uint8[tokens]: 1 for a token that is the best path.
+        found: output, uint8[tokens]: 1 if the token is the best path through its own bytes.
         gaps: output, float64[tokens]: the score of each token minus the best score of all other paths through the token's bytes.
     """
     for token in range(len(starts)):

@@ -93,7 +93,7 @@ def automaton(source: Source[WordPieceModel]) -> tuple[Alphabet, Transducer]:
 
 
 def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
-    """The alphabet, and the trie with its failure links."""
+    """The alphabet, and the trie with failure links, before the links are replaced by transitions."""
     alphabet = alphabet_of(source.text.normalizers, source.text.pre_tokenizers, source.added.specials)
     model = source.model
     trie = vocabulary_trie(model.tokens, model.continuing_subword_prefix, alphabet.readable(), model.max_input_chars_per_word)

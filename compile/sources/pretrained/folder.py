@@ -190,7 +190,7 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
 
 
 def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
-    """The settings that differ from the compiler's options and their defaults."""
+    """The settings in a folder that differ from those with which the vocab.txt is compiled, except settings that options override."""
     lower = given.get("lowercase", True)
     usual: Json = {"do_lower_case": lower, "tokenize_chinese_chars": True, "strip_accents": lower, **BERT_NAMES}
     stated = {name: config[name] for name in usual if config.get(name) is not None and OPTIONS.get(name, name) not in given}
@@ -279,7 +279,7 @@ def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int
 
 
 def refuse_settings(config: Json) -> None:
-    """Raise an UnsupportedError for settings that change ids in unsupported ways."""
+    """Raise an UnsupportedError if a setting changes ids in a way that tables cannot represent."""
     for name, harmless in HARMLESS.items():
         if config.get(name) not in harmless:
             raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}; {ELSE}")

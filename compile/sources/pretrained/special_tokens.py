@@ -32,7 +32,7 @@ class AddedToken:
     special: bool = False
 
     def listed(self) -> dict[str, Any]:
-        """The token in the form of a tokenizer.json."""
+        """The token as an entry in the ``added_tokens`` of a tokenizer.json."""
         return {**asdict(self), "normalized": not self.special if self.normalized is None else self.normalized}
 
 
@@ -63,7 +63,9 @@ class SpecialTokens:
         return self.named[name].content
 
     def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
-        """All added tokens with their ids: the tokens of a tokenizer.json, then the tokens of this object, including repeated tokens."""
+        """All added tokens with their ids: first the tokens of a tokenizer.json, then the tokens of this object, even if they are the
+        same.
+        """
         there = [added_token(part) for part in present]
         tokens = [*there, *self._additions({token.content: token.listed() for token in there})]
         ids = dict(vocabulary)

@@ -92,7 +92,7 @@ def _decoder(model: SentencePieceModel) -> Step:
 
 
 def _refuse(model: SentencePieceModel) -> None:
-    """Refuse an `unk_surface` that decoding cannot use, and pieces that look like byte pieces but are not."""
+    """Refuse an `unk_surface` that decoding cannot use, and pieces that look like byte pieces but are not in `BYTES`."""
     if not model.unk_surface or byte_of(model.unk_surface) is not None:
         raise UnsupportedError(f"unk_surface {quoted(model.unk_surface)}")
     for piece in model.pieces if model.byte_fallback else ():

@@ -72,7 +72,7 @@ class Map:
         return images.reshape(*symbols.shape, width)
 
     def _rows(self, symbols: Ints | Symbols) -> NDArray[np.int32]:
-        """The row of each symbol's image, counted from 1; 0 for symbols that do not change."""
+        """For each symbol, the row of its image in `images`, counted from 1; 0 if the map does not change the symbol."""
         rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last element represents all symbols that are not code points
         rows[self.sources] = np.arange(1, 1 + len(self.sources))
         found: NDArray[np.int32] = rows[np.minimum(symbols, CODE_POINTS)]

@@ -64,7 +64,7 @@ class Merging(NamedTuple):
         lengths: int32[symbols], in cells.
         heads: int32[ids], the first symbol of each id; `NONE`: the id has no symbol yet.
         others: int32[symbols], the next symbol of the same id, or `NONE`.
-        firsts: int32[symbols], the id of the first single symbol of the string.
+        firsts: int32[symbols], the id of the first of the single symbols that the string consists of.
         kinds: int32[symbols], only with `BY_TEXT`: two tokens merge if their kinds are equal, or if one kind is 0.
         letters: int32[cells], only with `BY_TEXT`: the symbol of each cell before the first merge, to compare strings; these symbols are in
             the order of code points.
@@ -76,7 +76,7 @@ class Merging(NamedTuple):
         heap_counts, heap_records: int64[n], int32[n], the count and the record of each entry of the heap.
         left, right: int64[2 * ids], two numbers for each left or right neighbour in the current merge. The first is the neighbour's count;
             the second is first the number of its occurrences, later the index in `pool` of its next position. All 0 between merges.
-        touched: int32[2 * ids], the ids of left neighbours, from the front, and of right neighbours, from the middle.
+        touched: int32[2 * ids], the ids of left neighbours, from index 0, and of right neighbours, from the middle.
         merges: int32[3 * n], the left, right and merged id of each merge.
         made: int64[ids], the number of occurrences of each id directly after its merge.
         suspects: uint64[2 * slots], a filter for merges into strings that may already have an id. Pairs (first id, length) of strings that
@@ -84,11 +84,11 @@ class Merging(NamedTuple):
         numbers: int64[NUMBERS], indexed by the names above.
 
             - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `HEAP`, `MERGES`; `USED` slots of `pairs`.
-            - `ADJACENT`: the pairs of neighbours that remain in the words.
+            - `ADJACENT`: the number of pairs of adjacent tokens that remain in the words.
             - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged now. `LONGEST`: pairs of this length or longer are
               not merged, except pairs of two single symbols.
-            - `CAREFUL`: one string may be made in several ways. `BY_TEXT`: the rules of SentencePiece apply, and the symbol `SPACE` is only
-              at the left end of tokens.
+            - `CAREFUL`: different merges may make the same string. `BY_TEXT`: the rules of SentencePiece apply, and the symbol `SPACE` is
+              only at the left end of tokens.
             - `KNOWN`: the id of the next merge's string; `NONE`: the string is new; or `ASK`.
             - `STEPS`: the steps left in this round. `REASON`: the reason why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
             - `NEED_…`: the additional entries needed after `OUT_OF_CAPACITY`.
@@ -149,9 +149,9 @@ def begin(
         size: the maximum number of ids.
         least: pairs rarer than this are never merged.
         longest: pairs of this length or longer are not merged, except pairs of two single symbols.
-        careful: whether one string may be made in several ways.
-        suspects: pairs (first id, length) of strings that have an id before training. Before a merge into such a string, the kernel returns
-            `NEW_STRING`.
+        careful: whether different merges may make the same string.
+        suspects: pairs (first id, length) of strings that have an id before training. Before a merge into one of these strings, the kernel
+            returns `NEW_STRING`.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
     """
     capacity = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes at most three new pairs

@@ -4,8 +4,8 @@ Anyone can write a checkpoint with the right digests, and kernels check no indic
 
 - All parts of the state that a run never changes are equal to the same parts of the first state: words, counts, limits, and strings known
   before training.
-- The tokens in each word fill it without gaps, and no token is longer than the longest word. Outside careful runs, each token in words and
-  pairs is a single symbol or the result of a merge. No later merge makes the same token, so the token's length does not change.
+- The tokens of each word fill the word without gaps, and no token is longer than the longest word. Outside careful runs, each token in
+  words and pairs is a single symbol or the result of a merge. No later merge makes the same token, so the token's length does not change.
 - The records in the heap are distinct. The blocks of records in `pool` are ascending and do not overlap. Outside careful runs, a position
   whose cell contains the left token of its pair is the beginning of this token.
 - Hash tables have enough free slots for all insertions before they are enlarged. Linked lists of symbols have no cycles.

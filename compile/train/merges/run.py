@@ -126,7 +126,7 @@ def merged(
     """Learn merges from words spelled in symbols.
 
     Args:
-        symbols: the words; their cells are changed.
+        symbols: the words spelled in symbols; the array of cells is changed.
         prefix: the prefix of symbols that continue a word.
         vocab_size: the maximum number of ids.
         min_frequency: pairs rarer than this are not merged.
@@ -203,7 +203,7 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
 
 
 def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
-    """Make the result of a run from its last state.
+    """Convert the last state of a run to a `Merged`.
 
     Args:
         counts: int64[n], the occurrences of the first ids.

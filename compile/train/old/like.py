@@ -22,7 +22,7 @@ from fst.compile.train.result import FIELDS, PLAIN, Trained
 from fst.errors import VocabularyError, listed, quoted, reason
 
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also options of its trainer
+TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also arguments of the trainer
     "BPE": AFFIXES,
     "WordPiece": ("continuing_subword_prefix", "unk_token"),
     "WordLevel": ("unk_token",),

@@ -43,10 +43,10 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
         old: the vocabulary.
         used: int64[1 + largest id], the number of occurrences of each token in the encoded words.
         keep: the number of tokens of the new vocabulary.
-        min_count: the minimum count of a word; rarer words were not counted.
+        min_count: the minimum count of a word; `used` does not include the tokens of rarer words.
 
     Raises:
-        VocabularyError: `keep` is larger than the vocabulary, or less than the number of tokens that must stay.
+        VocabularyError: `keep` is larger than the vocabulary, or less than the number of tokens that are required.
     """
     kept = _kept(old, used, keep)
     ids = np.full(old.size, ABSENT, np.int64)

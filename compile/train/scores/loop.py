@@ -50,7 +50,7 @@ from fst.compile.train.scores.numbers import (
 )
 from fst.core.jit import inlined, kernel, part
 
-ROOT = 0  # index in the heap of the pair with the greatest score
+ROOT = 0  # index in the heap for the pair with the greatest score
 
 
 @kernel
