@@ -244,7 +244,7 @@ def test_tekken_that_is_malformed_is_refused(more: Json, message: str, path: Pat
 
 @needs_shared
 def test_tekken_is_the_reference_s() -> None:
-    """A real tekken.json gives the same ids and special tokens as Tekkenizer of mistral-common."""
+    """A real tekken.json gives the same ids and special tokens as Tekkenizer of `mistral-common`."""
     source = read(VOCABULARIES / "tekken_240718" / "tekken.json.gz", {})
     assert len(source.model.vocabulary) == 130_072
     library = pytest.importorskip("mistral_common.tokens.tokenizers.tekken", reason="the reference")

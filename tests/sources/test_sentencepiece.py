@@ -344,7 +344,7 @@ def test_own_pieces_beside_a_large_charsmap(kind: str) -> None:
 
 
 def test_other_kinds_and_options_are_refused(tmp_path: Path) -> None:
-    """The functions for other kinds of models refuse a SentencePiece model, and options are refused."""
+    """A SentencePiece model is refused by the functions for other kinds of models, and if options are passed."""
     path = tmp_path / "x.model"
     path.write_bytes(model_of([UNK, *CHARS], "bpe"))
     assert fst.compile.bpe(path).run("ab")

@@ -124,7 +124,7 @@ class TestColumns:
 
     @pytest.fixture
     def pa(self) -> Any:
-        """Import pyarrow, or skip the test."""
+        """Import `pyarrow`, or skip the test."""
         return pytest.importorskip("pyarrow", reason="columns take pyarrow: the extra [arrow]")
 
     @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "dictionary", "chunked"])
@@ -174,7 +174,7 @@ class TestColumns:
 
 
 def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If pyarrow is not installed, the error for a file with columns explains how to install it."""
+    """If `pyarrow` is not installed, the error for a file with columns explains how to install it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "fst.compile.dictionaries.columns", raising=False)
     with pytest.raises(fst.UnsupportedError, match="pip install 'pyarrow>=18'"):

@@ -332,7 +332,7 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 @needs_fork
 @pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
-    """A process that is forked while a thread imports numba, compiles a kernel or computes a lazy value can still encode texts."""
+    """A process that is forked while a thread imports `numba`, compiles a kernel or computes a lazy value can still encode texts."""
     tables().save(tmp_path / "table.npz")
     tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # compiles the kernels and stores them on disk
     command = [sys.executable, "-c", FORK_WHILE_FIRST, str(tmp_path / "table.npz"), str(delay)]

@@ -50,7 +50,7 @@ def accept(_: Count) -> None:
 
 
 def count_under(control: Control, digest: str = "ten") -> tuple[int, bool]:
-    """Run the toy trainer with the given deadline and checkpoint."""
+    """Run the toy trainer under a control, which sets its deadline and its checkpoint."""
     state, finished = control.run(Count(np.zeros(1, np.int64)), count, total=10, digest=digest, prove=accept)
     return int(state.number[0]), finished
 

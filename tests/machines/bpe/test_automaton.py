@@ -64,15 +64,15 @@ def machine_of(merges: Merges) -> Machine:
 
 
 def merges_of(pairs: Pairs, more: Sequence[bytes] = ()) -> Merges:
-    """Merges and their tokens; the token ids are in random order, with gaps."""
+    """Return merges and their tokens, whose ids are in random order, with gaps."""
     tokens = list(dict.fromkeys([*ATOMS, *(left + right for left, right in pairs), *more]))
     ids = random.Random(len(tokens)).sample(range(2 * len(tokens)), len(tokens))
     return Merges(dict(zip(tokens, ids, strict=True)), pairs)
 
 
 def random_pairs(seed: int, letters: bytes) -> list[tuple[bytes, bytes]]:
-    """A random merge list in any order, in which pairs are repeated, different pairs make the same token, and some tokens are made by no
-    merge.
+    """Draw a merge list in any order, in which pairs are repeated, different pairs make the same token, and no merge makes some of the
+    tokens.
     """
     chosen = random.Random(seed)
     tokens = [bytes([letter]) for letter in letters]
@@ -127,7 +127,7 @@ def reference(merges: Merges) -> BPE:
 
 
 def ids_of(model: BPE, piece: bytes) -> list[int]:
-    """The ids that `tokenizers` gives a pre-token."""
+    """Return the ids that `tokenizers` gives a pre-token."""
     return [token.id for token in model.tokenize(spelled(piece))]
 
 
@@ -327,7 +327,7 @@ def pieces(tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
 
 
 def of_text(tokens: Mapping[bytes, int]) -> list[bytes]:
-    """The tokens that can occur in a valid text, because all their bytes are below 0xF8."""
+    """Return the tokens that can occur in a valid text, because all their bytes are below 0xF8."""
     return [token for token in tokens if max(token, default=LABELS) < LABELS]
 
 
@@ -358,7 +358,7 @@ def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
 
 @cache
 def small() -> Machine:
-    """A machine with few tokens, several of which are long."""
+    """Compile a machine with few tokens, several of which are long."""
     pairs = [(b"a", b"b"), (b"ab", b"ab"), (b"c", b"a"), (b"abab", b"ca"), (b"b", b"b"), (b"bb", b"bb"), (b"c", b"c"), (b"cc", b"cc")]
     return machine_of(merges_of(pairs))
 
@@ -388,7 +388,7 @@ def test_a_list_makes_one_table() -> None:
 
 
 def entry(label: int, target: int) -> int:
-    """Combine two fields to a table entry."""
+    """Pack two fields into a table entry."""
     return int(ENTRY.pack(label, target))
 
 

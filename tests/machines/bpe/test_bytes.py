@@ -132,9 +132,7 @@ each_way_pattern = pytest.mark.parametrize("pattern", thinned([pytest.param(patt
 
 @cache
 def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
-    """A table, with special tokens that have common prefixes with each other and with text or occur inside each other, and its
-    tokenizer.
-    """
+    """A table and its tokenizer, with special tokens that begin like each other or like text, or occur inside each other."""
     found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
     return found.table, fst.Tokenizer(found.table)
 

@@ -186,7 +186,7 @@ every_pipeline = pytest.mark.parametrize("name", thinned([*FILES, *PARTS], 6))
 
 
 def mixed(name: str, draw: random.Random, count: int) -> str:
-    """A text that consists of tokens, parts of tokens, words and letters of all scripts."""
+    """Draw a text that consists of tokens, parts of tokens, words and letters of all scripts."""
     tokens = known(name).table.tokens
 
     def part() -> str:

@@ -82,7 +82,7 @@ TABLES: dict[str, Callable[[], BpeTable]] = {"automaton": english, "merges": lam
 
 @cache
 def texts() -> list[str]:
-    """Texts of words, long runs and special tokens, some of which the normalizer changes."""
+    """Draw texts of words, long runs and special tokens, some of which the normalizer changes."""
     draw = random.Random(5)
     units = ["the", " the", "thing", "x" * 70, "xxxxx", "é", "e\u0301", "é世", "<s>", "the!", "12", "  ", "\n", "x" * 300, "q" * 99, "\0"]
     return ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(25)), "the" * 4000, ""]

@@ -105,7 +105,7 @@ class TestLists:
 
     @pytest.mark.usefixtures("_any_number")
     def test_what_is_refused(self, searcher: fst.Searcher) -> None:
-        """A replacement that is not text is refused, and so is a list that has not one replacement for each keyword."""
+        """A replacement that is not text is refused, and so is a list whose length is not the number of keywords."""
         for by in ("\ud800", ["\ud800"] * len(KEYWORDS), {"ab": "\ud800"}):
             with pytest.raises(fst.TextError, match=r"the replacement '\\ud800' is not text: a lone surrogate at character 0"):
                 searcher.replace(["ab"], by)

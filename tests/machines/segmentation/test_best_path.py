@@ -1,4 +1,4 @@
-"""Segmentation by the best path: the naive implementation, the walk and the kernel give the same tokens as jieba, MeCab and Vibrato,
+"""Segmentation by the best path: the naive implementation, the walk and the kernel give the same tokens as `jieba`, MeCab and Vibrato,
 both in live runs and in recorded results.
 """
 
@@ -343,7 +343,7 @@ def test_files_of_another_encoding(tmp_path: Path) -> None:
 
 
 def test_modes_that_are_none() -> None:
-    """A mode that does not exist in jieba is refused."""
+    """A mode that does not exist in `jieba` is refused."""
     segmenter: Any = fst.Segmenter(lattice.jieba(JIEBA))
     with pytest.raises(ValueError, match="mode is 'fast'; expected 'default', 'search' or 'all'"):
         segmenter.segment("a", mode="fast")

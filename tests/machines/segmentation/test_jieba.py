@@ -1,4 +1,4 @@
-"""Segmentation with a jieba dictionary: the naive implementation, the walk and the kernel give the same tokens as jieba, both in live
+"""Segmentation with a jieba dictionary: the naive implementation, the walk and the kernel give the same tokens as `jieba`, both in live
 runs and in recorded results.
 """
 
@@ -65,7 +65,7 @@ def test_jieba_ids() -> None:
 
 @needs_shared
 def test_jieba_oracles() -> None:
-    """In all three modes, the tokens equal those recorded from jieba 0.42.1."""
+    """In all three modes, the tokens equal those recorded from `jieba` 0.42.1."""
     rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]
     segmenters: dict[Any, Any] = {}
     for row in rows:
@@ -95,7 +95,7 @@ def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
 
 
 def joins_apart(tokens: Sequence[str], text: str) -> bool:
-    """Whether jieba has joined characters that are not adjacent in the text."""
+    """Whether `jieba` has joined characters that are not adjacent in the text."""
     return any(token not in text for token in tokens)
 
 
@@ -104,7 +104,7 @@ MODEL_LETTERS = "杭研大厦命的了ab01.%+。 \n世𠮷鿖㐀"
 
 @pytest.mark.parametrize("mode", [DEFAULT, SEARCH])
 def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
-    """With jieba's model for unknown words, walk and kernel give the same tokens as jieba, for random dictionaries and forced
+    """With `jieba`'s model for unknown words, walk and kernel give the same tokens as `jieba`, for random dictionaries and forced
     boundaries.
     """
     finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(mode)
@@ -127,7 +127,7 @@ def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
 
 
 def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If jieba is not installed, a request for its model is refused, and the message contains the extra to install."""
+    """If `jieba` is not installed, a request for its model is refused, and the message contains the extra to install."""
     for name in ("jieba", "jieba.finalseg"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install jieba==0.42.1, which the extra jieba has"):
@@ -155,7 +155,7 @@ def test_jieba_live(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.sampled
 def test_jieba_live_on_documents(tmp_path: Path) -> None:
-    """With jieba's default dictionary, the tokens of documents equal those of the jieba library."""
+    """With `jieba`'s default dictionary, the tokens of documents equal those of the jieba library."""
     path = SHARED / "dict" / "jieba_dict.txt"
     jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
     with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
