@@ -42,7 +42,7 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
         A new table, or `table` itself if nothing changes.
 
     Raises:
-        UnsupportedError, VocabularyError, TypeError: as from `fst.Tokenizer.with_added_tokens`.
+        UnsupportedError, VocabularyError, TypeError: for the same reasons as in `fst.Tokenizer.with_added_tokens`.
         TableError: a component in the table's header is malformed.
     """
     added, reference = table.metadata.added_tokens, _reference(table)

@@ -30,10 +30,10 @@ class Compiler(NamedTuple):
     Attributes:
         kind: the type of the model in a ``tokenizer.json``.
         function: the name of the public function that compiles models of this kind.
-        text: reads the ``normalizer`` and the ``pre_tokenizer`` of a ``tokenizer.json``.
-        model: reads the ``model`` of a ``tokenizer.json``, given the text pipeline.
+        text: a function that reads the ``normalizer`` and the ``pre_tokenizer`` of a ``tokenizer.json``.
+        model: a function that reads the ``model`` of a ``tokenizer.json``, given the text pipeline.
         decoder: the type of ``decoder`` that tables of this kind support.
-        assemble: compiles a source of this kind into a table with a given layout.
+        assemble: a function that compiles a source of this kind into a table with a given layout.
     """
 
     kind: str

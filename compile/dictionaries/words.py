@@ -40,8 +40,8 @@ class Words(NamedTuple):
     """The words of a dictionary; the number of a word is its position.
 
     Attributes:
-        words: the words, as an iterable that can be read once. If the caller passed an iterable, the words are unchecked: they may have any
-            type, and may never end.
+        words: the words, as an iterable that can be read once. If the caller passed an iterable, nothing is checked, so words may have any
+            type, and the iterable may be endless.
         frequencies: the frequency of each word, in jieba's format; None for other formats.
         tags: the part of speech of each word, or "", in jieba's format; None for other formats.
         origin: for messages, the path of the file or, for a list, the noun for a word.
@@ -67,7 +67,7 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         source: the path of a file, as a str or `Path`; an array that pyarrow can import; or an iterable.
         form: the file format, one of `FORMATS`; None: determined by the ending of the file's name.
         column: the name of the column, if the file has columns.
-        noun: the name of a word of a list in messages, such as "keyword".
+        noun: what messages call a word of a list, such as "keyword".
 
     Raises:
         VocabularyError: the file does not follow its format, or lacks the column, or a word is null; the message gives the position.

@@ -127,7 +127,7 @@ def _runs(listed: str) -> Set:
 
 @cache
 def _lines() -> dict[str, list[tuple[str, str]]]:
-    """Kind of line in ``properties.tsv`` → the names and the runs of its lines."""
+    """Kind of line in ``properties.tsv`` → the names and the runs in all lines of this kind."""
     found: dict[str, list[tuple[str, str]]] = {}
     for line in files("fst.compile.patterns").joinpath("properties.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):

@@ -81,8 +81,8 @@ def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple
 
 
 def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The expected share of each state in the states of a search, computed by power iteration. The last symbol of a search is the first
-    symbol of the next search.
+    """For each state, the expected share of a text's characters at which a search is in the state, computed by power iteration. The last
+    symbol of a search is the first symbol of the next search.
     """
     targets = (moves[:, :-1] >> 1).astype(np.int64)
     targets = np.where(targets == DEAD, targets[START], targets)

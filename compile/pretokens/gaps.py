@@ -74,7 +74,7 @@ def _string(automaton: Automaton) -> Sequence[int]:
 
 
 def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool], budget: Budget) -> Automaton:
-    """The automaton without gaps of a pattern of one string; the behavior joins matches with gaps or with each other."""
+    """The automaton without gaps for a pattern of one string, if the behavior joins matches with gaps or with each other."""
     found = _String(string, symbols - 1, joins=asked[0] == "contiguous")
     step = found.step_to_end if asked in JOINED_WITH_GAP_BEFORE else found.step
     return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols, budget)
@@ -152,13 +152,15 @@ class _String:
     joins: bool
 
     def step_to_end(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The step of a search for a pre-token that ends after its first match."""
+        """The next state, and whether a match ends, in a search for a pre-token that ends after its first match."""
         if symbol == self.end or now.matched == len(self.symbols):
             return OVER, True
         return _Read(self._longest(now.matched, symbol)), False
 
     def step(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The step of a search for a pre-token that ends before the next match or, if matches are joined, after the last adjacent match."""
+        """The next state, and whether a match ends, in a search for a pre-token that ends before the next match or, if matches are joined,
+        after the last adjacent match.
+        """
         count, kind = now
         if count < len(self.symbols) and symbol == self.symbols[count]:
             return self._read(count + 1, kind), not count and kind != FIRST
@@ -187,9 +189,9 @@ class _Gap(NamedTuple):
     """The state of a search in a gap, or in text that may become a gap.
 
     Attributes:
-        search: the state of the pattern's search from the last reported end of the gap; DEAD: no such search is alive.
-        later: the states of the searches from later positions; or only MATCHED, if one of these searches has a match or will have one in
-            every text.
+        search: the state of the pattern's search that began at the last reported end of the gap; DEAD: this search has failed.
+        later: the states of the searches that began at later positions; or only MATCHED, if one of these searches has a match or will have
+            one in every text.
         is_first: whether `search` began at the beginning of the gap, so the gap may still turn out to be a match.
     """
 

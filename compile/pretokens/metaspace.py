@@ -170,7 +170,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
 
 
 def _replaced(found: Sequence[Component]) -> str:
-    """The character by which the last normalizer replaces each space; "" if it has a different effect."""
+    """The character by which the last normalizer replaces each space; "" if this normalizer does anything else."""
     if not found or found[-1]["type"] != "Replace" or found[-1]["pattern"] not in ({"String": SPACE}, {"Regex": SPACE}):
         return ""
     content: str = found[-1]["content"]

@@ -77,7 +77,7 @@ def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
     """The splitter that cuts the pre-tokens of `first` by `second`. Both splitters must be without gaps.
 
     Raises:
-        UnsupportedError: a condition in the docstring of this module does not hold.
+        UnsupportedError: one of the conditions in this module's docstring is not met.
     """
     classes, pairs = _common(first.classes, second.classes)
     automaton = _Composition(first, second, pairs).automaton(budget)
@@ -128,7 +128,7 @@ class _Side:
 
     Attributes:
         moves: the steps by state and common class; the last class is the end of the text.
-        drops: for each common class, whether pre-tokens that begin with it are dropped.
+        drops: for each common class, whether pre-tokens that begin with a character of the class are dropped.
         surely: for each state, whether a match ends later, for every text that follows.
     """
 
@@ -180,7 +180,7 @@ class _Composition:
             raise UnsupportedError(ENTANGLED)
         if first == DEAD:
             return OVER, ends_with_both
-        # If the pre-token of the first may end here, report its end instead of the end of the second's match.
+        # If the pre-token of the first automaton may end here, report this end instead of the end of the second automaton's match.
         is_sure = self._first.surely[first]
         named = second_ends if is_sure else ends_with_both
         if second_ends:

@@ -122,7 +122,7 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
 def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The automaton with the fewest states that reports the same ends.
 
-    State 0 is dead, state 1 is the first; other states are numbered in the order in which they are reached.
+    State 0 is the dead state, and state 1 the first state; other states are numbered in the order in which they are reached.
 
     Blocks of states are split until no symbol splits a block (Moore's algorithm). The caller may then merge symbols with equal columns.
 

@@ -182,7 +182,8 @@ def _holds(string: str, others: Iterable[str]) -> bool:
 
 
 def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
-    """The runs of characters after which no pre-token begins if one of the strings follows; None if this is unknown.
+    """Runs of code points. If one of the strings follows such a character, no pre-token begins before the string. None if the runs are
+    unknown.
 
     After all other characters, a pre-token begins before the string.
     """

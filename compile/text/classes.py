@@ -193,7 +193,7 @@ def _of_code_points(
 
 
 def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], starters: Ints) -> tuple[Ints, Ints]:
-    """The lists of symbols (class and rank, padded with -1) and the flags of the given rows of the alphabet.
+    """For the given rows of the alphabet, the lists of symbols (class and rank, padded with -1) and the flags.
 
     A list begins with class 0 if the first symbol of the code point is a mark that becomes no symbol.
     """

@@ -36,8 +36,8 @@ from fst.text.composition import (
 def composition(normal: Normalization) -> tuple[Composition, Map]:
     """The composition step of normalizers, and the map of characters that replaces it in texts without suspects.
 
-    In a text without suspects, no image composes with the character before it, so each character can be composed alone. In such a text,
-    only the marks must still be ordered.
+    In a text without suspects, no image composes with the character before it, so each character can be composed separately. In such a
+    text, only the marks must still be ordered.
 
     Raises:
         UnsupportedError: normalizing a normalized text again would change it, and a table normalizes twice.
@@ -105,8 +105,8 @@ def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozen
     """Whether several steps may give a character different offsets from a single step.
 
     Offsets may differ if the character composes, has images with marks, or changes after the first step: as a mark, or as a letter that
-    becomes a mark or nothing. The first step orders all other marks, and they stay in order. Marks from decomposed letters keep the offset
-    of their letter.
+    becomes a mark or nothing. The first step orders all other marks, and later steps do not change this order. Marks from decomposed
+    letters keep the offset of their letter.
     """
     marks, text = _orders(), char
     for number, step in enumerate(steps):
@@ -156,7 +156,7 @@ def step_of(before: Map, name: str) -> Composition:
 
 @cache
 def firsts() -> Ints:
-    """Characters that compose with a character after them, except syllables, because decomposition splits them."""
+    """Characters that compose with a character after them. Syllables are left out, because decomposition splits them."""
     return union(np.array([first for first, _ in _pairs()]), np.arange(LEADING, LEADING + SYLLABLES // VOWEL_COUNT // TRAILING_COUNT))
 
 

@@ -97,8 +97,8 @@ def _need_single_spaces(own: Sequence[str], by: Charsmap | None) -> None:
 def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Charsmap | None:
     """A charsmap that does not change user-defined pieces; None if no charsmap is needed.
 
-    Most user-defined pieces overlap no string of the charsmap, and the model finds them again in normalized text: these pieces are left
-    out. A piece of one character has the same span with and without the charsmap.
+    Most user-defined pieces overlap no string of the charsmap, and the model finds them again in normalized text, so these pieces need no
+    entry in the charsmap. A piece of one character has the same span with and without the charsmap.
     """
     chars, longer = {*"".join(own)}, [piece for piece in own if len(piece) > 1]
     firsts = {chr(code) for code in given.strings.characters.codes.tolist()} if given else set[str]()

@@ -52,7 +52,7 @@ class TextPipeline:
 
 @dataclass(frozen=True)
 class Trimming:
-    """A setting: the offsets of tokens exclude the whitespace at their ends.
+    """The setting that offsets of tokens exclude the whitespace at the ends of tokens.
 
     Attributes:
         add_prefix_space: whether offsets include the first space of a text.

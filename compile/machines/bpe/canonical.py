@@ -81,7 +81,7 @@ class Spelled:
         lengths: int64[tokens], |t|.
         ids: int64[tokens], the id of each token.
         atoms: int32[CODES], for each code of a byte, the token that consists of this byte; -1 if there is none.
-        whole: bool[tokens], whether the affixes of the token allow it to be a complete pre-token.
+        whole: bool[tokens], whether the prefix and the suffix of the token are those of a complete pre-token.
     """
 
     symbols: NDArray[np.uint8]

@@ -235,7 +235,7 @@ def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Compo
     added, by = told_apart(given, normalizer(normalizers, Whitespace(ALWAYS if adds_space else NEVER)))
     if by is None:
         return added, None, in_sequence(splits, absent=[*added.specials])
-    # Texts between added tokens contain no string of `absent`; normalization may produce a string of `raw` again.
+    # Texts between added tokens contain no string of `absent`, but normalization may produce a string of `raw` again.
     absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
     if before:
         return added, replace(by, splitter=in_sequence(before, absent)), chained([at_edges(), in_sequence(splits)], Budget())
@@ -315,7 +315,7 @@ def _long_pretokens(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64
 def _need_clear(model: BpeModel) -> None:
     """Refuse ambiguous names of tokens. A name must determine the token's bytes and the token's position in a pre-token.
 
-    Only single symbols and the results of merges are checked, since other tokens follow by induction over the merges.
+    Only single symbols and the results of merges are checked. By induction over the merges, all other tokens are then unambiguous, too.
     """
     affixes = model.affixes
     if not affixes:

@@ -237,8 +237,8 @@ def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
 def _order(tokens: Spelled, states: States) -> Ints:
     """The order in which the rows of states are placed: the root, then by descending expected visits; in a tie, longer rows first.
 
-    The expected visits of a state are the sum of the weights of the tokens whose bytes lead through the state. Weights follow Zipf's law:
-    low ids are frequent.
+    The expected number of visits of a state is the sum of the weights of all tokens whose bytes lead through the state. Weights follow
+    Zipf's law: low ids are frequent.
     """
     visits = np.zeros(len(states.last))
     weights = 1 / (1.0 + tokens.ids)

@@ -27,7 +27,7 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
         characters: the characters that are pieces.
 
     Raises:
-        UnsupportedError: pieces have equal scores, and with every order of these pieces, some texts would get other pieces.
+        UnsupportedError: pieces have equal scores, and no order of these pieces gives the same segmentations as equal scores.
     """
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()
@@ -178,8 +178,8 @@ def _building(affixes: Affixes, name: bytes) -> Iterator[Merge]:
 
 
 def stand_ins(tokens: Iterable[bytes], known: int) -> NDArray[np.int32]:
-    """The number by which each token is represented in the automaton: for a partial character, the number of its last byte; for other
-    tokens, their own number.
+    """The number by which each token is represented in the automaton: for a partial character, the number of its last byte; for every other
+    token, the number of the token.
 
     A backward walk arrives at a partial character only if the character is unknown. The walk then visits the previous bytes one by one.
 

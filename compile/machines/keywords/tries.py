@@ -1,4 +1,4 @@
-"""The trie of keywords, with few bytes per node, because the number of nodes is close to the number of bytes of all keywords."""
+"""The trie of keywords. A node takes few bytes of memory, because there are nearly as many nodes as bytes in all keywords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the dictionary, and the model for unknown words, of an installed `jieba`."""
+"""Read the dictionary and the model for unknown words from an installed package `jieba`."""
 
 from __future__ import annotations
 

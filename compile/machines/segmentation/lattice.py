@@ -35,7 +35,7 @@ from fst.machines.segmentation.mecab import header as mecab_header
 from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS
 
-MAX_FREQUENCY = 10**18  # maximum frequency; in files, frequencies have at most 18 digits, too
+MAX_FREQUENCY = 10**18  # maximum frequency of a word; frequencies in files have at most 18 digits
 DEFAULT_GROUPING = 24  # MeCab's default for `max_grouping_size`
 Entry = tuple[str, int]
 

@@ -60,7 +60,7 @@ class Categories(NamedTuple):
 
     Attributes:
         names: the names of the categories.
-        kinds: the distinct kinds of characters. `space` is true for kinds that share a category with U+0020.
+        kinds: the distinct kinds of characters. A kind's field `space` is True if the kind shares a category with U+0020.
         kind_of: int64[65536], the kind of each code point. No file can contain U+FFFF, so it has the default kind.
     """
 

@@ -17,7 +17,7 @@ from fst.machines.unigram.viterbi import ENTRY, HEAD, LABELS, LEAF
 
 fold = Deferred("fst.compile.machines.unigram.fold", "fold")
 SYMBOLS = 256
-BUSY = 4  # minimum number of children of a node that may be a default; the tables of T5 and XLM-R are larger with 2, 3, 6 or 8
+BUSY = 4  # minimum number of children of a node that may be a default; with 2, 3, 6 or 8, tables of T5 and XLM-R are larger
 
 
 class Automaton(NamedTuple):

@@ -101,7 +101,8 @@ def fold(firsts, labels, is_busy, tokens, depths, tails, links, starts, row_labe
         row_labels, targets: output, int64[n]: the transitions of each node that differ from those of its default and of the root. Targets
             are nodes.
         defaults: output, int64[nodes], initially 0, see `fst.machines.unigram.aho_corasick`.
-        goes_on: output, int64[nodes], initially 0: the node itself, or for a leaf its longest suffix that is not a leaf.
+        goes_on: output, int64[nodes], initially 0: for a leaf, the node of its longest suffix that is not a leaf; for other nodes, the node
+            itself.
         lists: output, int64[nodes], initially 0: the number of each node's list.
         blocks: output, int32[n], initially `NONE`: the lists.
         seen: int64[256], scratch, initially `NULL`.

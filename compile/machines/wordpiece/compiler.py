@@ -110,7 +110,8 @@ def _is_linked(failure: Failure, layout: str) -> bool:
 
 
 def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray[np.bool_], max_length: int) -> Trie:
-    """Build the trie of a vocabulary: below r, the tokens that begin a word; below r♯, the tokens that continue a word, without their ♯.
+    """Build the trie of a vocabulary. Below the root r are the tokens that begin a word; below r♯, the tokens that continue a word, without
+    ♯.
 
     Tokens that no word can match are omitted. In the paper, there is one trie in which r♯ is the node of the string ♯, so a word that
     literally begins with ♯ reaches the same node. This is correct only if no prefix of ♯ is a token, because otherwise "♯ was read" and "a

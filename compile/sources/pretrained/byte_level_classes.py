@@ -49,7 +49,7 @@ _END = "<|endoftext|>"
 _GPT2 = {"unk_token": _END, "bos_token": _END, "eos_token": _END}
 _QWEN2 = {"unk_token": _END, "eos_token": _END, "pad_token": _END}
 _ROBERTA = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", **ROBERTA_NAMES}
-# Names of classes, without "Fast" at their end.
+# Names of classes, without the suffix "Fast".
 FAMILIES = {
     "GPT2Tokenizer": ByteLevelFamily(_GPT2),
     "GPTNeoXTokenizer": ByteLevelFamily({**_GPT2, "pad_token": "<|padding|>"}, NFC, post_processor=NOTHING),

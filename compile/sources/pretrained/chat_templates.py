@@ -19,7 +19,7 @@ PATTERNS = (FILE, f"{FOLDER}/*{SUFFIX}")
 
 
 def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
-    """The chat templates of a folder by their names.
+    """The chat templates of a folder, as a mapping from names to templates.
 
     Args:
         folder: the folder.

@@ -38,5 +38,5 @@ def model_input_names(pair: Template) -> list[str]:
 
 
 def side(setting: Any) -> str:
-    """The side of the truncation or the padding of a tokenizer.json."""
+    """The side, "left" or "right", on which a tokenizer.json truncates or pads."""
     return "left" if isinstance(setting, Mapping) and setting.get("direction") == "Left" else "right"

@@ -64,7 +64,7 @@ MPNET = Family(
     {"type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False},
     greedy=("mask_token",),
 )
-# Names of classes, without "Fast" at their end.
+# Names of classes, without the suffix "Fast".
 FAMILIES = {
     **dict.fromkeys(
         ["BertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer", "LxmertTokenizer", "LayoutLMTokenizer"],

@@ -52,7 +52,7 @@ class Parts:
     tokens: SpecialTokens
 
     def rows(self, first: int = 0) -> list[list[Any]]:
-        """The pieces with ids of at least `first`, with their scores."""
+        """The pieces whose ids are at least `first`, with their scores."""
         return [[*row] for row in zip(self.model.pieces[first:], self.model.scores[first:], strict=True)]
 
     @property
@@ -75,7 +75,7 @@ class PieceFamily:
     Attributes:
         names: the special tokens, unless a setting overrides them.
         file: the name of the model file, in addition to `USUAL_FILE`.
-        types: the types of model in config.json for which this is the class.
+        types: the model types in config.json for which `transformers` uses this class.
         build: the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder.
         templates: the special tokens around a text, and around the texts of a pair.
         extras: the default special tokens without a name; a setting may override them.
@@ -340,5 +340,5 @@ FAMILIES = {
     "LlamaTokenizer": PieceFamily(_ENDS, USUAL_FILE, ("idefics", "idefics2"), _llama, _llama_templates, padding_side="left"),
 }
 MODEL_TYPES = {kind: name for name, family in FAMILIES.items() for kind in family.types}
-# Further types of model: for these, a file must name the class.
+# Further model types, for which a file must name the class.
 OTHER_TYPES = ("llama", *pretrained.MODEL_TYPES)

@@ -104,7 +104,7 @@ class Map:
 
 
 def _need_short(sources: Ints, sizes: Ints) -> None:
-    """Refuse images that would be too long, before they are built."""
+    """Raise an error if images would be too long, before memory is allocated for them."""
     if sizes.max(initial=0) > MAX_IMAGE:
         longest = int(np.argmax(sizes))
         raise UnsupportedError(f"normalizers make {sizes[longest]:,} symbols of U+{sources[longest]:04X}; at most {MAX_IMAGE} are possible")

@@ -1,4 +1,4 @@
-r"""Arrange normalizers in three parts, as `fst.text.normalizer.Normalizer` requires: edits, maps of characters, and edits again.
+r"""Rearrange normalizers in three parts, as `fst.text.normalizer.Normalizer` requires: edits, maps of characters, and further edits.
 
 A `Replace` of a string or of runs that is between maps is moved after all later maps, or before all earlier maps. It may be moved past maps
 that do not produce, change or drop the replaced text, if they map the new content in every context as they map it alone.

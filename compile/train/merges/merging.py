@@ -74,8 +74,9 @@ class Merging(NamedTuple):
         keys: uint64[n], the pair of each record, see `fst.machines.bpe.pairs.key_of`.
         pairs: uint64[2 * slots], the count of each pair, see `fst.machines.bpe.pairs`.
         heap_counts, heap_records: int64[n], int32[n], the count and the record of each entry of the heap.
-        left, right: int64[2 * ids], two numbers for each left or right neighbour in the current merge. The first is the neighbour's count;
-            the second is first the number of its occurrences, later the index in `pool` of its next position. All 0 between merges.
+        left, right: int64[2 * ids], two numbers for each left or right neighbour in the current merge. The first number is the neighbour's
+            count. The second number is the number of the neighbour's occurrences, and is later replaced by the index in `pool` for the next
+            position. All 0 between merges.
         touched: int32[2 * ids], the ids of left neighbours, from index 0, and of right neighbours, from the middle.
         merges: int32[3 * n], the left, right and merged id of each merge.
         made: int64[ids], the number of occurrences of each id directly after its merge.
@@ -150,8 +151,8 @@ def begin(
         least: pairs rarer than this are never merged.
         longest: pairs of this length or longer are not merged, except pairs of two single symbols.
         careful: whether different merges may make the same string.
-        suspects: pairs (first id, length) of strings that have an id before training. Before a merge into one of these strings, the kernel
-            returns `NEW_STRING`.
+        suspects: the strings that have an id before training, as pairs (first id, length). Before a merge into one of these strings, the
+            kernel returns `NEW_STRING`.
         text: for the rules of SentencePiece; None: the rules of `tokenizers`.
     """
     capacity = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes at most three new pairs

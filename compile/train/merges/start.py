@@ -23,7 +23,7 @@ def count_letters(letters, ends, counts, width, continuing, last, sums):
 
     Args:
         letters: int32[n], below `width`.
-        ends: int64[words], the end of each word; ascending, the last end is n.
+        ends: int64[words], the end of each word in `letters`, in ascending order; the last end is n.
         counts: int64[words].
         width, continuing, last: `fst.compile.train.symbols.Forms.numbers`.
         sums: int64[forms * width], all 0; filled.

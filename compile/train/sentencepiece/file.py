@@ -163,7 +163,7 @@ def _types(pieces: Sequence[str], unknown: str, document: Mapping[str, Any]) -> 
 
 
 def _need_normal(merges: Sequence[Sequence[str]], types: Mapping[str, int]) -> None:
-    """Raise an error if a piece of a merge is not normal: SentencePiece merges normal pieces only."""
+    """Raise an error if a piece of a merge is not normal, because SentencePiece merges only normal pieces."""
     for left, right in merges:
         for piece in (left, right, left + right):
             if types[piece] != NORMAL:
