@@ -105,7 +105,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
 @pytest.mark.sampled
 def test_any_charsmap_replaces_as_the_reference() -> None:
     """With charsmaps of any strings, any texts get the same ids and offsets as in `tokenizers`."""
-    for seed in sample(range(24), 12):
+    for seed in sample(range(12), 6):
         draw = random.Random(seed)
         made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_space=draw.random() < 0.5))
         hold(made, [mixed(draw, 14) for _ in range(200)])
@@ -302,8 +302,8 @@ def test_corpora_by_real_normalizers(name: str) -> None:
     of two characters.
     """
     for path in sorted((SHARED / "corpora").iterdir()):
-        text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
-        rows = sample([text[at : at + 500] for at in range(0, len(text), 500)], 20)
+        text = path.read_text(encoding="utf-8", errors="replace")[:10_000]
+        rows = sample([text[at : at + 500] for at in range(0, len(text), 500)], 10)
         more = [*(unicodedata.normalize("NFD", row) for row in rows), *(row.replace("\n", "\r\n") for row in rows)]
         hold(real_machine(name), [*rows, *more])
 

@@ -50,7 +50,7 @@ def mixed(draw: random.Random, size: int) -> str:
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> None:
     """Ids, offsets and words equal those of `tokenizers`, with any components, added tokens and fallbacks."""
     draw = random.Random(str(case))
-    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(1_000), 20)), mixed(draw, 2_000)])
+    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(400), 8)), mixed(draw, 2_000)])
 
 
 @examples(300)
@@ -322,7 +322,7 @@ def test_real_vocabularies(name: str, tmp_path_factory: pytest.TempPathFactory) 
     """With real vocabularies, the texts of the corpora get the same ids and offsets as in `tokenizers`."""
     _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
     for path in sorted((SHARED / "corpora").iterdir()):
-        text = path.read_text()[:500_000]
+        text = path.read_text()[:200_000]
         texts = [*text.split("\n"), text[:50_000]]
         answers = reference.encode_batch(texts)
         batch = tokenizer.encode_batch(texts, offsets=True)
