@@ -375,9 +375,7 @@ def test_parts_of_many_rows() -> None:
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows.parquet"])
 def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`fst encode` gives the lines of a file the same ids as in a single call, in any format, and without a seed it gives new ids in
-    each run.
-    """
+    """`fst encode` gives the lines of a file, in any format, the ids of a single call; without a seed, ids are new in each run."""
     table, path = tmp_path / "table.npz", tmp_path / name
     english().save(table)
     rows = [text for text in texts() if "\n" not in text]
@@ -479,9 +477,7 @@ def test_tables_have_all_merges() -> None:
 @examples(50)
 @given(tokens=some.sets(some.text("ab", min_size=2, max_size=5), max_size=12), seed=some.integers(0, 99))
 def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
-    """Any two tokens whose concatenation is a token form a merge; merges are ordered by the rank of this token, and then by the ranks of
-    their parts.
-    """
+    """Any two tokens whose concatenation is a token form a merge; its rank is that of this token, then those of the two tokens."""
     longer = [token.encode() for token in sorted(tokens)]
     random.Random(seed).shuffle(longer)
     names = [*(bytes([byte]) for byte in range(256)), *longer]
