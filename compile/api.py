@@ -94,10 +94,9 @@ def bpe(
     options.
 
     Args:
-        source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; a ``.model`` of sentencepiece; one of these files packed with
-            gzip; a folder with a ``tokenizer.json``, with ``vocab.json`` and ``merges.txt``, or, if it has none of these, with a
-            ``tekken.json``, one ``.tiktoken`` file or one ``.model``; a ``tiktoken.Encoding``; a live tokenizer of tokenizers or
-            transformers; or the name of a model on the Hugging Face Hub, if no file has this name.
+        source: a ``tokenizer.json``, a ``.tiktoken`` file, a ``tekken.json`` or a ``.model`` of `sentencepiece`, also packed with gzip; a
+            folder with one of these files, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``; a live tokenizer of
+            `tokenizers` or `transformers`; or the name of a model on the Hugging Face Hub, if no file has this name.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
         pattern: the regular expression whose matches are the pre-tokens, in the syntax of tiktoken; it replaces the pattern of the
             encoding.

@@ -97,7 +97,7 @@ def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
     composing = frozenset(map(chr, seconds().tolist() if any(step.pairs for step in steps) else ()))
     singles = {*map(ord, composing), *_orders(), *(code for step in steps for code in step.decompositions)}
     runs = [(code, code) for code in singles] + [(first, last) for step in steps for first, last, *_ in step.first.runs]
-    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # all characters between two edges are equivalent
+    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # between them, all characters are equivalent
     return [[first, after - 1] for first, after in pairwise(edges) if _is_seen_in_steps(chr(first), steps, composing)]
 
 

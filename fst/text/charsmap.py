@@ -6,7 +6,7 @@ A *manner* is a method of finding the strings. The manners are:
   whole if it begins with a string of the charsmap; the shortest of these strings gives the replacement. In all other clusters, each
   character is looked up alone.
 - `LONGEST`, the method of ``sentencepiece``: the longest string at each position is replaced.
-- `PIECEWISE`: like `LONGEST`, but no span covers removed text, so that the next edit recognizes its position by a gap between two spans.
+- `PIECEWISE`: like `LONGEST`, but no span covers removed text: a gap between two spans shows the next edit where text was removed.
 - `KEEPING`: like `PIECEWISE`, but each string is replaced by itself. The text does not change; spans change only where other edits change
   the text.
 

@@ -183,7 +183,7 @@ def parents_of(specials: Array) -> Array:
 
 
 def prove_lists(table: ReadingTable) -> None:
-    """Prove that lists contain only classes of a single symbol, in canonical order, and that the flags of each list match its content."""
+    """Prove that each list contains only classes with one symbol, in canonical order, and that its flags match its content."""
     a, symbols = table.classes[0::2], table.symbols
     lists = np.flatnonzero(field_kind(a) == LIST)
     kind, fences, flags, start = field_kind(a), are_fences(a), field_output(a[lists]), ENTRY.targets_of(a[lists])

@@ -208,9 +208,7 @@ def bytes_length(rows: Any, row: Any) -> Any:
 
 @part
 def characters(rows: Any, row: Any) -> Any:
-    """Copy the characters of a str in a list to an array of uint8, uint16 or uint32, the first that can represent them; the other two
-    arrays are empty.
-    """
+    """Copy the characters of one str of a list to the narrowest array, uint8, uint16 or uint32; the other two arrays are empty."""
     with objmode(narrow="uint8[::1]", units="uint16[::1]", codes="uint32[::1]"):
         narrow, units, codes = _characters(rows, row)
     return narrow, units, codes

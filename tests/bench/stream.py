@@ -30,7 +30,7 @@ TIMES = 5  # number of copies of the text, for two threads
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> Ids:
-    """The ids of a stream from which a program reads after every `every` parts."""
+    """The ids of a stream if a program writes the text in parts, and reads ids after each `every` parts."""
     stream = tok.stream()
     write, parts = stream.write, []
     for begin in range(0, len(pieces), every):

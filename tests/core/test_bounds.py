@@ -24,7 +24,7 @@ from fst.core.jit import SETTINGS
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = range(42)  # three of each kind of vocabulary, with and without chunks
-RARE = (51, 60, 86)  # these seeds together run every kernel, unless the draws change
+RARE = (41, 5, 7, 36, 3, 2, 15, 38, 19, 12, 37)  # these seeds together run every kernel, unless the draws change
 
 
 @pytest.mark.parametrize("half", range(2))  # for two processes

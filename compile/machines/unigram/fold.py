@@ -52,7 +52,7 @@ def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, tar
 
 @part
 def put_list(token, tail, depth, rest, count, blocks):
-    """Append the list of the tokens that end where a token ends.
+    """Append the list of the tokens that are suffixes of a token.
 
     Args:
         token: the id of the token.

@@ -84,7 +84,7 @@ class Names:
                 self.by_id.append(self.joined(left, right))
                 self.ids[self.by_id[-1]] = made
                 if len(self.by_id[-1]) > self._longest:
-                    raise VocabularyError("merges of the checkpoint makes a token longer than all words; the file is damaged; remove it")
+                    raise VocabularyError("a merge of the checkpoint makes a token longer than all words; the file is damaged; remove it")
             self._exist.add(made)
         self._read = len(merges)
 

@@ -214,8 +214,8 @@ def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
         begin, size, seed: a place of the piece, its number of letters, and its seed.
 
     Returns:
-        The number of pieces on the path, which are in `sums.path` from last to first; `SPLITS`: the best path over the letters of the piece
-        is not the piece itself; -1: `nodes` or `paths` are full.
+        The number of pieces on the path; `sums.path` then contains the pieces, the last one first. `SPLITS` if the best path of the piece's
+        letters is not the piece itself. -1 if `nodes` or `paths` is full.
     """
     find_sums(lattices, scores, begin, size, size - 1, sums.best, sums.second, sums.arcs)
     if not is_near(sums.best[size], scores[seed]):

@@ -178,7 +178,7 @@ class _Run:
 
     Args:
         text: the words.
-        seeds: the seeds of the words; the arrays of their lattices are changed.
+        seeds: the seeds of the words; the trainer changes the arrays of their lattices in place.
         most: the maximum number of pieces at the end of training.
         shrinking_factor, n_sub_iterations, reference: as in `fst.train.unigram`.
     """

@@ -3,7 +3,7 @@
 The next token of MaxMatch is the longest word of a dictionary that begins at the end of the last token, or one character if no word begins
 there. So a walk reads as far as the trie allows, returns the last word on its path, and continues at the end of this word. If the walk has
 read units after this word, it does not read them again, but *jumps*. For each state from which walks jump, a table contains the tokens that
-are certain after the units read so far, and the state of a walk that has read the remaining units. A jump corresponds to a failure link
+follow from the units read so far, and the state that the units after these tokens lead to. A jump corresponds to a failure link
 with its pops in Song et al., 2021, *Fast WordPiece Tokenization*, Section 3. So for any dictionary, a unit of text causes at most two
 look-ups, of which one succeeds and one fails.
 

@@ -28,7 +28,7 @@ from fst.compile import keywords, maxmatch
 
 @pytest.fixture(scope="module")
 def raw(folder: Path) -> fst.Tokenizer:
-    """A tokenizer that drops no character, so replaced characters appear in the ids as U+FFFD."""
+    """A tokenizer that drops no character, so the U+FFFD that replaces malformed text is visible in the ids."""
     return made(folder, "raw", clean_text=False, lowercase=False)[0]
 
 
