@@ -325,7 +325,7 @@ def _decoded(data: bytes, encoding: str, path: Path) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not {encoding}; pass the encoding of the file") from None
+        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not {encoding}; pass encoding= of the file") from None
 
 
 def _contents(path: Path) -> bytes:
