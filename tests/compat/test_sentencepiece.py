@@ -389,7 +389,7 @@ def test_other_tables() -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        ({"scores": "AAAA"}, "sentencepiece is .*; expected null or a mapping of what a model"),
+        ({"scores": "AAAA"}, "sentencepiece is .*; expected null or a mapping with the types and scores"),
         ({"scores": "AAAAAA=="}, "sentencepiece has 4 bytes of scores for 16 pieces"),
         ({"scores": "é"}, "sentencepiece is "),
         ({"eos_id": 16}, "sentencepiece names the id 16; there are 16 pieces"),

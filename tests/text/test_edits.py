@@ -112,7 +112,7 @@ def test_refusals(normalizer: Json, message: str) -> None:
     [
         ([{**token("!", "normalized"), "id": 33}], "added token '!', which is ' x!' in normalised text, with trim_offsets"),
         ([token("[L]", "normalized", "lstrip")], r"added token '\[L\]' with trim_offsets: it takes white space"),
-        ([token("[L]", "normalized", "lstrip"), token("[R]", "normalized", "rstrip")], "which another with rstrip may take"),
+        ([token("[L]", "normalized", "lstrip"), token("[R]", "normalized", "rstrip")], "which a token with rstrip may include"),
     ],
 )
 def test_tokens_with_white_space_of_their_own(added: list[Json], message: str) -> None:

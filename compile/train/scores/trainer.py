@@ -59,7 +59,7 @@ def by_score(
     """
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     if min_frequency < FREQUENT:
-        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=4)  # the caller of `fst.train.wordpiece`
+        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=6)  # the caller of `fst.train.wordpiece`
     symbols = _by_occurrence(_sorted(symbols_of(words, pipeline, alphabet), alphabet, pipeline), words.first)
     need_size(vocab_size, len(symbols.names))
     are_bytes = pipeline is not None and pipeline.are_bytes
