@@ -30,7 +30,7 @@ RARE = (41, 5, 7, 36, 3, 2, 15, 38, 19, 12, 37)  # these seeds together run ever
 @pytest.mark.parametrize("half", range(2))  # for two processes
 def test_no_index_is_out_of_bounds(half: int) -> None:
     """Every function gives the right ids for any vocabulary, and no index is out of bounds if `numba` checks indices."""
-    for seed in (SEEDS if CHECKED else SEEDS[::11])[half::2]:
+    for seed in (SEEDS if CHECKED else SEEDS[::21])[half::2]:
         drive(seed, 1_000 if seed % 5 else 10_000)
 
 

@@ -98,11 +98,11 @@ class Watched:
     """A run of the example in which a test observes two actors, slowed down, while they encode a corpus.
 
     Args:
-    ray: the library.
-    corpus, table, output: the arguments of the example.
-    notes: a folder for files named by process ids, in which each process lists the blocks that it receives.
-    meanwhile: a function that is called in the middle of the run with the process ids of both actors.
-    started: the number of processes that must have received blocks before any actor encodes its fourth block.
+        ray: the library.
+        corpus, table, output: the arguments of the example.
+        notes: a folder for files named by process ids, in which each process lists the blocks that it receives.
+        meanwhile: a function that is called in the middle of the run with the process ids of both actors.
+        started: the number of processes that must have received blocks before any actor encodes its fourth block.
     """
 
     def __init__(

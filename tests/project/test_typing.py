@@ -22,6 +22,7 @@ TABLES: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_a_strict_user_knows_all_types(tmp_path: Path) -> None:
     """Strict mypy accepts a user's script that states the type of every expression."""
     pytest.importorskip("mypy", reason="checks the script")

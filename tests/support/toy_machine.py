@@ -34,8 +34,8 @@ class Toy(Table):
     """An automaton over bytes with 16-bit transitions; some states emit the id of a string.
 
     Attributes:
-    transitions: uint16[states, 256], the next state for each byte.
-    ids: int16[states], the id that a state emits, or -1.
+        transitions: uint16[states, 256], the next state for each byte.
+        ids: int16[states], the id that a state emits, or -1.
     """
 
     kind: ClassVar[str] = "toy"

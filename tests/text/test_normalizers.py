@@ -131,7 +131,7 @@ def test_lowered_ascii(name: str, adds_space: bool) -> None:
     parts = document(("none", "none", adds_space, False))
     tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
     draw = random.Random(name)
-    texts = ["".join(draw.choices("aAbB[] <\u0301é", [6, 6, 4, 4, 2, 2, 3, 2, 1, 1], k=draw.randrange(12))) for _ in sample(range(400), 5)]
+    texts = ["".join(draw.choices("aAbB[] <\u0301é", [6, 6, 4, 4, 2, 2, 3, 2, 1, 1], k=draw.randrange(12))) for _ in sample(range(400), 10)]
     texts += ["".join(draw.choices("aAbBcC", k=200)) for _ in range(5)]
     hold(built({**parts, "normalizer": normalizer, "added_tokens": tokens}), texts)
 

@@ -22,9 +22,9 @@ class Sample(NamedTuple):
     """A small table.
 
     Attributes:
-    kind: the kind of the table.
-    make: a function that compiles the table; it may write sources to the folder in its argument.
-    parts: strings from which texts for the table are joined.
+        kind: the kind of the table.
+        make: a function that compiles the table; it may write sources to the folder in its argument.
+        parts: strings from which texts for the table are joined.
     """
 
     kind: str

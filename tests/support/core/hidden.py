@@ -16,8 +16,8 @@ class Hidden:
     """An attribute of a class that code of `fst` does not find.
 
     Args:
-    name: the name of the attribute.
-    found: the value for other code; None means the value of each instance.
+        name: the name of the attribute.
+        found: the value for other code; None means the value of each instance.
     """
 
     def __init__(self, name: str, found: Any = None) -> None:

@@ -61,9 +61,9 @@ def jieba_block(frequencies: Mapping[str, int], total: int, block: str) -> list[
     """Segment a block without ASCII letters by `jieba`'s definition: the best of all paths, with scores that are summed from the end.
 
     Args:
-    frequencies: the frequencies above 0.
-    total: the sum of all frequencies, including replaced ones.
-    block: the text.
+        frequencies: the frequencies above 0.
+        total: the sum of all frequencies, including replaced ones.
+        block: the text.
     """
 
     def best(start: int) -> tuple[float, int, list[str]]:
@@ -83,12 +83,12 @@ class MecabDictionary(NamedTuple):
     """A small MeCab dictionary.
 
     Attributes:
-    words: surface, left id, right id and cost of each word.
-    unknowns: category, left id, right id and cost of each entry for unknown words.
-    matrix: the connection costs, by the right id of the left word and the left id of the right word.
-    categories: name of a category → its invoke, group and length.
-    characters: the categories of each character; other characters have DEFAULT.
-    most: the maximum number of characters of an unknown word, not counting the first.
+        words: surface, left id, right id and cost of each word.
+        unknowns: category, left id, right id and cost of each entry for unknown words.
+        matrix: the connection costs, by the right id of the left word and the left id of the right word.
+        categories: name of a category → its invoke, group and length.
+        characters: the categories of each character; other characters have DEFAULT.
+        most: the maximum number of characters of an unknown word, not counting the first.
     """
 
     words: Sequence[tuple[str, int, int, int]]

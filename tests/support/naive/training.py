@@ -19,10 +19,10 @@ def wordpiece_by_score(words: Mapping[str, int], size: int, least: int = 1, pref
     """The tokens in order: sorted characters, then merges.
 
     Args:
-    words: word → count, in the order of first occurrence.
-    size: the number of tokens.
-    least: the minimum count of a pair that is merged.
-    prefix: the prefix of tokens that continue a word.
+        words: word → count, in the order of first occurrence.
+        size: the number of tokens.
+        least: the minimum count of a pair that is merged.
+        prefix: the prefix of tokens that continue a word.
     """
     splits = score_letters(words, prefix)
     tokens = sorted({token for split in splits.values() for token in split})
@@ -64,11 +64,11 @@ def bpe_by_recount(
     """The tokens and merges of BPE as `tokenizers` trains them, without prefix and suffix.
 
     Args:
-    words: word → count.
-    size: the number of tokens.
-    first: special tokens, followed by the characters.
-    least: the minimum count of a pair that is merged.
-    longest: pairs of at least this length are not merged, unless both parts are single characters.
+        words: word → count.
+        size: the number of tokens.
+        first: special tokens, followed by the characters.
+        least: the minimum count of a pair that is merged.
+        longest: pairs of at least this length are not merged, unless both parts are single characters.
     """
     tokens, merges = [*first], list[tuple[str, str]]()
     splits = {word: [*word] for word in words}
@@ -93,11 +93,11 @@ def extended_by_recount(
     """The tokens after more merges, in words that are first segmented into old tokens.
 
     Args:
-    words: word → count.
-    splits: word → its old tokens.
-    ids: the old tokens.
-    size: the number of ids, including the old ones. The largest old id may exceed the number of old tokens.
-    prefix: the prefix of tokens that continue a word.
+        words: word → count.
+        splits: word → its old tokens.
+        ids: the old tokens.
+        size: the number of ids, including the old ones. The largest old id may exceed the number of old tokens.
+        prefix: the prefix of tokens that continue a word.
     """
     tokens, splits = dict(ids), dict(splits)
     new = max(tokens.values()) + 1
@@ -180,10 +180,10 @@ def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: 
     """The remaining pieces in the order of `tokenizers`: pieces that cannot be replaced or are themselves split, then the others by loss.
 
     Args:
-    words: word → count.
-    scores: piece → score.
-    most: the number of remaining pieces, including the unknown piece.
-    is_right: how the sum of counts changes if a piece is removed: by the number of its replacements (true) or of all pieces (false).
+        words: word → count.
+        scores: piece → score.
+        most: the number of remaining pieces, including the unknown piece.
+        is_right: how the sum of counts changes if a piece is removed: by the number of its replacements (true) or of all pieces (false).
     """
     counts = Counter[str]()
     for word, count in words.items():
