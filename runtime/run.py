@@ -217,7 +217,7 @@ class Runner:
         text: Units,
         starts: Ints,
         more: np.uint64,
-        machine: Any,
+        table: Any,
         output: Output,
         workspace: Workspace,
         buffers: Buffers,
@@ -229,12 +229,12 @@ class Runner:
         if len(text) > MOST_UNITS:
             raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
         if self._is_bounded:
-            read = int(rows.call(text, starts, more, machine, output, workspace.work))
+            read = int(rows.call(text, starts, more, table, output, workspace.work))
             if read > len(text):
                 raise TextError("a text has more possible segmentations than there is memory for: cut it")
             return read, output
         state = workspace.state.copy()
-        read = int(rows.call(text, starts, more, machine, output, workspace.work))
+        read = int(rows.call(text, starts, more, table, output, workspace.work))
         count = int(workspace.state[COUNT])
         if count > len(output.ids) and not counted:
             if count > MOST_IDS:
@@ -242,7 +242,7 @@ class Runner:
             buffers.reserve(count, int(state[COUNT]))
             output = self._into(buffers, output)
             workspace.state[:] = state
-            rows.call(text, starts, more, machine, output, workspace.work)
+            rows.call(text, starts, more, table, output, workspace.work)
         return read, output
 
     def _into(self, buffers: Buffers, output: Output) -> Output:
@@ -261,10 +261,11 @@ class Runner:
             if front_end.marks_rows:
                 own = SpansOutput(output.prefix, output.suffix, output.ids, output.ends, buffers.offsets, buffers.words, changed)
             read, _ = self._call(self._rows, text, starts, more, self.arguments, own, workspace, buffers, counted=False)
-        if np.count_nonzero(changed) and is_part:
+        if not np.count_nonzero(changed):
+            return read
+        if is_part:
             return READ_AGAIN
-        if np.count_nonzero(changed):
-            self._encode_again(text, starts, np.flatnonzero(changed), begin, output, workspace, buffers)
+        self._encode_again(text, starts, np.flatnonzero(changed), begin, output, workspace, buffers)
         return read
 
     def _encode_again(
@@ -325,17 +326,17 @@ class Runner:
     def encode_text(self, text: str, special_ids: SpecialIds) -> Ids | None:
         """Encode one text of at most `SHORT` characters, without the overhead of a batch; return None if the text needs a batch."""
         workspace = self.workspaces.take()
-        ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
+        ids, own, starts, table = None, workspace.text, workspace.short_starts, self.arguments
         is_read, by = lay_out(text, own, starts), self.front_end
         if is_read and by is not None and not by.leaves(own, starts, workspace.state, workspace.memo):
             is_read = not by.encoder
             if is_read:
                 rewritten = by.rewrite(own, starts, workspace.state, workspace.text_buffers, is_inside=False, with_spans=False)
-                own, starts, machine = rewritten.text, rewritten.starts, by.arguments
+                own, starts, table = rewritten.text, rewritten.starts, by.arguments
         if is_read:
             if workspace.special_ids is not special_ids:
                 workspace.make_short_output(special_ids)
-            self._rows.call(own, starts, NO_MORE, machine, workspace.short_output, workspace.work)
+            self._rows.call(own, starts, NO_MORE, table, workspace.short_output, workspace.work)
             ids = workspace.short_ids[: workspace.short_ends.item()].copy()
         self.workspaces.give_back(workspace)
         return ids

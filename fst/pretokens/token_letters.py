@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from fst.core.json_fields import FLAG, TEXT, stored_as
 from fst.pretokens import byte_letters
+from fst.text.whitespace import SPACE
 
-SPACE = " "
 _FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
 
 

@@ -15,9 +15,9 @@ from typing import Any
 from fst.automata.rows import CODE_POINTS, WHITE_SPACE
 from fst.text.charsmap import CHARSMAP, Charsmap
 from fst.text.composition import Place
+from fst.text.whitespace import SPACE
 
 STRIP, PREPEND, REPLACE, RUNS, SPACES = KINDS = "strip", "prepend", "replace", "runs", "spaces"
-SPACE = " "
 ALL_KINDS = (*KINDS, CHARSMAP)
 MAX_STRING = 256  # maximum number of bytes of a string that is replaced or inserted
 MAX_RUNS = 1 << 10  # maximum number of runs of code points in an edit

@@ -29,11 +29,11 @@ from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
 from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import (
+    BEFORE_SPACE,
     ENTRY,
     IN_TEXT,
     MAX_DEPTH,
     PIECE,
-    SPACE,
     STRETCH,
     TEXT_SCOPE,
     UNKNOWN,
@@ -237,7 +237,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     known = {spelling for spelling in spellings if len(spelling) == 1}
     if model.scope == WORD_SCOPE:  # adjacent unknown characters become one unknown token
         known -= {*(line.spelled(model.unk_token or "") or "")}
-    return between_paths(spellings, known, before_spaces=line.cuts), SPACE if line.cuts else STRETCH
+    return between_paths(spellings, known, before_spaces=line.cuts), BEFORE_SPACE if line.cuts else STRETCH
 
 
 def _word_table(tables: UnigramTable, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

@@ -10,8 +10,7 @@ from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, NORMAL, UN
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.pretokens.token_letters import Letters
-
-SPACE = " "
+from fst.text.whitespace import SPACE
 
 
 def bpe_model(model: SentencePieceModel) -> BpeModel:

@@ -15,9 +15,9 @@ from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, K
 from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import quoted
+from fst.text.whitespace import SPACE
 
 WHERE = "the .model"  # the name of the file in messages
-SPACE = " "
 RUNS = {"Regex": " {2,}"}
 RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rule of SentencePiece → equivalent normalizers
 PREFIXES = {"always": True, "first": True, "never": False}  # ``prepend_scheme`` of Metaspace → whether ▁ is put before a text

@@ -44,7 +44,7 @@ from fst.tables.proof import Each, Transitions, need, need_none, prove_states, p
 
 PENALTY = 10.0
 WORD_SCOPE, TEXT_SCOPE = SCOPES = "float64", "float32"  # score scopes, stored as the dtypes of sums
-PIECE, SPACE, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # where sums restart; `WORD` means that there are no sums
+PIECE, BEFORE_SPACE, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # where sums restart; `WORD`: no sums
 LIMIT = 1e5  # maximum absolute value of a sum that continues, before it is reduced
 LABELS, HEAD = 0xF8, 0xFF
 ENTRY = RowFormat(label_bits=8, target_bits=28, value_bits=28, dtype=np.uint64, labels=LABELS, own=HEAD, free=0xFE << 56)

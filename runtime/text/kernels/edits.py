@@ -13,11 +13,11 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, copy_run, count_characters
 from fst.runtime.text.kernels.charsmap import replace_strings
 from fst.runtime.text.kernels.stretches import code_at, copy_text, normalise, put_place, start_before
+from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.text import arguments, charsmap
 from fst.text import edits as of
 from fst.text.arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
 
-SPACE_BYTE = np.uint8(ord(of.SPACE))
 WHITE, BOTH = np.uint8(arguments.WHITE), np.uint8(2)
 FIRST, SECOND = 0, 1  # indices into `EditArguments.bytes` of an edit
 STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (

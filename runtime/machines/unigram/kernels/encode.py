@@ -20,8 +20,7 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram.arguments import HAS_TEXT_SCOPE, RESTART
-from fst.machines.unigram.viterbi import PIECE, RESTARTS, STRETCH
-from fst.machines.unigram.viterbi import SPACE as AT_SPACES
+from fst.machines.unigram.viterbi import BEFORE_SPACE, PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, shift_of, size_at, token_of
 from fst.pretokens.arguments import JOINS_WORDS
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
@@ -35,11 +34,10 @@ from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.segments import read_together
 from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.stretches import code_at
+from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
-from fst.text.whitespace import SPACE as SPACE_CHARACTER
 
-AT_PIECE, AT_SPACE, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, AT_SPACES, STRETCH))
-SPACE = np.uint8(ord(SPACE_CHARACTER))
+AT_PIECE, AT_SPACE, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BEFORE_SPACE, STRETCH))
 
 
 @inlined
@@ -84,7 +82,7 @@ def line_up(text, begin, end, table, sums, ids, at):
 def is_anew(text, place, table):
     """Whether the sum restarts from 0 at the pre-token that begins at a position."""
     restart = table.rules[RESTART]
-    return restart == AT_PIECE or (restart == AT_SPACE and text[place] == SPACE)
+    return restart == AT_PIECE or (restart == AT_SPACE and text[place] == SPACE_BYTE)
 
 
 @inlined
