@@ -216,7 +216,7 @@ def _compile_mecab(folder: Path) -> None:
 def _compile_counting(_: Path) -> None:
     from fst import train
 
-    numbers = " ".join(map(str, range(1 << 15)))  # so many words that the hash table must grow
+    numbers = " ".join(map(str, range(1 << 15)))  # enough words that the hash table must grow
     for normalizer in ("none", "nfkc"):
         train.words([numbers, "\ufb01"], splitter="gpt2", normalizer=normalizer)
 
@@ -226,7 +226,7 @@ def _compile_training(folder: Path) -> None:
     from fst.compile.train.scores import state
 
     letters = np.random.default_rng(0).integers(97, 101, 1 << 16, np.uint8).tobytes()
-    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # so many pairs that the hash table must grow
+    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # enough pairs that the hash table must grow
     for criterion in ("frequency", "score"):
         train.wordpiece(words, vocab_size=600, criterion=criterion, min_frequency=10)
     train.unigram(words, vocab_size=600)

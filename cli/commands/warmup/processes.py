@@ -21,7 +21,7 @@ def warm_up() -> None:
     """Compile all kernels, and write a line after each part.
 
     Raises:
-        click.ClickException: there is no folder in which kernels can be kept.
+        click.ClickException: no folder for kernels can be written.
         FstError: a process failed.
     """
     begun, place = monotonic(), ""

@@ -80,7 +80,7 @@ class Spelled:
         starts: int64[tokens], the start of each token in `symbols`.
         lengths: int64[tokens], |t|.
         ids: int64[tokens], the id of each token.
-        atoms: int32[CODES], for each code of a byte, the token that consists of this byte; -1 if there is none.
+        atoms: int32[CODES], the token of each code of a byte; -1 for a code without a token.
         whole: bool[tokens], whether the prefix and the suffix of the token are those of a complete pre-token.
     """
 

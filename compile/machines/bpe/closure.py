@@ -197,7 +197,7 @@ def close_states(
 
     Args:
         roots, item_starts, edges: `roots`, `starts` and `edges` of `fst.compile.machines.bpe.item_sets.Items`.
-        atoms: int32[256], the token that consists of each byte; -1: there is no such token.
+        atoms: int32[256], the token of each byte; -1 for a byte without a token.
         last, depths, starts, labels, targets: output, the arrays of `fst.compile.machines.bpe.item_sets.States`.
         held_from, held: output, int32, the items of each state: ``held[held_from[s]:held_from[s + 1]]``.
         slots: int32[power of two], initially 0: a hash table of states.

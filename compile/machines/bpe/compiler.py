@@ -326,7 +326,7 @@ def _need_clear(model: BpeModel) -> None:
     for part in (*atoms, *made):
         if part is not None and affixes.name(part) in parts and affixes.part(affixes.name(part)) != part:
             reason = f"token {quoted(affixes.name(part))}: its prefix or suffix may also be text"
-            raise UnsupportedError(f"{reason}, so that it stands for {quoted(part.body)} and for {quoted(parts[affixes.name(part)].body)}")
+            raise UnsupportedError(f"{reason}, so the token means both {quoted(part.body)} and {quoted(parts[affixes.name(part)].body)}")
 
 
 PRINTABLE, ASCII_DIGITS = range(0x21, 0x7F), np.arange(0x30, 0x3A)  # PRINTABLE: ASCII characters that ByteLevel does not replace

@@ -128,9 +128,9 @@ class BpeModel:
     def may_be_cut(self) -> bool:
         """Whether a pre-token may be cut between two characters that are not adjacent in any token.
 
-        Cuts could change ids if ids depend on the position in a pre-token; if an unknown character is deleted, so that the characters next
-        to it become adjacent; or if unknown characters can be fused or change their order. Except at spaces, there is no cut between two
-        unknown characters.
+        Cuts could change ids in three cases: ids depend on the position in a pre-token; the deletion of an unknown character makes its
+        neighbours adjacent; unknown characters can be fused or change their order. Except at spaces, no cut is between two unknown
+        characters.
         """
         is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
         return is_told and not self.ignore_merges and not self.affixes

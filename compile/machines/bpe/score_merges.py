@@ -58,8 +58,8 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
     """Order pieces with equal scores so that merging by this order gives the same pieces as merging by equal scores.
 
     If the second part of piece a is the first part of piece b, the two can overlap in a text. Piece a is ordered before such a piece b,
-    because a is on the left, and of pairs with equal scores, the leftmost pair is merged first. A piece of which one of these pieces is a
-    part must have a lower score.
+    because a is on the left, and among pairs with equal scores, the leftmost pair is merged first. A piece that contains one of these
+    pieces must have a lower score.
     """
     if len(tied) == 1:
         return tied

@@ -13,7 +13,7 @@ from fst.machines.unigram.viterbi_kernels import U0, U1, character_size, find_be
 
 @part
 def best_other(symbols, begin, end, trie, scores, unknown, sums):
-    """The score of the best path of two or more tokens through a token's bytes; minus infinity if there is no such path. For `sums`, see
+    """The score of the best path of two or more tokens through a token's bytes; minus infinity without a path. For `sums`, see
     `find_best`.
     """
     best, place, mask = -np.inf, begin + character_size(symbols[begin]), np.uint64(len(sums)) - U1
