@@ -26,7 +26,7 @@ from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECID
 from fst.text.splitter import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol that are tried
-MAX_STEPS = 8_000_000  # maximum of simulation steps, about 10 s; o200k's pattern takes 4.7 million, most patterns under one million
+MAX_STEPS = 8_000_000  # maximum of simulation steps, about 10 s; o200k's pattern takes 1.6 million, most patterns under half a million
 ROUNDS = 50  # rounds of power iteration, which are enough because a text leaves most states within a few characters
 # The expected share of each ASCII character of a string among the characters of a text, in percent. The first string that contains a
 # character is used. Only speed depends on these shares.
@@ -166,6 +166,9 @@ class _Simulation:
         members = [np.flatnonzero(symbols[:-1] == symbol) for symbol in range(int(symbols.max()) + 1)]
         self._surely_ends = Automaton.of(moves).surely_ends().tolist()
         self._moves: Moves = [[sorted(set(row[own].tolist())) for own in members] for row in moves]
+        # The states, after the first symbol of a window, of searches that began before the window: few, if this symbol determines moves.
+        before = self._moves[START + 1 :]
+        self._reached = [sorted({move >> 1 for row in before for move in row[at]} - {DEAD}) for at in range(len(members))]
 
     def decide(self, window: Sequence[int], asked: int) -> int:
         """Decide whether a pre-token begins before the symbol at index `asked`."""
@@ -187,8 +190,8 @@ class _Simulation:
         """
         yield from self._search(text, asked, 0)
         if not at_begin:
-            for state in range(START + 1, len(self._moves)):
-                yield from self._go_on(text, asked, state, 0, None, None)
+            for state in self._reached[text[0]]:
+                yield from self._go_on(text, asked, state, 1, None, None)
 
     def _search(self, text: Sequence[int], asked: int, begin: int) -> Iterator[bool]:
         """Simulate a search that begins at an index."""

@@ -76,6 +76,17 @@ def classes_of(pattern: str) -> int:
     return int(compiled(pattern)[0].moves.shape[1]) - 1
 
 
+def test_two_of_many_classes_always_decide() -> None:
+    """If a class and the class before it decide a boundary, no window is undecided, even with 54 classes."""
+    count, joins = 54, np.random.default_rng(3).random((54, 54)) < 0.3
+    moves = np.zeros((START + 1 + count, count + 1), np.uint16)
+    own = np.arange(START + 1, START + 1 + count)
+    moves[START, :-1] = own << 1
+    moves[START + 1 :, :-1] = np.where(joins, own << 1, 1)
+    moves[START + 1 :, -1] = 1
+    assert not np.any(windows(Splitter(np.zeros(0x110000, np.uint8), moves)).decisions == UNDECIDED)
+
+
 @each_pattern
 @pytest.mark.sampled
 def test_windows_decide_as_the_splitter(name: str) -> None:
