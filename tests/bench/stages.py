@@ -1,0 +1,165 @@
+"""Print where the time of a byte goes, stage by stage, for a machine, a text and a level of the processor.
+
+    python tests/bench/stages.py [FOLDER] [--levels LEVEL…] [--rows WORD]
+
+FOLDER is as in ``peers.py``. A level is a set of processor features that kernels may use (`LEVELS`); each level runs in a process of its
+own, which compiles the kernels for this level. A driver runs the same rounds as a machine's kernel, but ends each round after a stage. The
+time of a stage is the difference between two such runs: the best of several turns, in nanoseconds of processor time per byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rows import BOOKS, CL100K, CODE, FOLDER, GPT2, O200K, SENTENCES, documents
+
+from fst.core.jit import Deferred, kernel
+from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.machines.bpe.kernels import encode as bpe
+from fst.runtime.pretokens.kernels.find import find_pretokens
+from fst.runtime.pretokens.kernels.look_up import find_slots, find_words
+from fst.runtime.pretokens.kernels.rows import begin_call
+from fst.tables.kernel_call import SLACK, IdsOutput
+
+ROUNDS, SIZE, READABLE = 9, 2_000_000, 64  # turns; bytes of a text; bytes after a text that kernels may read
+AVX2 = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+bmi,+bmi2,+lzcnt,+movbe,+fma,+f16c"
+# The environment of each level. Without entries, numba uses all features of the processor.
+LEVELS: Mapping[str, Mapping[str, str]] = {
+    "all": {},
+    "AVX2": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": AVX2},
+    "generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+}
+
+
+class Machine(NamedTuple):
+    """A driver, and the names of its stages."""
+
+    driver: str
+    stages: Sequence[str]
+
+
+PIECES, SLOTS, WORDS, PENDING = range(4)
+BPE = Machine("bpe_rounds", ("pieces", "slots", "look-ups", "transduce", "emit"))
+
+
+class Row(NamedTuple):
+    """A vocabulary, its machine, and a text."""
+
+    name: str
+    machine: Machine
+    source: str
+    corpus: str
+
+
+ROWS = (
+    Row("gpt2, English", BPE, f"{GPT2}/tokenizer.json", BOOKS),
+    Row("gpt2, code", BPE, f"{GPT2}/tokenizer.json", CODE),
+    Row("cl100k, English", BPE, f"{CL100K}/cl100k_base.tiktoken", BOOKS),
+    Row("cl100k, code", BPE, f"{CL100K}/cl100k_base.tiktoken", CODE),
+    Row("o200k, 109 languages", BPE, f"{O200K}/o200k_base.tiktoken", SENTENCES),
+)
+
+
+@kernel
+def bpe_rounds(text, starts, more, table, output, work, last):
+    """Run the rounds of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, each up to the stage `last`."""
+    pretokens, pending, shared, written, waiting = work.pretokens, work.pending, table.shared, U0, U0
+    begin_call(starts, more, output, work.state)
+    rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
+    while row < rows and not is_stuck:
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
+        if last == SLOTS:
+            find_slots(text, pretokens, count, shared, work.slots)
+        if last >= WORDS:
+            written, waiting = find_words(text, count, shared, work)
+        if last >= PENDING:
+            bpe.transduce(text, pretokens, pending, waiting, table, work.active, work.longer, work.tokens)
+        if last > PENDING:
+            ended = bpe.emit(text, pretokens, work.scratch, written, pending, waiting, ended, table, output, work)
+    return at
+
+
+def main() -> None:
+    """Print a table for each level."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
+    known = ", ".join(LEVELS)
+    parser.add_argument("--levels", nargs="+", choices=LEVELS, default=[*LEVELS], metavar="LEVEL", help=f"of {known} [all three]")
+    parser.add_argument("--rows", default="", metavar="WORD", help="only rows with this word in their name")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    rows = [row for row in ROWS if arguments.rows in row.name]
+    if arguments.here:
+        for row in rows:
+            print(json.dumps(measured(row, arguments.folder)), flush=True)
+        return
+    for level in arguments.levels:
+        print(f"\n| {level}, ns per byte | stages | all |\n| --- | --- | ---: |")
+        for row, times in zip(rows, in_level(level, arguments.folder, arguments.rows), strict=True):
+            differences = [after - before for before, after in pairwise([0, *times])]
+            stages = ", ".join(f"{stage} {own:.2f}" for stage, own in zip(row.machine.stages, differences, strict=True))
+            print(f"| {row.name} | {stages} | {times[-1]:.2f} |", flush=True)
+
+
+def in_level(level: str, folder: Path, rows: str) -> list[list[float]]:
+    """The result of `measured` for each row, in a process with the features of a level."""
+    command = [sys.executable, __file__, str(folder), "--rows", rows, "--here"]
+    done = subprocess.run(command, env={**os.environ, **LEVELS[level]}, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def measured(row: Row, folder: Path) -> list[float]:
+    """The time up to the end of each stage, in nanoseconds per byte."""
+    from fst.compile import tokenizer
+
+    table: Any = tokenizer(folder / row.source)
+    text, starts = texts(folder / "corpora" / row.corpus)
+    driver = Deferred("stages", row.machine.driver)
+    return best(lambda last: run(driver, table, text, starts, last), len(row.machine.stages), int(starts[-1]))
+
+
+def texts(path: Path) -> tuple[Any, Any]:
+    """The documents of a file as UTF-8, and their starts."""
+    rows, size = [], 0
+    for document in documents(path):
+        rows.append(document.encode())
+        size += len(rows[-1])
+        if size >= SIZE:
+            break
+    text = np.frombuffer(b"".join([*rows, bytes(READABLE)]), np.uint8).copy()
+    return text, np.cumsum([0, *map(len, rows)])
+
+
+def best(run: Callable[[int], float], stages: int, size: int) -> list[float]:
+    """The best time up to the end of each stage. The stages run in turns."""
+    found = [float("inf")] * stages
+    for _ in range(ROUNDS):
+        for stage in range(stages):
+            found[stage] = min(found[stage], run(stage) / size)
+    return found
+
+
+def run(driver: Deferred, table: Any, text: Any, starts: Any, last: int) -> float:
+    """Run a driver once, up to a stage; return the nanoseconds of processor time."""
+    nothing, rows = np.empty(0, np.int32), len(starts) - 1
+    output = IdsOutput(nothing, nothing, np.empty(len(text) + SLACK, np.int32), np.empty(rows, np.int64))
+    table_arguments, work = table.arguments(), table.work()
+    driver.call(text[: starts[1]], starts[:2], U0, table_arguments, output, work, np.uint64(last))  # compiles the driver
+    work.state.fill(0)
+    begun = time.process_time_ns()
+    driver.call(text, starts, U0, table_arguments, output, work, np.uint64(last))
+    return float(time.process_time_ns() - begun)
+
+
+if __name__ == "__main__":
+    main()
