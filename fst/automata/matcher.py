@@ -19,7 +19,7 @@ from fst.core.jit import Deferred
 NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FIRST, SECOND, STOP = 1, 2, 4  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.NormalizerArguments.stops`
+FIRST, SECOND = 1, 2  # bits of a byte, by which kernels skip positions, see `fst.text.arguments.NormalizerArguments.bytes`
 FEW_NODES = 1 << 9  # maximum number of nodes of a trie that is linked in Python; a kernel links larger tries
 FEW_STRINGS = 1 << 9  # maximum number of strings that are searched for one by one; more strings are compared with a set of substrings
 NO_STRING = -1

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.matcher import FIRST, SECOND, STOP, Matcher, trie
+from fst.automata.matcher import FIRST, SECOND, Matcher, trie
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import need
@@ -26,6 +26,8 @@ from fst.text.composition import NO_ASCII, NOT_COMPOSED, Composition, Images, as
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.text.normalizer import Normalizer, early, late, without_context
 from fst.text.splitter import Splitter
+from fst.text.stops import SIZE as STOPS_SIZE
+from fst.text.stops import stops
 from fst.text.whitespace import BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, SPACE, Whitespace
 
 # Kinds of a code point, as bits. `CHANGES`: the code point, or the text before it, may change. `WORD`: it is a word character. `WHITE`: it
@@ -33,7 +35,7 @@ from fst.text.whitespace import BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPAC
 CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 CUT, ENDS = 8, 16  # bits of a byte after those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
-IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # the start of each table in `NormalizerArguments.stops`
+IF_FOUND_ALONE, IF_FOUND_ANYWAY, OF_TOKENS, OF_WORDS = range(0, 4 * STOPS_SIZE, STOPS_SIZE)  # the tables in `NormalizerArguments.stops`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting, or found in raw text, too
 PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
 HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
@@ -53,15 +55,14 @@ class EditArguments(NamedTuple):
             other columns contain the start and the end of the edit's content, string and runs in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
         counts: uint64[2], the number of edits that come before the mappings of characters, and the number of all edits.
-        bytes: uint8[edits, 2, 256]. First row: 1 if a replaced string may begin with the byte. Second row: 1 if the byte may be the second
-            byte of a replaced string, or may follow a replaced string of one byte.
+        stops: uint8[512 * edits], a table of `fst.text.stops` for each edit: the positions where a replaced string may begin.
     """
 
     rows: Array
     strings: Array
     runs: Array
     counts: Array
-    bytes: Array
+    stops: Array
 
 
 class SplitterArguments(NamedTuple):
@@ -100,10 +101,9 @@ class NormalizerArguments(NamedTuple):
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string of
             `every`, or if one of these strings has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may
             begin after the byte.
-        stops: uint8[512], two tables by byte, for finding the positions where a text may change. These positions are bytes with the bit
-            `STOP` (all bytes except unchanged ASCII characters), and bytes with `FIRST` before a byte with `SECOND`. The table from
-            `IF_FOUND_ANYWAY` on has the bits `FIRST` of all strings of `every`, and no bit `STOP` for characters whose result is in
-            `mapped`. In the table from `IF_FOUND_ALONE` on, `FIRST` is set only for strings with the value `FOUND_ALONE`.
+        stops: tables of `fst.text.stops`. `IF_FOUND_ANYWAY`: characters with `CHANGES`, except those whose result is in `mapped`; and all
+            strings of `every`. `IF_FOUND_ALONE`: all characters with `CHANGES`, and the strings with the value `FOUND_ALONE`. `OF_TOKENS`:
+            all tokens. `OF_WORDS`: whitespace, and symbols for a space.
         mapped: uint8[256], the result for each byte of a text that is copied, see `COPIES`; empty if each byte maps to itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
         list_ends: uint32[lists + 1], the end of each list in `lists`, by the number of the list; the first element is 0.
@@ -159,7 +159,7 @@ class NormalizerWork(NamedTuple):
         items: uint64[capacity], parts of characters, ``code point | number of raw characters replaced << 32``.
         sorted_items: uint64[capacity], counts: uint64[257], for sorting.
         origins: uint32[capacity], the index in the raw text of each replaced character.
-        stretch: uint8[capacity], a normalised stretch.
+        stretch: uint8[capacity + 64], a normalised stretch; the last 64 bytes are read, but not written.
         stretch_places: uint64[capacity], the span of each character of `stretch`; empty if spans are not needed.
         spare, spare_places: like `stretch` and `stretch_places`, for a stretch before its edits.
         memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: see `memo` of `fst.pretokens.arguments.Work`.
@@ -247,8 +247,8 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
     return NormalizerArguments(
         np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, separator, *flags], np.uint64),
         kinds,
-        bytes_ := _bytes(every, by),
-        _stops(every, kinds, bytes_, mapped),
+        _bytes(every, by),
+        _stops(every, [*raw, *normalized], kinds, mapped, by.whitespace),
         mapped if (mapped != np.arange(256)).any() else mapped[:0],
         *lists_of(composition.first, composition.decompositions),
         ranks_of(composition),
@@ -291,12 +291,12 @@ def _edits(by: Normalizer) -> EditArguments:
         row[:] = ALL_KINDS.index(edit.kind), edit.left, edit.right, edit.least, *ends[:2], *ends[1:], len(runs), len(runs) + len(edit.runs)
         runs += edit.runs
     counts = np.array([len(by.before), len(by.edits)], np.uint64)
-    bytes_ = np.array([_bytes_of_edit(edit) for edit in by.edits], np.uint8).reshape(-1, 2, 256)
-    return EditArguments(rows, np.array([*strings], np.uint8), np.array(runs, np.uint64).reshape(-1, 2), counts, bytes_)
+    found = np.array([_stops_of_edit(edit) for edit in by.edits], np.uint8).ravel()
+    return EditArguments(rows, np.array([*strings], np.uint8), np.array(runs, np.uint64).reshape(-1, 2), counts, found)
 
 
-def _bytes_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
-    """The rows of an edit in `EditArguments.bytes`."""
+def _stops_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
+    """The table of an edit in `EditArguments.stops`."""
     firsts, seconds = found = np.zeros((2, 256), np.bool_)
     if isinstance(edit, Edit) and edit.kind == REPLACE:
         first, *others = edit.string.encode()
@@ -428,13 +428,12 @@ def _bytes(every: Iterable[str], by: Normalizer) -> NDArray[np.uint8]:
     return bits
 
 
-def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.uint8], mapped: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    stops = np.append(bits & SECOND, bits & (FIRST | SECOND))
-    stops[[_utf_8(spelling)[0] for spelling, found in every.items() if found == FOUND_ALONE]] |= FIRST
-    for table in (stops[IF_FOUND_ALONE:][:256], stops[IF_FOUND_ANYWAY:]):
-        table[np.append(kinds[:128] & CHANGES > 0, np.ones(128, np.bool_))] |= STOP
-    stops[IF_FOUND_ANYWAY:][mapped != np.arange(256)] &= ~np.uint8(STOP)
-    return stops
+def _stops(every: Mapping[str, int], tokens: Iterable[str], kinds: Array, mapped: Array, whitespace: Whitespace) -> NDArray[np.uint8]:
+    changes, nothing = kinds & CHANGES > 0, np.zeros(CODE_POINTS, np.bool_)
+    alone = stops(changes, (_utf_8(spelling) for spelling, found in every.items() if found == FOUND_ALONE))
+    changes[np.flatnonzero(mapped != np.arange(256))] = False
+    words = stops(kinds & WHITE > 0, (char.encode() for char in SPACE + whitespace.symbol))
+    return np.concatenate([alone, stops(changes, map(_utf_8, every)), stops(nothing, map(_utf_8, tokens)), words])
 
 
 def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:

@@ -9,6 +9,7 @@ import numpy as np
 from fst.automata.rows import CODE_POINTS, Array
 from fst.text.charsmap import CLUSTERS, IN_PIECES, Charsmap
 from fst.text.clusters import PAIRS
+from fst.text.stops import stops
 
 IN_CLUSTERS, EXTENDS = 0, 1  # indices into `CharsmapArguments.params`
 IS_STRING, IS_SECOND = 1, 2  # bits of a character in `CharsmapArguments.kinds`
@@ -22,6 +23,7 @@ class CharsmapArguments(NamedTuple):
             in the span of the character before it.
         kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string that changes, `IS_SECOND` if it is the second character
             of a longer string.
+        stops: uint8[512], a table of `fst.text.stops` for the characters in `kinds`.
         values: uint32[0x110000], 1 + the position of a character's replacement in `texts`; 0 if the character alone is not a string.
         units: uint32[n], the double array, see `fst.automata.double_array`.
         texts: uint8[n], UTF-8 with a NUL after each replacement.
@@ -30,6 +32,7 @@ class CharsmapArguments(NamedTuple):
 
     params: Array
     kinds: Array
+    stops: Array
     values: Array
     units: Array
     texts: Array
@@ -41,12 +44,13 @@ def charsmap_arguments(by: Charsmap | None) -> CharsmapArguments:
     """The arguments for a charsmap."""
     if by is None:
         bytes_, numbers = np.empty(0, np.uint8), np.empty(0, np.uint32)
-        return CharsmapArguments(np.zeros(2, np.uint64), bytes_, numbers, numbers, bytes_, bytes_, np.empty((0, 0), np.uint8))
+        return CharsmapArguments(np.zeros(2, np.uint64), bytes_, bytes_, numbers, numbers, bytes_, bytes_, np.empty((0, 0), np.uint8))
     first, values = by.strings.characters, np.zeros(CODE_POINTS, np.uint32)
     values[first.codes] = first.values + 1
     return CharsmapArguments(
         np.array([by.manner == CLUSTERS, by.manner not in IN_PIECES], np.uint64),
         by.replaces * np.uint8(IS_STRING) | by.seconds * np.uint8(IS_SECOND),
+        stops(by.replaces | by.seconds, ()),
         values,
         by.strings.units,
         np.frombuffer(by.strings.texts, np.uint8),

@@ -15,10 +15,11 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from fst.automata.matcher import FIRST, STOP
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import has_private_parts
 from fst.pretokens.boundaries import HALVES, LEFT, MATRIX, RIGHT, SIZE
+from fst.text.stops import SECONDS
+from fst.text.stops import SIZE as STOPS_SIZE
 
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba reads this option from the environment
 GENERATED = not DISABLED and has_private_parts()
@@ -295,10 +296,9 @@ def _continuing(builder: Any, text: Any) -> Any:
 
 
 def _stops_in(builder: Any, text: Any, table: Any) -> Any:
-    first, second = (_permuted_bytes(builder, table, 0, 256, _wide(builder, text, place)) for place in range(2))
-    begins = builder.and_(first, builder.lshr(second, _all(1)))  # FIRST is bit 0, SECOND is bit 1
-    found = builder.or_(builder.and_(begins, _all(FIRST)), builder.and_(first, _all(STOP)))
-    return builder.bitcast(builder.icmp_unsigned("!=", found, _all(0)), WORD)
+    firsts = _permuted_bytes(builder, table, 0, SECONDS, _wide(builder, text, 0))
+    seconds = _permuted_bytes(builder, table, SECONDS, STOPS_SIZE, _wide(builder, text, 1))
+    return builder.bitcast(builder.icmp_unsigned("!=", builder.and_(firsts, seconds), _all(0)), WORD)
 
 
 def _prefetch(builder: Any, place: Any) -> Any:
@@ -343,8 +343,7 @@ decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and 
 # Return a bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.
 continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)
 
-# Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if the text may change at byte i, see
-# `fst.text.arguments.NormalizerArguments.stops`.
+# Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if byte i is a stop, according to a table of `fst.text.stops`.
 stops_in = _intrinsic("stops_in", types.uint64, _stops_in, arrays=2) if GENERATED and AT_ONCE else _plain("stops_in")
 
 # Fetch an element of an array into the processor's cache, (array, index).

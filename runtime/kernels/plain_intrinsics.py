@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numba import objmode
 
-from fst.automata import matcher
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import part
 from fst.pretokens.boundaries import LEFT as LEFT_PART
 from fst.pretokens.boundaries import MATRIX as MATRIX_PART
 from fst.pretokens.boundaries import RIGHT as RIGHT_PART
+from fst.text.stops import SECONDS as SECONDS_AT
 
 U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
@@ -27,7 +27,7 @@ PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 
 
 LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
 LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # a mask of a byte, and its result for a continuation byte of UTF-8
-SECOND_BYTE = np.uint64(matcher.SECOND)
+SECONDS = np.uint64(SECONDS_AT)
 LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0xFF))
 
 
@@ -151,15 +151,14 @@ def continuing(text: Any, at: Any) -> Any:
 
 @part
 def stops_in(text: Any, at: Any, stops: Any, table: Any) -> Any:
-    """Return a bit mask of 64 bytes: bit i is set if the text may change at byte i. Bits past the end of the array are 0."""
-    at = np.uint64(at)
-    size = min(U64, max(np.uint64(len(text)), at) - at)
-    bits, byte = U0, np.uint64(stops[np.uint64(table) + np.uint64(text[at])]) if size else U0
-    for index in range(size):
-        place = at + np.uint64(index) + U1
-        following = np.uint64(stops[np.uint64(table) + np.uint64(text[place])]) if place < len(text) else SECOND_BYTE
-        bits |= (byte & following >> U1 & U1 | byte >> U2 & U1) << np.uint64(index)
-        byte = following
+    """Return a bit mask of 64 bytes: bit i is set if byte i is a stop. Bits past the end of the array are 0."""
+    at, table, bits = np.uint64(at), np.uint64(table), U0
+    for index in range(min(U64, max(np.uint64(len(text)), at) - at)):
+        place = at + np.uint64(index)
+        first = stops[table + np.uint64(text[place])]
+        if place + U1 < len(text):
+            first &= stops[table + SECONDS + np.uint64(text[place + U1])]
+        bits |= np.uint64(first != 0) << np.uint64(index)
     return bits
 
 

@@ -93,8 +93,8 @@ def arrays_of(name: str) -> tuple[Any, ...]:
         factors[RIGHT:MATRIX] &= 15
         return RANDOM.integers(0, 130, 100).astype(np.uint8), at, factors.astype(np.uint8), np.uint64(0), masks, place
     if name == "stops_in":
-        text, stops = RANDOM.integers(0, 256, 100).astype(np.uint8), RANDOM.integers(0, 8, 512).astype(np.uint8)
-        return text, at, stops, np.uint64(256) * (place & np.uint64(1))
+        text, stops = RANDOM.integers(0, 256, 100).astype(np.uint8), RANDOM.integers(0, 32, 1024).astype(np.uint8)
+        return text, at, stops, np.uint64(512) * (place & np.uint64(1))
     if name == "copy_16":
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
     if name in ("at_least", "equal_to"):

@@ -17,6 +17,7 @@ from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
+from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at, start_before
 from fst.text import charsmap as of
 from fst.text import clusters
@@ -36,7 +37,6 @@ LABEL, HAS_VALUE, IS_SHIFTED, VALUE = (
 )
 OFFSET_SHIFT, SHIFT = np.uint64(double_array.OFFSET_SHIFT), np.uint64(double_array.SHIFT)
 OFFSET = np.uint64((1 << 21) - 1)
-ASCII = np.uint8(0x80)
 
 
 @inlined
@@ -150,20 +150,15 @@ def longest_string(text, lowest, at, after, code, stop, charsmap):
     return (at, at + size, value) if size else (at, after, U0)
 
 
-@part
-def next_hit(text, at, stop, kinds):
+@inlined
+def next_hit(text, at, stop, charsmap):
     """Find the next hit; return its position, the position after it, and its code point; without a hit `stop`, `stop` and 0."""
+    at = next_stop(text, at, stop, charsmap.stops, U0)
     while at < stop:
-        byte = text[at]
-        if byte < ASCII:
-            if kinds[byte]:
-                return at, at + U1, np.uint64(byte)
-            at += U1
-            continue
         code, after = code_at(text, at)
-        if kinds[code]:
+        if charsmap.kinds[code]:
             return at, after, code
-        at = after
+        at = next_stop(text, after, stop, charsmap.stops, U0)
     return stop, stop, U0
 
 
@@ -227,7 +222,7 @@ def replace_strings(text, stop, own, charsmap, into, places):
     is_added = False
     while at < stop:
         lowest = at
-        hit, after, code = next_hit(text, at, stop, charsmap.kinds)
+        hit, after, code = next_hit(text, at, stop, charsmap)
         begin, end, value = hit, after, U0
         if hit < stop:
             if in_clusters:

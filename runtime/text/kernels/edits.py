@@ -12,14 +12,15 @@ from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, copy_run, count_characters
 from fst.runtime.text.kernels.charsmap import replace_strings
+from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at, copy_text, normalise, put_place, start_before
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
-from fst.text import arguments, charsmap
+from fst.text import arguments, charsmap, stops
 from fst.text import edits as of
 from fst.text.arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
 
-WHITE, BOTH = np.uint8(arguments.WHITE), np.uint8(2)
-FIRST, SECOND = 0, 1  # indices into `EditArguments.bytes` of an edit
+WHITE = np.uint8(arguments.WHITE)
+STOPS_SIZE = np.uint64(stops.SIZE)
 STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
     np.uint64(of.ALL_KINDS.index(kind)) for kind in (of.STRIP, of.PREPEND, of.REPLACE, of.SPACES, charsmap.CHARSMAP)
 )
@@ -81,20 +82,19 @@ def length_at(row, text, at, stop, edits):
 
 
 @part
-def replace(row, firsts, seconds, text, stop, own, edits, into, places):
+def replace(row, table, text, stop, own, edits, into, places):
     """Replace all matches of an edit; return the size of the result in bytes.
 
     Args:
-        row, firsts, seconds: the edit, and the first and the second row of its `EditArguments.bytes`.
+        row, table: the edit, and the start of its table in ``edits.stops``.
         text, stop, own: the stretch, and the spans of its characters.
         edits: all edits.
         into, places: the output arrays: bytes, and the span of each character.
     """
     at = copied = index = filled = written = U0
     while at < stop:
-        while at + U1 < stop and firsts[text[at]] + seconds[text[at + U1]] != BOTH:  # one sum instead of two unpredictable branches
-            at += U1
-        length = length_at(row, text, at, stop, edits) if firsts[text[at]] else U0
+        at = next_stop(text, at, stop, edits.stops, table)
+        length = length_at(row, text, at, stop, edits) if at < stop else U0
         if length:
             filled, written, index = copy_more(text, copied, at, own, index, into, filled, places, written)
             index += count_characters(text, at, at + length) if len(own) else U0
@@ -214,8 +214,7 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, normalizer, 
         elif row[KIND] == CHARSMAP:
             size = replace_strings(stretch, size, own, normalizer.charsmap, into, places)
         else:
-            bytes_ = edits.bytes[np.uint64(number)]
-            size = replace(row, bytes_[FIRST], bytes_[SECOND], stretch, size, own, edits, into, places)
+            size = replace(row, np.uint64(number) * STOPS_SIZE, stretch, size, own, edits, into, places)
         stretch, own, into, places = into, places, stretch, own
         is_spare = not is_spare
     return size, is_spare

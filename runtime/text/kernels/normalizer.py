@@ -16,6 +16,7 @@ from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_cod
 from fst.runtime.text.kernels.charsmap import are_apart
 from fst.runtime.text.kernels.edits import normalise_and_edit
 from fst.runtime.text.kernels.search import class_at, forget, search
+from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, put_words, takes_prefix
@@ -32,6 +33,7 @@ MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # the row of a token if no token is found
 EDGE = np.uint64(ord(EDGE_CHARACTER))
+OF_TOKENS = np.uint64(of.OF_TOKENS)
 GOES_ON = ~U0  # the value of `row` for a text that continues from the last call
 NEAR = np.uint64(1 << 10)  # number of bytes at the end of a text in which a border is searched first
 
@@ -70,13 +72,11 @@ def next_token(text, start, at, begun, white, stop, trie, normalizer, memo):
         the token's row, or `NONE`. The next search begins at the end without whitespace.
     """
     kinds, nodes, tokens = normalizer.kinds, trie.nodes, normalizer.tokens
-    at = at if len(nodes) > 1 else stop
+    at = next_stop(text, at, stop, normalizer.stops, OF_TOKENS) if len(nodes) > 1 else stop
     while at < stop:
-        node = U0
-        if may_begin(text, at, stop, normalizer):
-            node, _ = match_at(text, ITEMS, at, stop, U0, trie, memo)
+        node, _ = match_at(text, ITEMS, at, stop, U0, trie, memo)
         if not nodes[node, LENGTH]:
-            at += U1
+            at = next_stop(text, at + U1, stop, normalizer.stops, OF_TOKENS)
             continue
         first, begin, last = at, at, at + np.uint64(nodes[node, LENGTH])
         number = np.uint64(nodes[node, VALUE])

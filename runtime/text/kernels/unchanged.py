@@ -13,18 +13,18 @@ from fst.automata.matcher import LEAST, LENGTH
 from fst.core.jit import inlined, kernel, part
 from fst.runtime.kernels.constants import U0, U1, U64
 from fst.runtime.kernels.copying import put_bytes
-from fst.runtime.kernels.intrinsics import AT_ONCE, continuing, ones, stops_in, trailing_zeros
+from fst.runtime.kernels.intrinsics import AT_ONCE, continuing, ones, trailing_zeros
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+from fst.runtime.text.kernels.stops import is_stop, stops_from
 from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
 from fst.runtime.text.kernels.whitespace import IS_ALWAYS, IS_FIRST, KEEPS_WHITE, SPACE_BYTE
 from fst.text import arguments as of
 from fst.text.arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
 
-NOT_ASCII, FEW = np.uint8(0x80), np.uint64(16)  # bytes
 CHANGES, WHITE = np.uint8(of.CHANGES), np.uint8(of.WHITE)
-FIRST, SECOND, STOP = (np.uint8(bit) for bit in (matcher.FIRST, matcher.SECOND, matcher.STOP))
+FIRST, SECOND = np.uint8(matcher.FIRST), np.uint8(matcher.SECOND)
 IF_FOUND_ALONE, IF_FOUND_ANYWAY = np.uint64(of.IF_FOUND_ALONE), np.uint64(of.IF_FOUND_ANYWAY)
 FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
 
@@ -42,23 +42,14 @@ def has_space_ends(text, begin, stop, kinds):
 
 
 @inlined
-def is_stop(text, at, stop, stops, table):
-    """Whether a text may change at a position, according to a table in `fst.text.arguments.NormalizerArguments.stops`."""
-    byte = stops[table + np.uint64(text[at])]
-    return byte & STOP or (byte & FIRST and (at + U1 >= stop or stops[table + np.uint64(text[at + U1])] & SECOND))
-
-
-@inlined
-def next_stop(text, at, stop, stops, table):
-    """Find the first position from `at` on where a text may change; return `stop` if there is no such position."""
-    while AT_ONCE and at + FEW <= stop and text[at] < NOT_ASCII:  # every byte that is not ASCII is a stop
-        found = stops_in(text, at, stops, table)
-        at += trailing_zeros(found)
-        if found:
-            return min(at, stop)
-    while at < stop and not is_stop(text, at, stop, stops, table):
-        at += U1
-    return min(at, stop)
+def changes_at(text, at, stop, most, normalizer, memo):
+    """Whether a character changes, or a string begins at it; the arguments are as in `stays`."""
+    every = normalizer.every
+    if may_begin(text, at, stop, normalizer):
+        node, _ = match_at(text, ITEMS, at, stop, U0, every, memo)
+        if every.nodes[node, LENGTH] and every.nodes[node, LEAST] <= most:
+            return True
+    return normalizer.kinds[code_at(text, at)[0]] & CHANGES > 0
 
 
 @part
@@ -72,18 +63,19 @@ def stays(text, at, stop, table, most, normalizer, memo):
         normalizer: `fst.text.arguments.NormalizerArguments`.
         memo: uint64[3], the memo of the search, see `fst.runtime.kernels.tries.match_at`.
     """
-    every = normalizer.every
+    stops = normalizer.stops
     reset(at, memo)
-    while at < stop:
-        at = next_stop(text, at, stop, normalizer.stops, table)
-        if at < stop:
-            if may_begin(text, at, stop, normalizer):
-                node, _ = match_at(text, ITEMS, at, stop, U0, every, memo)
-                if every.nodes[node, LENGTH] and every.nodes[node, LEAST] <= most:
-                    return False
-            code, at = code_at(text, at)
-            if normalizer.kinds[code] & CHANGES:
+    while AT_ONCE and at < stop:
+        found = stops_from(text, at, stop, stops, table)
+        while found:
+            if changes_at(text, at + trailing_zeros(found), stop, most, normalizer, memo):
                 return False
+            found &= found - U1
+        at += U64
+    while at < stop:
+        if is_stop(text, at, stop, stops, table) and changes_at(text, at, stop, most, normalizer, memo):
+            return False
+        at += U1
     return True
 
 

@@ -10,12 +10,14 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.utf_8 import copy_run, count_characters
+from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at
 from fst.text import arguments
 from fst.text.arguments import PREFIX, SEPARATOR, SYMBOL
 from fst.text.whitespace import ALWAYS, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS, SPACE
 
-WHITE = np.uint8(arguments.WHITE)
+WHITE, OF_WORDS = np.uint8(arguments.WHITE), np.uint64(arguments.OF_WORDS)
 SPACE_BYTE, BREAK_BYTE, SPACE_CODE = np.uint8(ord(SPACE)), np.uint8(ord(BREAK)), np.uint64(ord(SPACE))
 IS_FIRST, IS_ALWAYS = (np.uint64(PREFIXES.index(prefix)) for prefix in (FIRST, ALWAYS))
 KEEPS_WHITE, HAS_BREAKS = (np.uint64(SEPARATORS.index(separator)) for separator in (KEEPS, BREAKS))
@@ -67,6 +69,13 @@ def put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, 
     in_word = has_word = goes_on
     at = begin
     while at < stop:
+        if in_word and not len(places):
+            end = next_stop(text, at, stop, normalizer.stops, OF_WORDS)
+            count = count_characters(text, at, end)
+            filled, written = copy_run(text, at, end, into, filled), written + count
+            at, index = end, index + count
+            if at == stop:
+                break
         code, after = code_at(text, at)
         if separator != KEEPS_WHITE and kinds[code] & WHITE:
             in_word = False

@@ -1,0 +1,81 @@
+"""Tables by which kernels find positions in a text, such as characters that may change, 64 positions at a time.
+
+A position is a *stop* if ``firsts[byte] & seconds[next byte]`` is not 0. Both tables have 8 bits for each byte, the *channels*. A channel
+means: one of these bytes is followed by one of those bytes. If more than `CHANNELS` are needed, some are merged, so that other positions
+become stops, too. Kernels therefore examine each stop.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.rows import CODE_POINTS
+
+CHANNELS, MOST = 8, 16  # number of channels, and maximum number before they are merged in the best order
+SECONDS, SIZE = 256, 512  # the start of `seconds` in a table, and the size of the table
+ASCII, CONTINUING, LEADING = (1 << 128) - 1, (1 << 64) - 1 << 128, (1 << 64) - 1 << 192  # sets of bytes, as bit masks
+FREQUENCY = 16  # how much more frequent in texts an ASCII character is than a pair of other bytes
+
+Channel = tuple[int, int]  # the bytes of a channel, and the bytes that follow them, as bit masks
+
+
+def stops(characters: NDArray[np.bool_], strings: Iterable[bytes]) -> NDArray[np.uint8]:
+    """The table for the characters in a set, bool[0x110000], and for all strings.
+
+    Returns:
+        uint8[SIZE], `firsts`, and from `SECONDS` on `seconds`.
+    """
+    pairs = np.zeros((256, 256), np.bool_)
+    pairs[np.flatnonzero(characters[:128])] = True
+    for bits, begin, end, lead in ((6, 0x80, 0x800, 0xC0), (12, 0x800, 0x10000, 0xE0), (18, 0x10000, CODE_POINTS, 0xF0)):
+        codes = np.flatnonzero(characters[begin:end]) + begin
+        pairs[lead | codes >> bits, 0x80 | codes >> bits - 6 & 0x3F] = True
+    for string in strings:
+        pairs[string[0], string[1] if len(string) > 1 else slice(None)] = True
+    return _table(_merged(_channels(pairs)))
+
+
+def _channels(pairs: NDArray[np.bool_]) -> list[Channel]:
+    """One channel for all bytes that the same bytes follow, the most frequent bytes first."""
+    found: dict[int, int] = defaultdict(int)
+    for first in np.flatnonzero(pairs.any(axis=1)).tolist():
+        found[int.from_bytes(np.packbits(pairs[first], bitorder="little").tobytes(), "little")] |= 1 << first
+    return sorted(((firsts, seconds) for seconds, firsts in found.items()), key=lambda channel: -_weight(channel[0], ASCII | CONTINUING))
+
+
+def _merged(channels: list[Channel]) -> list[Channel]:
+    """At most `CHANNELS` channels, merged so that few other pairs of bytes become stops."""
+    while len(channels) > MOST:
+        channels[-2:] = [_union(*channels[-2:])]
+    while len(channels) > CHANNELS:
+        best = min(combinations(channels, 2), key=lambda pair: _cost(*pair))
+        channels = [channel for channel in channels if channel not in best] + [_union(*best)]
+    return channels
+
+
+def _union(one: Channel, other: Channel) -> Channel:
+    return one[0] | other[0], one[1] | other[1]
+
+
+def _cost(one: Channel, other: Channel) -> int:
+    """The weight of the pairs of bytes that only the union of two channels contains."""
+    return _weight(one[0], other[1] & ~one[1]) + _weight(other[0], one[1] & ~other[1])
+
+
+def _weight(firsts: int, seconds: int) -> int:
+    """The weight of all pairs of two sets of bytes. Other pairs than these do not occur in UTF-8."""
+    after_ascii, after_lead = seconds & (ASCII | LEADING), seconds & CONTINUING
+    return FREQUENCY * (firsts & ASCII).bit_count() * after_ascii.bit_count() + (firsts & LEADING).bit_count() * after_lead.bit_count()
+
+
+def _table(channels: Iterable[Channel]) -> NDArray[np.uint8]:
+    table = np.zeros((2, 256), np.uint8)
+    for number, sets in enumerate(channels):
+        for row, bytes_ in zip(table, sets, strict=True):
+            row |= np.unpackbits(np.frombuffer(bytes_.to_bytes(32, "little"), np.uint8), bitorder="little") << number
+    return table.ravel()

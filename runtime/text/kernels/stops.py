@@ -1,0 +1,42 @@
+"""Find stops, the positions in a text that other kernels examine, by the tables of `fst.text.stops`.
+
+Kernels read up to 64 bytes past the end of a text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined
+from fst.runtime.kernels.constants import U1, U64
+from fst.runtime.kernels.intrinsics import AT_ONCE, stops_in, trailing_zeros
+from fst.text import stops as of
+
+SECONDS = np.uint64(of.SECONDS)
+
+
+@inlined
+def is_stop(text, at, stop, stops, table):
+    """Whether a position is a stop according to the table that begins at an index of `stops`. At the last byte, any next byte counts."""
+    byte = stops[table + np.uint64(text[at])]
+    return byte > 0 and (at + U1 >= stop or byte & stops[table + SECONDS + np.uint64(text[at + U1])] > 0)
+
+
+@inlined
+def stops_from(text, at, stop, stops, table):
+    """Return the stops among the next 64 bytes, but before `stop`, as a bit mask."""
+    found, left = stops_in(text, at, stops, table), stop - at
+    return found & (U1 << left) - U1 if left < U64 else found
+
+
+@inlined
+def next_stop(text, at, stop, stops, table):
+    """Find the first stop from a position on; return `stop` if there is none."""
+    while AT_ONCE and at < stop:
+        found = stops_from(text, at, stop, stops, table)
+        if found:
+            return at + trailing_zeros(found)
+        at += U64
+    while at < stop and not is_stop(text, at, stop, stops, table):
+        at += U1
+    return min(at, stop)
