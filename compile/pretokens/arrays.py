@@ -15,6 +15,8 @@ from fst.compile.text.words import hashed
 from fst.pretokens.table import WORD_BYTES, PretokenTable
 from fst.text.splitter import Splitter
 
+WINDOWS = ("symbols", "decisions", "products")  # the arrays of `fst.compile.pretokens.boundaries.Windows`
+
 
 def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
     """The arrays by which a `fst.pretokens.table.PretokenTable` cuts texts into pre-tokens, by name; and the number of bits of a symbol in
@@ -29,9 +31,9 @@ def splitter_arrays(split: Splitter, known: PretokenTable | None = None) -> tupl
     drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)
     arrays = {"pages": pages, "blocks": blocks, "moves": split.moves, "drops": drops}
     if known is not None and all(np.array_equal(array, getattr(known, name)) for name, array in arrays.items()):
-        return {**arrays, "symbols": known.symbols, "decisions": known.decisions}, known.metadata.automaton.window_bits
-    window = windows(split)
-    return {**arrays, "symbols": window.symbols, "decisions": window.decisions}, window.bits
+        return {**arrays, **{name: getattr(known, name) for name in WINDOWS}}, known.metadata.automaton.window_bits
+    found = windows(split)
+    return {**arrays, **{name: getattr(found, name) for name in WINDOWS}}, found.bits
 
 
 def more_tokens(table: PretokenTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:

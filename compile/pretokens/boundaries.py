@@ -14,7 +14,7 @@ There are two more symbols: BEGIN before a text, and END after it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.pretokens.automata import Automaton
+from fst.compile.pretokens.products import products
 from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.text.splitter import DEAD, START, Splitter
 
@@ -43,18 +44,21 @@ class Windows:
         symbols: uint8[classes + 2], the symbol of each class, of END and of BEGIN.
         bits: the number of bits of a symbol.
         decisions: uint8[1 << width * bits], `INSIDE`, `BEGINS` or `UNDECIDED` for each window. The last symbol read is in the lowest bits.
+        products: uint8[PRODUCTS_SIZE], the products that describe the decisions, see `fst.pretokens.boundaries`.
     """
 
     symbols: NDArray[np.uint8]
     bits: int
     decisions: NDArray[np.uint8]
+    products: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
 
 
 def windows(splitter: Splitter) -> Windows:
     """The windows of a splitter. Classes are merged into symbols so that the expected share of undecided windows is smallest."""
     prior = _prior(splitter)
     merges, steps = _merges(splitter.moves, prior), iter(range(MAX_STEPS))
-    return min((_of_symbols(splitter.moves, symbols, steps) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
+    found = min((_of_symbols(splitter.moves, symbols, steps) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
+    return replace(found, products=products(found.symbols, found.decisions, found.bits, prior))
 
 
 def _prior(splitter: Splitter) -> NDArray[np.float64]:

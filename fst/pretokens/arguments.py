@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
-from fst.pretokens.boundaries import factors
+from fst.pretokens.boundaries import SYMBOLS
 from fst.pretokens.characters import NOT_FUSED, Alphabet
 from fst.tables.kernel_call import CHUNK, MARGIN
 from fst.text.reading_arguments import borrowable
@@ -23,9 +23,11 @@ from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
 WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(COLUMNS + 1, COLUMNS + 8)
 NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
+FIRST_SHIFT = 6  # the bits of `special_bytes` in `plain`, after the bits of a symbol
+FIRST_SYMBOL = 8  # the index in `text_symbols` of the first character's symbol
 KEY_PARTS = 3  # the number of 64-bit numbers in a key
 LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in one group with other pre-tokens
-PRETOKENS = 2 * CHUNK + MARGIN  # capacity for the pre-tokens and bytes of a round, which ends at `CHUNK` pre-tokens or `CHUNK` bytes
+PRETOKENS = 2 * (CHUNK + MARGIN)  # capacity for the pre-tokens and bytes of a round, which ends at `CHUNK` pre-tokens or `CHUNK` bytes
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -47,7 +49,8 @@ class Arguments(NamedTuple):
             special token, or if a special token has only one byte.
         pages, blocks, symbols, decisions, words, displacements: see `fst.pretokens.table.PretokenTable`.
         moves: `moves` of `PretokenTable`, flattened row by row.
-        factors: uint8, see `fst.pretokens.boundaries`; empty if the decisions cannot be factored.
+        plain: uint8[128], by ASCII character: its symbol, and its `special_bytes` in the bits from `FIRST_SHIFT` on.
+        products: see `PretokenTable`.
         drops: see `PretokenTable`; empty if no pre-token is dropped.
         lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of bytes without tokens.
         missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of these bytes and none of them is removed.
@@ -67,7 +70,8 @@ class Arguments(NamedTuple):
     symbols: Array
     decisions: Array
     moves: Array
-    factors: Array
+    plain: Array
+    products: Array
     drops: Array
     lengths: Array
     missing: Array
@@ -90,7 +94,10 @@ class Work(NamedTuple):
             the number of bytes in the row's previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a
             word.
         symbols: empty; the kernels keep no symbols between calls.
-        begins: uint32[capacity], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.find`.
+        text_symbols, places: uint8[capacity], uint32[capacity], the symbols of the characters of a round, from index `FIRST_SYMBOL` on, and
+            the position of each. After the characters of a stretch of text follows END, whose place is an item of `pretokens`, and symbols
+            BEGIN.
+        begins: uint32[capacity], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.windows`.
         pretokens: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
             `fst.runtime.pretokens.kernels.find`.
         slots: uint64[capacity], the slot of each pre-token in the table of words.
@@ -108,6 +115,8 @@ class Work(NamedTuple):
 
     state: Array
     symbols: Array
+    text_symbols: Array
+    places: Array
     begins: Array
     pretokens: Array
     slots: Array
@@ -136,8 +145,9 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     special_bytes = np.zeros(256, np.uint8)
     special_bytes[[content[0] for content in specials]] = FIRST
     special_bytes[[second for content in specials for second in content[1:2] or range(256)]] |= SECOND
+    plain = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
     ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
-    ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
+    ascii_symbols[:128] = plain
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
     return Arguments(
         params=np.array(
@@ -150,7 +160,8 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         symbols=borrowable(table.symbols, np.uint8),
         decisions=borrowable(table.decisions, np.uint8),
         moves=borrowable(table.moves, np.uint16).ravel(),
-        factors=factors(ascii_symbols[:128], table.decisions, bits),
+        plain=plain & (SYMBOLS - 1) | special_bytes[:128] << FIRST_SHIFT,
+        products=borrowable(table.products, np.uint8),
         drops=table.drops.copy() if table.drops.any() else np.empty(0, np.uint8),
         lengths=borrowable(table.lengths, np.uint16),
         missing=np.empty(0, np.uint8) if table.fused == NOT_FUSED and not table.drops_bytes else table.missing,
@@ -173,6 +184,8 @@ def work() -> Work:
     return Work(
         state=np.zeros(11, np.uint64),
         symbols=np.empty(0, np.uint8),
+        text_symbols=np.zeros(PRETOKENS, np.uint8),
+        places=array(np.uint32),
         begins=array(np.uint32),
         pretokens=array(np.uint32),
         slots=array(np.uint64),

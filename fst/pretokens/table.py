@@ -28,7 +28,7 @@ import numpy as np
 from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
 from fst.core.lazy import Lazy
 from fst.pretokens.arguments import KEY_PARTS
-from fst.pretokens.boundaries import AROUND, MAX_WINDOW
+from fst.pretokens.boundaries import AROUND, MAX_WINDOW, prove_products
 from fst.tables.proof import need, need_none
 from fst.tables.table import Table, member
 from fst.text.arguments import expansion_bound, marks
@@ -51,6 +51,8 @@ class PretokenTable(Table):
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the position before a text.
         decisions: uint8[2^n], by window: `INSIDE` if no pre-token begins there, `BEGINS` if a pre-token begins there, `UNDECIDED` if the
             window does not decide.
+        products: uint8[PRODUCTS_SIZE], products of sets of symbols that describe most decisions, see `fst.pretokens.boundaries`; empty if
+            there are none.
         words: uint64[4 * slots], displacements: uint16[buckets]; the numbers of slots and of buckets are powers of two.
         token_bytes: uint8[n], the bytes of all tokens, concatenated: first the model's tokens, then all other names as UTF-8.
         token_ends: int64[tokens], the end of each token in `token_bytes`.
@@ -65,6 +67,7 @@ class PretokenTable(Table):
     drops: Array = member("|u1")
     symbols: Array = member("|u1")
     decisions: Array = member("|u1")
+    products: Array = member("|u1")
     words: Array = member("<u8")
     displacements: Array = member("<u2")
     token_bytes: Array = member("|u1")
@@ -201,6 +204,7 @@ class PretokenTable(Table):
         windows = np.arange(size)
         first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
+        prove_products(self.products, around[0])
 
     def _prove_words(self) -> None:
         """Prove that every hash leads to a slot, and that each word and its token have the same number of bytes."""

@@ -38,7 +38,7 @@ try:
 except ImportError:  # there is no fcntl on Windows, so unfinished files are not removed there
     fcntl = None  # type: ignore[assignment]
 
-FORMAT = 6
+FORMAT = 7
 MAX_FILE_BYTES = 1 << 30
 MAX_HEADER_BYTES = 1 << 24  # this limit protects memory, because parsed JSON takes up to 20 times the size of its text
 ALIGNMENT = 64

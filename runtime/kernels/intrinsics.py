@@ -7,7 +7,7 @@ is switched off (``NUMBA_DISABLE_JIT``) or a private part of numba is missing (`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from importlib import import_module
 from typing import Any
 
@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import has_private_parts
-from fst.pretokens.boundaries import HALVES, LEFT, MATRIX, RIGHT, SIZE
+from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, SYMBOLS, SYMBOLS_IN_PRODUCT, UNSURE_MASKS
 from fst.text.stops import SECONDS
 from fst.text.stops import SIZE as STOPS_SIZE
 
@@ -219,32 +219,42 @@ def _looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
     return found, ir.Constant(ir.VectorType(BIT, 32), None)
 
 
-def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
-    texts = [_wide(builder, text, place) for place in range(HALVES)]
-    symbols = _symbols(builder, factors, texts)
-    first, second = (builder.or_(builder.shl(symbols[at], _all(4)), symbols[at + 1]) for at in (0, 2))
-    left, right = _permuted_bytes(builder, factors, LEFT, RIGHT, first), _permuted_bytes(builder, factors, RIGHT, MATRIX, second)
-    decided = _permuted_bytes(builder, factors, MATRIX, SIZE, builder.or_(builder.and_(left, _all(0xF0)), right))
-    has_symbol = builder.icmp_signed(">=", builder.or_(texts[-1], symbols[-1]), _all(0))
-    decided = builder.select(has_symbol, decided, _all(0))
-    is_upper = builder.icmp_unsigned("!=", builder.and_(left, _all(0x0F)), _all(0))
-    bit = builder.select(is_upper, _all(1 << 2), _all(1))  # if set, a pre-token begins or may begin; the next bit: undecided
-    undecided = builder.icmp_unsigned("!=", builder.and_(decided, builder.shl(bit, _all(1))), _all(0))
-    for place, mask in enumerate((undecided, builder.not_(has_symbol))):
-        builder.store(builder.bitcast(mask, WORD), builder.gep(masks, [WORD(place)]))
-    return builder.bitcast(builder.icmp_unsigned("!=", builder.and_(decided, bit), _all(0)), WORD)
+def _symbols_of(builder: Any, text: Any, table: Any, symbols: Any) -> Any:
+    read = _wide(builder, text, 0)
+    found = _permuted_bytes(builder, table, 0, 128, read)
+    builder.store(builder.and_(found, _all(SYMBOLS - 1)), builder.bitcast(symbols, WIDE_BYTES.as_pointer()), align=1)
+    is_wide, is_second, is_first = (
+        builder.bitcast(builder.icmp_signed("<", each, _all(0)), WORD) for each in (read, found, builder.shl(found, _all(1)))
+    )
+    is_second = builder.or_(builder.lshr(builder.or_(is_second, is_wide), WORD(1)), WORD(1 << 63))
+    return builder.or_(is_wide, builder.and_(is_first, is_second))
 
 
-def _symbols(builder: Any, factors: Any, texts: list[Any]) -> list[Any]:
-    """Look up the symbols of `texts`: 64 bytes each, at consecutive positions. With AVX2, most symbols are copied from the first 64
-    symbols, and not looked up again.
-    """
+def _decide(builder: Any, symbols: Any, products: Any, masks: Any) -> Any:
+    read = [_wide(builder, symbols, place) for place in range(SYMBOLS_IN_PRODUCT)]
+    begins = unsure = _all(0)
+    for group in range(GROUPS):
+        tables = range(group * SYMBOLS_IN_PRODUCT * SYMBOLS, (group + 1) * SYMBOLS_IN_PRODUCT * SYMBOLS, SYMBOLS)
+        found = reduce(builder.and_, (_sets_of(builder, products, at, each) for at, each in zip(tables, read, strict=True)))
+        begins = builder.or_(begins, builder.and_(found, _splat(builder, products, BEGIN_MASKS + group)))
+        unsure = builder.or_(unsure, builder.and_(found, _splat(builder, products, UNSURE_MASKS + group)))
+    builder.store(builder.bitcast(builder.icmp_unsigned("!=", unsure, _all(0)), WORD), masks)
+    return builder.bitcast(builder.icmp_unsigned("!=", begins, _all(0)), WORD)
+
+
+def _sets_of(builder: Any, products: Any, at: int, symbols: Any) -> Any:
+    """Look up the sets that contain each of 64 symbols. With AVX2, symbols are below 16."""
     if _has(PERMUTES):
-        return [_permuted_bytes(builder, factors, 0, LEFT, read) for read in texts]
-    first = _permuted_bytes(builder, factors, 0, LEFT, texts[0])
-    last = _shuffled_bytes(builder, factors, 0, LEFT, _part(builder, texts[-1], range(32, 64)))
-    after = _part(builder, last, [*range(32 - len(texts) + 1, 32), *[31] * (65 - len(texts))])
-    return [first, *(_part(builder, first, range(place, place + 64), after) for place in range(1, len(texts)))]
+        permute = _function(builder, "llvm.x86.avx512.permvar.qi.512", WIDE_BYTES, [WIDE_BYTES] * 2)
+        return builder.call(permute, [_wide(builder, products, at), symbols])
+    first, second = (_shuffled_bytes(builder, products, at, at + 16, _part(builder, symbols, range(half, half + 32))) for half in (0, 32))
+    return _part(builder, first, range(64), second)
+
+
+def _splat(builder: Any, data: Any, place: int) -> Any:
+    """Load one byte, and repeat it 64 times."""
+    first = builder.insert_element(ir.Constant(WIDE_BYTES, ir.Undefined), builder.load(builder.gep(data, [WORD(place)])), FLAG(0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(FLAG, 64), None))
 
 
 def _wide(builder: Any, data: Any, place: int) -> Any:
@@ -332,12 +342,17 @@ classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_class
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
 
-# Decide where pre-tokens begin, (text, at, factors, 0, masks, 0), by the factors of windows (`fst.pretokens.boundaries`), for 64 positions
-# from at + 2 on. Return a bit mask of the positions where a pre-token begins or may begin. Write two more masks: the undecided positions,
-# and the positions before a byte without a symbol, for which the other masks contain 0. The masks are valid up to the first byte without a
-# symbol, if the three bytes from `at` on have symbols. `AT_ONCE`: whether `decide` and `stops_in` are faster than look-ups of single
-# positions.
+# Write the symbols of 64 bytes, (text, at, plain, 0, symbols, out), see `fst.pretokens.arguments.Arguments.plain`; return a bit mask of the
+# bytes that are not plain: they are not ASCII, or a special token may begin with this byte and the next one. These bytes get any symbol.
+# The byte after the last one is not read, so a special token may begin with any last byte.
+# `AT_ONCE`: whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions.
 AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
+symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, arrays=3) if GENERATED and AT_ONCE else _plain("symbols_of")
+
+# Decide where pre-tokens begin, (symbols, at, products, 0, masks, 0), for the 64 characters whose symbols are at index at + 3 and after it
+# (`fst.pretokens.boundaries`). Return a bit mask of the characters where a pre-token begins, and write one of the characters that are
+# unsure. `SYMBOLS_AT_ONCE`: symbols must be less than this number.
+SYMBOLS_AT_ONCE = SYMBOLS if DISABLED or not GENERATED or _has(PERMUTES) else 16
 decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else _plain("decide")
 
 # Return a bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.

@@ -15,20 +15,18 @@ from numba import objmode
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import part
-from fst.pretokens.boundaries import LEFT as LEFT_PART
-from fst.pretokens.boundaries import MATRIX as MATRIX_PART
-from fst.pretokens.boundaries import RIGHT as RIGHT_PART
+from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, SYMBOLS, SYMBOLS_IN_PRODUCT, UNSURE_MASKS
 from fst.text.stops import SECONDS as SECONDS_AT
 
-U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
+U0, U1, U2, U3, U4, U6, U7, U8, U15 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 7, 8, 15))
+U16, U32, U48, U63, U64 = (np.uint64(number) for number in (16, 32, 48, 63, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
 # Masks of the lowest 1 of 2, 2 of 4 and 4 of 8 bits; and a mask for the final count, which is at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
-LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
 LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # a mask of a byte, and its result for a continuation byte of UTF-8
 SECONDS = np.uint64(SECONDS_AT)
-LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0xFF))
+LOW_6, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x3F, 0x7F, 0xFF))
 
 
 @part
@@ -115,28 +113,35 @@ def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
 
 
 @part
-def decide(text: Any, at: Any, factors: Any, _: Any, masks: Any, place: Any) -> Any:
-    """Decide for 64 positions whether a pre-token begins at the position. Bytes past the end of the array have no symbol."""
-    begins = undecided = other = U0
+def symbols_of(text: Any, at: Any, plain: Any, _: Any, symbols: Any, out: Any) -> Any:
+    """Write the symbols of 64 bytes; return a bit mask: bit i is set if byte i is not plain. Bytes past the end of the array are 0."""
+    wide = first = U0
+    second = U1 << U63
     for index in range(64):
-        bit, last = np.uint64(index), np.uint64(at) + np.uint64(index) + U3
-        if last < len(text) and text[last] < LEFT and factors[text[last]] < LEFT:
-            first, second = half_at(text, last - U3, factors), half_at(text, last - U1, factors)
-            left, right = np.uint64(factors[LEFT + first]), np.uint64(factors[RIGHT + second])
-            decision = np.uint64(factors[MATRIX + (left & HIGH_4 | right)]) >> (U2 if left & LOW_4 else U0)
-            begins |= (decision & U1) << bit
-            undecided |= (decision >> U1 & U1) << bit
-        else:
-            other |= U1 << bit
-    masks[place], masks[np.uint64(place) + U1] = undecided, other
-    return begins
+        place, bit = np.uint64(at) + np.uint64(index), np.uint64(index)
+        byte = np.uint64(text[place]) if place < len(text) else U0
+        found = np.uint64(plain[byte & LOW_7])
+        symbols[np.uint64(out) + bit] = found & LOW_6
+        wide |= (byte >> U7) << bit
+        first |= (found >> U6 & U1) << bit
+        second |= ((byte | found) >> U7) << bit >> U1
+    return wide | first & second
 
 
 @part
-def half_at(text: Any, at: Any, factors: Any) -> Any:
-    """Combine the symbols of two bytes into one half of a window."""
-    first, second = factors[np.uint64(text[at]) & LOW_7], factors[np.uint64(text[at + U1]) & LOW_7]
-    return (np.uint64(first) << U4 | np.uint64(second)) & LOW_8
+def decide(symbols: Any, at: Any, products: Any, _: Any, masks: Any, place: Any) -> Any:
+    """Decide for 64 characters whether a pre-token begins there."""
+    begins = unsure = U0
+    for index in range(64):
+        for group in range(GROUPS):
+            found = LOW_8
+            for before in range(SYMBOLS_IN_PRODUCT):
+                symbol = np.uint64(symbols[np.uint64(at) + np.uint64(index + before)])
+                found &= np.uint64(products[np.uint64((group * SYMBOLS_IN_PRODUCT + before) * SYMBOLS) + symbol])
+            begins |= np.uint64(found & np.uint64(products[BEGIN_MASKS + group]) > U0) << np.uint64(index)
+            unsure |= np.uint64(found & np.uint64(products[UNSURE_MASKS + group]) > U0) << np.uint64(index)
+    masks[place] = unsure
+    return begins
 
 
 @part

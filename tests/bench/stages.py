@@ -71,7 +71,7 @@ ROWS = (
 
 
 @kernel
-def bpe_rounds(text, starts, more, table, output, work, last):
+def bpe_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any, last: Any) -> Any:
     """Run the rounds of `fst.runtime.machines.bpe.kernels.encode.encode_rows`, each up to the stage `last`."""
     pretokens, pending, shared, written, waiting = work.pretokens, work.pending, table.shared, U0, U0
     begin_call(starts, more, output, work.state)

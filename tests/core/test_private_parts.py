@@ -18,7 +18,7 @@ from support.shared_data import TESTS
 from support.tiers import thinned
 
 from fst.core import jit
-from fst.pretokens.boundaries import MATRIX, RIGHT, SIZE
+from fst.pretokens.boundaries import PRODUCTS_SIZE
 from fst.runtime.kernels import intrinsics, plain_intrinsics
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -88,10 +88,12 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     if name in ("widen", "copy_bytes"):
         target = symbols if name == "widen" else symbols.astype(np.uint8)
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, target, place
+    if name == "symbols_of":
+        plain = RANDOM.choice([3, 15, 63, 64, 128, 192], 128).astype(np.uint8)
+        return RANDOM.integers(0, 130, 100).astype(np.uint8), at, plain, np.uint64(0), symbols.astype(np.uint8), place
     if name == "decide":
-        factors = np.concatenate([RANDOM.choice([*range(16), 255], 128, p=[*[0.06] * 16, 0.04]), RANDOM.integers(0, 256, SIZE - 128)])
-        factors[RIGHT:MATRIX] &= 15
-        return RANDOM.integers(0, 130, 100).astype(np.uint8), at, factors.astype(np.uint8), np.uint64(0), masks, place
+        products = RANDOM.integers(0, 256, PRODUCTS_SIZE) | RANDOM.integers(0, 256, PRODUCTS_SIZE)
+        return RANDOM.integers(0, 16, 100).astype(np.uint8), at, products.astype(np.uint8), np.uint64(0), masks, place
     if name == "stops_in":
         text, stops = RANDOM.integers(0, 256, 100).astype(np.uint8), RANDOM.integers(0, 32, 1024).astype(np.uint8)
         return text, at, stops, np.uint64(512) * (place & np.uint64(1))
@@ -108,7 +110,7 @@ def arrays_of(name: str) -> tuple[Any, ...]:
 
 
 OF_KEYS = ["hash_of", "is_key"]
-OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up", "decide", "stops_in"]
+OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up", "symbols_of", "decide", "stops_in"]
 
 
 @pytest.mark.parametrize("name", thinned([*OF_KEYS, *OF_TEXT], 3))

@@ -20,7 +20,18 @@ from fst.compile.pretokens.automata import Automaton
 from fst.compile.pretokens.boundaries import Windows, windows
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.pretokens.splitter import splitter
-from fst.pretokens.boundaries import AROUND, INSIDE, LEFT, MATRIX, MAX_WINDOW, RIGHT, UNDECIDED, factors
+from fst.pretokens.boundaries import (
+    AROUND,
+    BEGIN_MASKS,
+    BEGINS,
+    GROUPS,
+    INSIDE,
+    MAX_WINDOW,
+    SYMBOLS,
+    SYMBOLS_IN_PRODUCT,
+    UNDECIDED,
+    UNSURE_MASKS,
+)
 from fst.text.splitter import START, Splitter
 
 PATTERNS = {
@@ -163,37 +174,37 @@ def test_symbols_are_merged_where_there_are_many() -> None:
     assert compiled(PATTERNS["runs"])[1].symbols.tolist() == [0, 1, 2, 3, 4][: classes_of(PATTERNS["runs"]) + AROUND]
 
 
-FACTORED = ("gpt2", "cl100k", "o200k", "qwen", "far end", "counted", "never dead")
-
-
-@pytest.mark.parametrize("name", FACTORED)
-def test_factors_decide_as_windows(name: str) -> None:
-    """The factors of the two halves of a window decide a boundary if and only if all windows that end with these halves agree."""
-    found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
-    held = factors(symbols, found.decisions, found.bits).astype(int)
-    kinds = sorted({*symbols.tolist()} - {255})
+def windows_of(found: Windows) -> NDArray[np.intp]:
+    """Return all windows that a text may contain, except those of its first character: an array with a row of symbols for each window."""
+    end, begin = found.symbols[-AROUND:].tolist()
     width = (len(found.decisions).bit_length() - 1) // found.bits
-    table = found.decisions.reshape((1 << found.bits,) * width)
-    assert (held[:LEFT] == symbols).all()
-    for first, second, third, last in product(kinds, repeat=4):
-        row, column = held[LEFT + (first << 4 | second)], held[RIGHT + (third << 4 | last)]
-        decided = held[MATRIX + (row & 0xF0 | column)] >> 2 * (row & 1) & 3
-        agreed = {*table[np.ix_(*[kinds] * (width - 4), [first], [second], [third], [last])].ravel().tolist()}
-        assert decided == (agreed.pop() if len(agreed) == 1 else UNDECIDED)
+    rows = [
+        np.array([*product(*[[begin]] * before, *[range(end)] * (width - before - 1), range(end + 1))]) for before in range(width - AROUND)
+    ]
+    return np.concatenate(rows)
 
 
-def symbols_of_ascii(pattern: str) -> NDArray[np.uint8]:
-    """Return the symbols of ASCII characters; some characters get no symbol, as if special tokens could begin with them."""
-    symbols: NDArray[np.uint8] = compiled(pattern)[1].symbols[splitter(pattern).classes[:128]]
-    symbols[[*b"<["]] = 255
-    return symbols
+def are_in_products(found: Windows, windows: NDArray[np.intp], masks: int) -> NDArray[np.bool_]:
+    """Return for each window whether it is in a product of the list whose masks begin at an index."""
+    count, width = windows.shape
+    held, inside = found.products, np.zeros(count, np.bool_)
+    for group, sets in enumerate(held[:BEGIN_MASKS].reshape(GROUPS, SYMBOLS_IN_PRODUCT, SYMBOLS)):
+        bits = np.full(count, held[masks + group])
+        for place in range(1, min(width, SYMBOLS_IN_PRODUCT) + 1):
+            bits &= sets[-place][windows[:, -place]]
+        inside |= bits > 0
+    return inside
 
 
-@pytest.mark.parametrize(("name", "bits", "width"), [("many classes", 0, 0), ("gpt2", 4, 3), ("gpt2", 2, 8)])
-def test_windows_without_factors(name: str, bits: int, width: int) -> None:
-    """Factors are not computed for symbols of more than four bits, and for windows that are too narrow or too wide for the kernel."""
-    found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
-    assert len(factors(symbols, np.zeros(1 << bits * width, np.uint8) if bits else found.decisions, bits or found.bits)) == 0
+@each_pattern
+def test_products_decide_as_windows(name: str) -> None:
+    """Products decide as windows do, unless they are unsure; and they are unsure about each window that is undecided."""
+    found = compiled(PATTERNS[name])[1]
+    windows, decided = windows_of(found), found.decisions
+    decided = decided[(windows << found.bits * np.arange(windows.shape[1])[::-1]).sum(axis=1)]
+    unsure = are_in_products(found, windows, UNSURE_MASKS)
+    assert unsure[decided == UNDECIDED].all()
+    assert np.array_equal(are_in_products(found, windows, BEGIN_MASKS)[~unsure], decided[~unsure] == BEGINS)
 
 
 @each_pattern
@@ -210,11 +221,12 @@ def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
 def test_english_is_decided(name: str) -> None:
-    """In English text, windows decide at least nine out of ten positions."""
+    """In English text, products decide at least nine out of ten positions."""
     split, (_, found) = splitter(PATTERNS[name]), compiled(PATTERNS[name])
     text = "It's the one that we'd seen before; they said so, didn't they? No idea (in 1984, or so).\n" * 3
-    undecided = [*decisions(found, [int(split.classes[ord(char)]) for char in text])].count(UNDECIDED)
-    assert undecided < len(text) / 10
+    symbols = found.symbols[[int(split.classes[ord(char)]) for char in text]].astype(np.intp)
+    windows = np.lib.stride_tricks.sliding_window_view(symbols, SYMBOLS_IN_PRODUCT)
+    assert are_in_products(found, windows, UNSURE_MASKS).mean() < 0.1
 
 
 def leaves_gaps(pattern: str) -> bool:

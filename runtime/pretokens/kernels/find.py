@@ -17,180 +17,59 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import BEGIN, FIRST, SECOND, WINDOW_BITS, WINDOW_MASK
-from fst.pretokens.arguments import NOT_PLAIN as ANY_SYMBOL
-from fst.pretokens.boundaries import WIDEST
-from fst.runtime.kernels.constants import U0, U1, U2, U3, U8, U64
-from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
+from fst.pretokens.boundaries import BEFORE_POSITION
+from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.kernels.intrinsics import AT_ONCE, SYMBOLS_AT_ONCE
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.pretokens.kernels.symbols import ORIGIN, may_begin_special, read_symbols
+from fst.runtime.pretokens.kernels.windows import DOUBT, decide_all, find_begins
 from fst.runtime.text.kernels.search import FAIRLY_FEW, class_at, forget, remember, search
 from fst.tables.kernel_call import CHUNK as CHUNK_SIZE
 from fst.text.splitter import COLUMNS, STRETCH, STRETCH_ENDS
 
-U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
-LEAD = np.uint64(WIDEST)
-NOT_PLAIN, CHUNK = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE)
-UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit for undecided windows, in a decision and in `begins`
+CHUNK, MOST_SYMBOLS, BETWEEN = np.uint64(CHUNK_SIZE), np.uint64(SYMBOLS_AT_ONCE), np.uint64(BEFORE_POSITION)
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
 ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds of items; ordinary pre-tokens have kind 0
 
 
 @inlined
-def may_begin_special(text, at, stop, special_bytes):
-    """Whether a special token may begin at a position; a quick filter by the token's first two bytes."""
-    return special_bytes[text[at]] & FIRST and (at + U1 >= stop or special_bytes[text[at + U1]] & SECOND)
-
-
-@part
-def read_other(text, at, stop, more, table, memo):
-    """Read a special token, or a character that is not ASCII or may begin a special token.
-
-    Returns:
-        Four values. For a character: its class, the position after it, 0 and False. For a token: 0, its position, its node or 0, and
-        whether text after `stop` could complete a token, or a longer token.
+def end_of_stretch(begins, index, count, reached, at_end):
+    """Find the end of the stretch of text to which the item at `index` belongs, and whether the text ends there; arguments as in
+    `resolve`.
     """
-    if may_begin_special(text, at, stop, table.special_bytes):
-        node, is_open = match_at(text, ITEMS, at, stop, more, table.specials, memo)
-        if node or is_open:
-            return U0, at, node, is_open
-    number, after = class_at(text, at, table)
-    return number, after, U0, False
-
-
-@inlined
-def note(decided, before, begins, count):
-    """Append the position `before` to `begins` if a pre-token begins or may begin there; return the new length of `begins`."""
-    begins[count] = before | (decided & UNDECIDED) << DOUBT_SHIFT
-    return count + (decided & U1)
-
-
-@inlined
-def note_all(found, doubtful, first, begins, count):
-    """Append the position ``first + i`` for each bit i of `found`, with `DOUBT` if bit i of `doubtful` is set; return the new length of
-    `begins`.
-
-    Positions are written eight at a time, because the processor cannot predict the end of a loop over single positions. The last of these
-    eight positions may be unused.
-    """
-    left = found
-    for index in range(U0, ones(found), U8):
-        for more in range(U8):
-            begins[count + index + more] = first + trailing_zeros(left)
-            left &= left - U1
-    while doubtful:
-        begins[count + ones(found & (doubtful - U1) & ~doubtful)] |= DOUBT
-        doubtful &= doubtful - U1
-    return count + ones(found)
-
-
-@part
-def window_before(text, at, table):
-    """Compute the window that ends at a position, if the `LEAD` bytes before the position are ASCII that begins no special token."""
-    bits, window = table.params[WINDOW_BITS], U0
-    for place in range(LEAD):
-        window = window << bits | np.uint64(table.ascii_symbols[text[at - LEAD + np.uint64(place)]])
-    return window & table.params[WINDOW_MASK]
-
-
-@part
-def decide_run(text, at, limit, table, begins, count, masks):
-    """Read *plain* bytes, which are ASCII and begin no special token, 64 at a time, and decide where pre-tokens begin. The result is the
-    same as with one look-up per byte.
-
-    Args:
-        text, limit, table: as in `find_begins`.
-        at: the position where reading begins, after at least `LEAD` plain bytes.
-        begins, count: ``work.begins``, and its number of positions.
-        masks: see `fst.runtime.kernels.intrinsics.decide`.
-
-    Returns:
-        The position of the next byte that is not plain, or `limit`; and the new length of `begins`. For the last byte, the decision is made
-        later.
-    """
-    length = U64
-    while length == U64 and at < limit:
-        found = decide(text, at - U3, table.factors, U0, masks, U0)
-        length = min(trailing_zeros(masks[1]), limit - at)
-        known = ALL >> U64 - length if length else U0
-        found, unsure, doubtful = found & known, masks[0] & known, U0
-        while unsure:
-            place = trailing_zeros(unsure)
-            decided = np.uint64(table.decisions[window_before(text, at + place + U1, table)])
-            found ^= (decided & U1 ^ U1) << place
-            doubtful |= (decided & UNDECIDED) >> U1 << place
-            unsure &= unsure - U1
-        count = note_all(found, doubtful, at - U1, begins, count)
-        at += length
-    return at, count
-
-
-@part
-def find_begins(text, at, limit, stop, more, table, work):
-    """Read text up to `limit` or to a special token, and decide by windows where pre-tokens begin.
-
-    Args:
-        text: uint8[n], UTF-8.
-        at, stop: the position where reading and a pre-token begin; and the end of the row.
-        limit: the position where reading must stop.
-        more: whether the row continues after `stop`.
-        table: `fst.pretokens.arguments.Arguments`.
-        work: the working arrays. `begins` receives the begins of pre-tokens, and undecided positions with the bit `DOUBT`.
-
-    Returns:
-        The length of ``work.begins``; the position where reading stopped; the node of the special token at this position, or 0; and whether
-        text after `stop` could complete a special token, or a longer token, at this position.
-    """
-    symbols, ascii_symbols, decisions = table.symbols, table.ascii_symbols, table.decisions
-    bits, mask, window = table.params[WINDOW_BITS], table.params[WINDOW_MASK], table.params[BEGIN]
-    begins, memo = work.begins, work.memo
-    reset(at, memo)
-    begins[0] = at
-    count, before, node, is_open = U1, at, U0, False
-    at_once = AT_ONCE and len(table.factors) > 0
-    while at < limit and not (node or is_open):
-        symbol = np.uint64(ascii_symbols[text[at]])
-        lead = min(at + LEAD, limit) if at_once else limit
-        while symbol != NOT_PLAIN:
-            window = window << bits | symbol
-            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # the decision for the character at `before`
-            before = at
-            at += U1
-            symbol = np.uint64(ascii_symbols[text[at]]) if at < lead else NOT_PLAIN
-        if at == lead < limit:
-            at, count = decide_run(text, at, limit, table, begins, count, work.masks)
-            before, window = at - U1, window_before(text, at, table)
-        elif at < limit:
-            number, after, node, is_open = read_other(text, at, stop, more, table, memo)
-            if after > at:
-                window = window << bits | np.uint64(symbols[number])
-                count = note(np.uint64(decisions[window & mask]), before, begins, count)
-                before, at = at, after
-    if not is_open and (node or (at >= stop and not more)):
-        window = window << bits | np.uint64(symbols[table.params[COLUMNS] - U1])
-        count = note(np.uint64(decisions[window & mask]), before, begins, count)
-    return count if at > np.uint64(begins[0]) else U0, at, node, is_open
+    while index < count:
+        item = np.uint64(begins[index])
+        if item >> KIND and not item & DOUBT:
+            return item & PLACE, True
+        index += U1
+    return reached, at_end
 
 
 @part
 def resolve(text, begins, count, reached, at_end, table, memo, pretokens, filled):
-    """Append the pre-tokens that windows have found to `pretokens`; where windows between two pre-tokens are undecided, search for more
+    """Append the items that windows have found to `pretokens`; where windows between two pre-tokens are undecided, search for more
     pre-tokens.
 
+    Args:
+        begins, count: the items and their number. The bit `DOUBT` marks undecided positions.
+        reached, at_end: the position where reading stopped, and whether the text ends there.
+
     Returns:
-        The number of pre-tokens.
+        The number of items in `pretokens`.
     """
     begins[count] = reached
     index = U0
     while index < count:
-        begin = np.uint64(begins[index])
+        item = np.uint64(begins[index])
         index += U1
-        if begin & DOUBT:
+        if item & DOUBT:
             while np.uint64(begins[index]) & DOUBT:
                 index += U1
-            filled = search_between(text, np.uint64(begins[index]), reached, at_end, table, memo, pretokens, filled)
+            end, is_end = end_of_stretch(begins, index, count, reached, at_end)
+            filled = search_between(text, np.uint64(begins[index]) & PLACE, end, is_end, table, memo, pretokens, filled)
         else:
-            pretokens[filled] = begin
+            pretokens[filled] = item
             filled += U1
     return filled
 
@@ -257,42 +136,93 @@ def search_far(text, begin, reached, stop, more, table, memo):
 
 
 @inlined
-def find_pretokens(text, starts, row, at, more, table, work):
-    """Find the pre-tokens of the next round: about `CHUNK` pre-tokens or bytes, or up to the end of the texts.
+def put_end(item, end, work, count):
+    """Append END, whose place is an item of another kind than 0, and symbols BEGIN for the next stretch of text; return the new number
+    of symbols.
+    """
+    work.places[count] = item
+    work.text_symbols[count] = end
+    for place in range(U1, U1 + BETWEEN):
+        work.text_symbols[count + place] = end + U1  # BEGIN
+    return count + U1 + BETWEEN
+
+
+@inlined
+def last_pretoken(text, begin, reached, stop, more, is_open, table, work, filled):
+    """Take back the last pre-token of a stretch whose reading stopped before its end, because later text may change this pre-token.
 
     Args:
-        text, starts, more, table, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
-        row, at: the row and the position where the last round has stopped.
+        begin, reached: the positions where the stretch begins, and where reading stopped.
+        stop, more, table, work: as in `read_symbols`.
+        is_open: whether text after `stop` could complete a special token at `reached`.
+        filled: the number of items.
 
     Returns:
-        The row and the position where the round stops; the number of pre-tokens; and whether the next round needs more text.
+        The position from which reading must continue; the new number of items; and whether it can continue only with more text.
     """
+    pretokens, memo = work.pretokens, work.memo
+    last = np.uint64(pretokens[filled - U1]) if reached > begin else begin
+    filled -= np.uint64(reached > begin)
+    if last > begin:
+        return last, filled, False
+    is_stuck = is_open or reached >= stop
+    end = begin if is_stuck else search_far(text, begin, reached, stop, more, table, memo)
+    pretokens[filled] = begin
+    return end, filled + np.uint64(end > begin), end == begin
+
+
+@part
+def find_together(text, starts, row, at, more, table, work):
+    """Find the pre-tokens of the next round as `find_pretokens` does: read the symbols of all characters of the round, and then decide
+    about 64 of them at a time.
+    """
+    nodes, memo, end = table.specials.nodes, work.memo, np.uint64(table.symbols[table.params[COLUMNS] - U1])
+    rows, count, specials, begin, stop = np.uint64(len(starts)) - U1, ORIGIN, U0, at, at
+    goes_on = is_open = is_cut = is_stuck = False
+    work.text_symbols[:ORIGIN] = end + U1
+    while row < rows and count < ORIGIN + CHUNK and not is_cut:
+        stop, goes_on, begin = np.uint64(starts[row + U1]), more and row + U1 == rows, at
+        first = count
+        count, at, node, is_open = read_symbols(text, at, min(stop, at + CHUNK), stop, goes_on, table, work, count)
+        if node and not is_open:
+            count = put_end(at | SPECIAL, end, work, count)
+            work.special_ids[specials] = nodes[node, VALUE]
+            specials += U1
+            at += np.uint64(nodes[node, LENGTH])
+        elif is_open or at < stop or goes_on:
+            is_cut = True
+            count -= np.uint64(count > first + U1)  # the window of the last character is not complete
+        if at >= stop and not (goes_on or is_open):
+            count = put_end(at | ROW_END, end, work, count)
+            row += U1
+    filled, has_doubt = decide_all(count, table, work)
+    if has_doubt:
+        for index in range(filled):
+            work.begins[index] = work.pretokens[index]
+        filled = resolve(text, work.begins, filled, at, not is_cut, table, memo, work.pretokens, U0)
+    if is_cut:
+        at, filled, is_stuck = last_pretoken(text, begin, at, stop, goes_on, is_open, table, work, filled)
+    work.pretokens[filled] = at
+    return row, at, filled, is_stuck
+
+
+@part
+def find_row_by_row(text, starts, row, at, more, table, work):
+    """Find the pre-tokens of the next round as `find_pretokens` does, with one look-up of a window for each character."""
     begins, pretokens, special_ids, memo = work.begins, work.pretokens, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, table.specials.nodes
     begin, filled, specials, is_stuck = at, U0, U0, False
-    if row == U0 and at == np.uint64(starts[U0]):  # the first round of a call
-        forget(memo)
     while row < rows and filled < CHUNK and at - begin < CHUNK and not is_stuck:
         stop, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows
         if at < stop:
-            first = filled
             limit = min(stop, at + CHUNK)
             found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, table, work)
             ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
             filled = resolve(text, begins, found, reached, ends, table, memo, pretokens, filled)
             if ends:
                 at = reached
-            elif filled > first + U1:
-                filled -= U1  # the last pre-token may continue
-                at = np.uint64(pretokens[filled])
             else:
-                filled = first
-                is_stuck = is_open or reached >= stop
-                end = at if is_stuck else search_far(text, at, reached, stop, goes_on, table, memo)
-                is_stuck = end == at
-                pretokens[filled] = at
-                filled += np.uint64(not is_stuck)
-                at = end
+                at, filled, is_stuck = last_pretoken(text, at, reached, stop, goes_on, is_open, table, work, filled)
             if ends and node:
                 pretokens[filled] = at | SPECIAL
                 special_ids[specials] = nodes[node, VALUE]
@@ -307,6 +237,24 @@ def find_pretokens(text, starts, row, at, more, table, work):
             is_stuck = True
     pretokens[filled] = at
     return row, at, filled, is_stuck
+
+
+@inlined
+def find_pretokens(text, starts, row, at, more, table, work):
+    """Find the pre-tokens of the next round: about `CHUNK` pre-tokens or bytes, or up to the end of the texts.
+
+    Args:
+        text, starts, more, table, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`.
+        row, at: the row and the position where the last round has stopped.
+
+    Returns:
+        The row and the position where the round stops; the number of pre-tokens; and whether the next round needs more text.
+    """
+    if row == U0 and at == np.uint64(starts[U0]):  # the first round of a call
+        forget(work.memo)
+    if AT_ONCE and len(table.products) and table.symbols[table.params[COLUMNS]] < MOST_SYMBOLS:
+        return find_together(text, starts, row, at, more, table, work)
+    return find_row_by_row(text, starts, row, at, more, table, work)
 
 
 @part

@@ -11,7 +11,7 @@ from fst.core.jit import kernel
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
-from fst.runtime.pretokens.kernels.find import may_begin_special
+from fst.runtime.pretokens.kernels.symbols import may_begin_special
 from fst.runtime.text.kernels.search import class_at
 from fst.text.splitter import COLUMNS
 

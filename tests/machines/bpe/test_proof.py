@@ -19,6 +19,7 @@ from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.bpe.automaton import ENTRY
 from fst.machines.bpe.table import BpeTable
+from fst.pretokens.boundaries import BEGIN_MASKS, UNSURE_MASKS
 from fst.pretokens.table import WORD_BYTES
 
 Harm = Callable[[BpeTable], BpeTable]
@@ -141,6 +142,11 @@ HARM: dict[str, tuple[Harm, str]] = {
     "an unknown decision": (put("decisions", 0, 2), "the decision for window 0 is 2; it is 0, 1 or 3"),
     "a decision past all": (put("decisions", 1, 4), "the decision for window 1 is 4"),
     "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
+    "half of the products": (resized("products", lambda array: array[:500]), "products has 500 elements, not 966 or 0"),
+    "no begins": (put("products", slice(BEGIN_MASKS, UNSURE_MASKS), 0), "no product contains every window of END"),
+    "no begin of a text": (put("products", slice(0, BEGIN_MASKS), lambda sets: sets & 0b11111101), "every window of a first character"),
+    "a product of BEGIN": (put("products", slice(0, BEGIN_MASKS), 255), "a product contains a window of BEGIN"),
+    "an unsure END": (put("products", slice(UNSURE_MASKS, None), 255), "END, or a first character, is unsure"),
     "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), "decides about the first character"),
     "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | ENTRY.max_target), "the transition at slot 98"),
     "a long piece without ignore_merges": (stating(long_pieces=[258]), "there are long pieces without ignore_merges"),

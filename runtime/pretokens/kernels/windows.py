@@ -1,0 +1,141 @@
+"""Decide where pre-tokens begin, by the windows of symbols around each position (`fst.compile.pretokens.boundaries`).
+
+`decide_all` decides about 64 characters at a time, by products of sets of symbols (`fst.pretokens.boundaries`), after the characters have
+been read. `find_begins` looks up the window of each character while it reads the text; it is for processors without instructions for
+products, and for tables with too many symbols. Both find the same begins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, part
+from fst.pretokens.arguments import BEGIN, WINDOW_BITS, WINDOW_MASK
+from fst.pretokens.boundaries import BEFORE_POSITION
+from fst.pretokens.boundaries import WIDEST as WIDEST_WINDOW
+from fst.runtime.kernels.constants import U0, U1, U2, U8, U64
+from fst.runtime.kernels.intrinsics import decide, ones, trailing_zeros
+from fst.runtime.kernels.tries import reset
+from fst.runtime.pretokens.kernels.symbols import NOT_PLAIN, ORIGIN, read_other
+from fst.text.splitter import COLUMNS
+
+U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
+LEFT, WIDEST = np.uint64(BEFORE_POSITION), np.uint64(WIDEST_WINDOW)
+UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit for undecided windows, in a decision and in a begin
+
+
+@inlined
+def note(decided, before, begins, count):
+    """Append the position `before` to `begins` if a pre-token begins or may begin there; return the new length of `begins`."""
+    begins[count] = before | (decided & UNDECIDED) << DOUBT_SHIFT
+    return count + (decided & U1)
+
+
+@inlined
+def note_all(found, doubtful, first, places, begins, count):
+    """Append ``places[first + i]`` for each bit i of `found`, with `DOUBT` if bit i of `doubtful` is set; return the new number of begins.
+
+    Positions are written eight at a time, because the processor cannot predict the end of a loop over single positions. The last of these
+    eight positions may be unused.
+    """
+    left = found
+    for index in range(U0, ones(found), U8):
+        for more in range(U8):
+            begins[count + index + more] = places[first + trailing_zeros(left)]
+            left &= left - U1
+    while doubtful:
+        begins[count + ones(found & (doubtful - U1) & ~doubtful)] |= DOUBT
+        doubtful &= doubtful - U1
+    return count + ones(found)
+
+
+@part
+def window_of(index, table, symbols):
+    """Compute the window that decides about a character; `index` is that of its symbol."""
+    bits, window = table.params[WINDOW_BITS], U0
+    for place in range(WIDEST):
+        window = window << bits | np.uint64(symbols[index + U2 + np.uint64(place) - WIDEST])
+    return window & table.params[WINDOW_MASK]
+
+
+@part
+def look_up_unsure(unsure, found, first, table, symbols):
+    """Look up the windows of characters about which products do not decide.
+
+    Args:
+        unsure, found: bit masks of 64 characters: these characters; and the begins that products have found, of which the bits of `unsure`
+            are ignored.
+        first: the index of the first character's symbol.
+
+    Returns:
+        The bit masks of the characters where a pre-token begins or may begin, and of those where this is undecided.
+    """
+    found, doubtful = found & ~unsure, U0
+    while unsure:
+        place = trailing_zeros(unsure)
+        decided = np.uint64(table.decisions[window_of(first + place, table, symbols)])
+        found |= (decided & U1) << place
+        doubtful |= (decided & UNDECIDED) >> U1 << place
+        unsure &= unsure - U1
+    return found, doubtful
+
+
+@inlined
+def decide_all(count, table, work):
+    """Write the places of all begins of pre-tokens among the first `count` symbols to ``work.pretokens``, and those of END.
+
+    Returns:
+        The number of items; and whether any begin is undecided, and thus has the bit `DOUBT`.
+    """
+    symbols, masks, filled, has_doubt = work.text_symbols, work.masks, U0, False
+    for first in range(ORIGIN, count, U64):
+        known = ALL >> U64 - min(U64, count - first)
+        found = decide(symbols, first - LEFT, table.products, U0, masks, U0) & known
+        unsure, doubtful = masks[0] & known, U0
+        if unsure:
+            found, doubtful = look_up_unsure(unsure, found, first, table, symbols)
+            has_doubt |= doubtful > U0
+        filled = note_all(found, doubtful, first, work.places, work.pretokens, filled)
+    return filled, has_doubt
+
+
+@part
+def find_begins(text, at, limit, stop, more, table, work):
+    """Read text up to `limit` or to a special token, and decide where pre-tokens begin, by one look-up per character.
+
+    Args:
+        text: uint8[n], UTF-8.
+        at, stop: the position where reading and a pre-token begin; and the end of the row.
+        limit: the position where reading must stop.
+        more: whether the row continues after `stop`.
+        table: `fst.pretokens.arguments.Arguments`.
+        work: the working arrays. `begins` receives the begins of pre-tokens, and undecided positions with the bit `DOUBT`.
+
+    Returns:
+        The length of ``work.begins``; the position where reading stopped; the node of the special token at this position, or 0; and whether
+        text after `stop` could complete a special token, or a longer token, at this position.
+    """
+    symbols, ascii_symbols, decisions = table.symbols, table.ascii_symbols, table.decisions
+    bits, mask, window = table.params[WINDOW_BITS], table.params[WINDOW_MASK], table.params[BEGIN]
+    begins, memo = work.begins, work.memo
+    reset(at, memo)
+    begins[0] = at
+    count, before, node, is_open = U1, at, U0, False
+    while at < limit and not (node or is_open):
+        symbol = np.uint64(ascii_symbols[text[at]])
+        while symbol != NOT_PLAIN:
+            window = window << bits | symbol
+            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # the decision for the character at `before`
+            before = at
+            at += U1
+            symbol = np.uint64(ascii_symbols[text[at]]) if at < limit else NOT_PLAIN
+        if at < limit:
+            number, after, node, is_open = read_other(text, at, stop, more, table, memo)
+            if after > at:
+                window = window << bits | np.uint64(symbols[number])
+                count = note(np.uint64(decisions[window & mask]), before, begins, count)
+                before, at = at, after
+    if not is_open and (node or (at >= stop and not more)):
+        window = window << bits | np.uint64(symbols[table.params[COLUMNS] - U1])
+        count = note(np.uint64(decisions[window & mask]), before, begins, count)
+    return count if at > np.uint64(begins[0]) else U0, at, node, is_open
