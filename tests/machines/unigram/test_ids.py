@@ -68,6 +68,17 @@ def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str,
         assert made[0].run(text) == unigram_ids(text, vocabulary, unk_id, fallback)
 
 
+def test_paths_that_differ_by_rounding() -> None:
+    """If rounding alone decides between two paths, a pre-token gets the ids of `tokenizers`, whatever text precedes it in its word."""
+    draw, letters = random.Random(4), "abcdefgh"
+    scores = {letter: -draw.randrange(1, 99) / 10 for letter in letters}
+    pairs = {one + other: round(scores[one] + scores[other], 1) for one, other in product(letters, letters)}
+    parts = ["".join(draw.choices(letters, k=draw.randrange(1, 9))) for _ in range(400)]
+    words = [",".join(draw.choices(parts, k=draw.randrange(1, 30))) for _ in range(100)]
+    vocabulary = [("<unk>", -9.9), *scores.items(), *pairs.items(), (",", -0.7), ("▁", -1.1)]
+    hold(built(document(vocabulary, pre_tokenizer=spaced())), [*words, " ".join(words)])
+
+
 @examples(200)
 @given(some.text("ab \n", max_size=8), some.integers(1, 400))
 def test_long_pieces(text: str, times: int) -> None:

@@ -25,8 +25,8 @@ from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, 
 from fst.pretokens.arguments import JOINS_WORDS
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
-from fst.runtime.kernels.output import copy
-from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path
+from fst.runtime.kernels.output import copy, move
+from fst.runtime.machines.unigram.kernels.viterbi import find_nodes, find_path, is_certain, sum_after
 from fst.runtime.machines.unigram.kernels.viterbi import line_up as line_up_listed
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import WORD_BYTES, bounds_of, find_words
@@ -37,6 +37,7 @@ from fst.runtime.text.kernels.stretches import code_at
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 
+ROUNDING = 2.0**-50  # 8 times the largest relative error of one rounding
 AT_PIECE, AT_SPACE, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BEFORE_SPACE, STRETCH))
 
 
@@ -79,44 +80,68 @@ def line_up(text, begin, end, table, sums, ids, at):
 
 
 @inlined
-def is_anew(text, place, table):
+def is_anew(text, place, rules):
     """Whether the sum restarts from 0 at the pre-token that begins at a position."""
-    restart = table.rules[RESTART]
-    return restart == AT_PIECE or (restart == AT_SPACE and text[place] == SPACE_BYTE)
+    return rules[RESTART] == AT_PIECE or (rules[RESTART] == AT_SPACE and text[place] == SPACE_BYTE)
 
 
 @inlined
-def is_near(total, length, table):
+def is_near(total, length, most, limit):
     """Whether sums that continue from `total` are certain to stay within the limit over the next `length` bytes."""
-    return abs(total) + table.most[0] * length < table.limit[0]
+    return abs(total) + most[0] * length < limit[0]
 
 
 @part
-def add_words(text, pretokens, index, begin, end, table, work, ids, at):
-    """Add the scores of words to the sum ``work.total``. `ids` from `at` on is used for temporary values.
+def add_near_words(text, pretokens, scratch, index, begin, end, rules, scores, most, limit, total):
+    """Add the scores of words to the sum ``total[0]``, but stop before a word that may move the sum beyond the limit. Arguments are as in
+    `add_words`; `rules`, `scores`, `most` and `limit` are fields of its `table`, and `total` of its `work`.
 
-    If a word may move the sum beyond the limit, the word's path is searched, because the sum may be reset at any character of the word.
+    Returns:
+        The index in `scratch` of the first word that is not added, or `end`.
+    """
+    word = end
+    while word > begin and not is_anew(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
+        word -= U1
+    if is_anew(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
+        total[0] = 0
+    so_far = total[0]
+    while word < end and is_near(so_far, WORD_BYTES, most, limit):
+        so_far += scores[np.uint64(scratch[word])]
+        word += U1
+    total[0] = so_far
+    return word
+
+
+@part
+def add_far_words(text, pretokens, index, begin, end, table, work, ids, at):
+    """Add the scores of words to the sum ``work.total``. If a word may move the sum beyond the limit, the word's path is searched, because
+    the sum may be reset at any character of the word.
+    """
+    total = work.total
+    for word in range(begin, end):
+        if is_near(total[0], WORD_BYTES, table.most, table.limit):
+            total[0] += table.scores[np.uint64(work.shared.scratch[np.uint64(word)])]
+        else:
+            place, after, _ = bounds_of(pretokens, index + (np.uint64(word) - begin))
+            search(text, place, after, table, work, ids, at)
+
+
+@inlined
+def add_words(text, pretokens, index, begin, end, table, work, ids, at):
+    """Compute the sum after words, ``work.total``; 0 if it restarts after them. `ids` from `at` on is used for temporary values.
 
     Args:
         text, table, work: as in `encode`.
         pretokens, index: the pre-tokens, and the index of the first word.
         begin, end: the index in `work.scratch` of the first word's id, and one past the last word's id.
     """
-    scores, first = table.scores, end
-    while first > begin and not is_anew(text, np.uint64(pretokens[index + (first - begin)]) & PLACE, table):
-        first -= U1
-    if is_anew(text, np.uint64(pretokens[index + (first - begin)]) & PLACE, table):
+    if is_anew(text, np.uint64(pretokens[index + (end - begin)]) & PLACE, table.rules):
         work.total[0] = 0
-    total = work.total[0]
-    for word in range(first, end):
-        if is_near(total, WORD_BYTES, table):
-            total += scores[np.uint64(work.shared.scratch[np.uint64(word)])]
-        else:
-            place, after, _ = bounds_of(pretokens, index + (np.uint64(word) - begin))
-            work.total[0] = total
-            search(text, place, after, table, work, ids, at)
-            total = work.total[0]
-    work.total[0] = total
+        return
+    rules, scores, most, limit, scratch = table.rules, table.scores, table.most, table.limit, work.shared.scratch
+    word = add_near_words(text, pretokens, scratch, index, begin, end, rules, scores, most, limit, work.total)
+    if word < end:
+        add_far_words(text, pretokens, index + (word - begin), word, end, table, work, ids, at)
 
 
 @inlined
@@ -179,18 +204,38 @@ def encode_piece(text, begin, end, table, work, output, at):
     return put_nodes(text, begin, end, line_up(text, begin, end, table, work.sums, output.ids, at), table, output, at)
 
 
-@part
+@inlined
+def put_path(text, begin, end, table, work, ids, at, base):
+    """Write the nodes of the best path through a pre-token that `find_nodes` has read, and compute the sum after it, ``work.total``. The
+    arguments are as in `encode_listed`, and the result as in `line_up_listed`.
+    """
+    ends, lists, best, sums, unk_id = table.ends, work.shared.tokens, work.best, work.best_sums, table.unk_id[0]
+    size, before = end - begin, work.total[0]
+    if table.rules[RESTART] != AT_STRETCH and not table.rules[HAS_TEXT_SCOPE] and size <= ends.widest[0]:
+        nodes, is_known = line_up_listed(best, base, size, unk_id, ids, at)
+        if before == 0:
+            work.total[0] = sums[base + size]
+            return nodes, is_known
+        margin = (abs(before) + table.most[0] * size) * (size + U1) * ROUNDING
+        if is_certain(best, base, size, margin, lists, ends.gains, ends.nodes, sums):
+            work.total[0] = sum_after(before, ids, nodes, at + size + U1, table.scores, ends.unknown)
+            return nodes, is_known
+    find_path(text, begin, end, before, ends, work, base)
+    work.total[0] = sums[base + size]
+    return line_up_listed(best, base, size, unk_id, ids, at)
+
+
+@inlined
 def encode_listed(text, begin, end, table, work, output, at, base):
     """Write the ids of a pre-token that `find_nodes` has read; its slice of the arrays in `work` begins at `base`. Return the next output
     index.
     """
-    total, size = work.total[0], end - begin
-    if not is_near(total, size, table):
+    if not is_near(work.total[0], end - begin, table.most, table.limit):
         return encode_piece(text, begin, end, table, work, output, at)
-    if total != 0 or table.rules[RESTART] == AT_STRETCH or size > table.ends.widest[0]:
-        find_path(text, begin, end, total, table.ends, work, base)
-    work.total[0] = work.best_sums[base + size]
-    return put_nodes(text, begin, end, line_up_listed(work.best, base, size, output.ids, at), table, output, at)
+    nodes, is_known = put_path(text, begin, end, table, work, output.ids, at, base)
+    if not is_known or (len(output) > IDS_ALONE and len(output.offsets)):
+        return put_nodes(text, begin, end, nodes, table, output, at)
+    return move(nodes, at + (end - begin) + U1, output.ids, at)
 
 
 @part
@@ -241,7 +286,7 @@ def locate(text, pretokens, count, waiting, table, output, place, row, work):
             characters = word = in_word = U0
             block, bits, behind = count_from(text, end, U0)
             continue
-        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, pretoken, table)) else U0
+        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, pretoken, table.rules)) else U0
         in_word = joins if kind == U0 else U0
         reached = pretoken & PLACE
         begun = characters

@@ -5,8 +5,8 @@ sums of the same pre-token. For each byte, it finds the list of the tokens that 
 which is the first with the greatest sum, as in `fst.machines.unigram.viterbi_kernels.find_best`. Blocks of four items are compared without
 branches, which would be mispredicted.
 
-The sums of each pre-token begin with 0, which is nearly always the true sum before it. If the true sum is different, `find_path` computes
-the sums again from the lists.
+The sums of each pre-token begin with 0. If the true sum before it is different, the best path is still the same, unless rounding decides
+between two paths: then `is_certain` is false, and `find_path` computes the sums again from the lists.
 
 The pending pre-tokens share several arrays. In each array, a pre-token has a *slice*: one element for the position before its first byte,
 and one element for the position after each byte.
@@ -129,20 +129,79 @@ def find_path(text, begin, end, before, ends, work, base):
             `best_sums` are outputs.
     """
     work.best_sums[base] = before
-    for at in range(begin + U1, end + U1):
-        put_best(text, np.uint64(at), base + (np.uint64(at) - begin), ends, work)
+    at = begin
+    while at < end:
+        at += character_size(np.uint64(text[at]))
+        put_best(text, at, base + (at - begin), ends, work)
+
+
+@inlined
+def close(block, place, least, gains, nodes, sums):
+    """Count the items of a block with a sum above `least`."""
+    return (
+        np.uint64(gains[block] + sums[place - (nodes[block] >> HALF)] > least)
+        + np.uint64(gains[block + U1] + sums[place - (nodes[block + U1] >> HALF)] > least)
+        + np.uint64(gains[block + U2] + sums[place - (nodes[block + U2] >> HALF)] > least)
+        + np.uint64(gains[block + U3] + sums[place - (nodes[block + U3] >> HALF & SIZE)] > least)
+    )
 
 
 @part
-def line_up(best, base, size, ids, at):
-    """Write the nodes of the best path, in order, to the end of ``ids[at : at + size]``; return the index of the first node."""
-    left = out = size
+def is_certain(best, base, size, margin, lists, gains, nodes, sums):
+    """Whether the best path through a pre-token is the best path after any sum: at each position on the path, the best node is better than
+    all others by more than `margin`.
+
+    A sum before the pre-token changes only the rounding of the sums. If `margin` is 4 times the largest error of one rounding, times the
+    number of nodes of a path, it is greater than twice the difference that rounding makes for any position.
+
+    Args:
+        best, base, size: the best nodes, and the pre-token's slice of the arrays.
+        margin: the margin.
+        lists, gains, nodes, sums: as in `put_best`; the sums begin with 0.
+    """
+    left, certain = size, True
     while left:
-        node = best[base + left]
-        out -= U1
-        ids[at + out] = np.int32(node & LOW_HALF)
-        left -= node >> HALF
-    return at + out
+        place = base + left
+        block, least = lists[place] * BLOCK, sums[place] - margin
+        count = close(block, place, least, gains, nodes, sums) if block else U1
+        while nodes[block + U3] > NODE:
+            block += BLOCK
+            count += close(block, place, least, gains, nodes, sums)
+        certain &= count == U1
+        left -= best[place] >> HALF
+    return certain
+
+
+@part
+def sum_after(before, ids, begin, end, scores, unknown):
+    """Compute the sum after the nodes ``ids[begin:end]``."""
+    for index in range(begin, end):
+        node = ids[np.uint64(index)]
+        before += scores[np.uint64(node)] if node >= 0 else unknown[0]
+    return before
+
+
+@part
+def line_up(best, base, size, unk_id, ids, at):
+    """Write the nodes of the best path, in order, to the end of ``ids[at : at + size + 1]``.
+
+    Four steps are taken at a time, and steps before the first node have no effect, because the processor cannot predict the number of
+    nodes.
+
+    Returns:
+        The index of the first node; and whether no node is unknown.
+    """
+    left, out, is_known = size, at + size, True
+    best[base] = U0
+    while left:
+        for _ in range(4):
+            node, is_node = best[base + left], left > U0
+            number = np.int32(node & LOW_HALF)
+            ids[out] = number
+            out -= np.uint64(is_node)
+            is_known &= (number >= 0) & (number != unk_id) | (not is_node)
+            left -= node >> HALF
+    return out + U1, is_known
 
 
 @part
