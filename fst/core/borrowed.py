@@ -16,6 +16,8 @@ from numba.core.datamodel.registry import default_manager
 from numba.extending import NativeValue, models, register_model, unbox
 from numba.np.numpy_support import as_dtype
 
+from fst.core.objects import OBJECT
+
 BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
 
 # The first fields of an array in numpy's ABI: Python's object header, data pointer, number of axes, pointer to the shape.
@@ -61,9 +63,13 @@ class BorrowedModel(models.ArrayModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """The numba type of an argument. The type of an array is `Borrowed`; the type of a NamedTuple includes the names of its fields."""
+    """The numba type of an argument. The type of an array is `Borrowed`, and of a str or a class `OBJECT`; the type of a NamedTuple
+    includes the names of its fields.
+    """
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
+    if isinstance(argument, str | type):
+        return OBJECT
     if not isinstance(argument, np.ndarray):
         return typeof(argument)
     assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be borrowed: it must be C-contiguous"

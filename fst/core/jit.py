@@ -12,6 +12,7 @@ compiled code       numba's dispatch on the types of arguments     calls of the 
 borrowed arrays     six of the eight fields of every array         numba's arrays
 intrinsics          loops over 32 symbols (one vector operation)   `fst.runtime.kernels.plain_intrinsics`, loops
 strings             a copy of each str and of each bytes           copies, by codecs
+prepared calls      two thirds of a call with one short text       the calls of a batch
 =================== ============================================== =========================================================
 
 Numba's own cache recompiles a kernel only if the kernel's own file has changed. If this cache is in use, empty it after you edit the
@@ -77,9 +78,24 @@ PRIVATE: dict[str, list[str]] = {
         "numba.core.base:BaseContext.make_tuple",
     ],
     "strings": ["numba.core.base:BaseContext.get_python_api", "numba.core.pythonapi:PythonAPI.string_as_string_size_and_kind"],
+    "prepared calls": [
+        "numba.core.callconv:CPUCallConv.get_function_type",
+        "numba.core.codegen:CPUCodegen.create_library",
+        "numba.core.codegen:CodeLibrary.add_ir_module",
+        "numba.core.codegen:CodeLibrary.create_ir_module",
+        "numba.core.codegen:CodeLibrary.finalize",
+        "numba.core.codegen:JITCodeLibrary.get_pointer_to_function",
+        "numba.core.compiler:CompileResult.fndesc",
+        "numba.core.compiler:CompileResult.target_context",
+        "numba.core.cpu:CPUContext.call_conv",
+        "numba.core.funcdesc:FunctionDescriptor.llvm_func_name",
+        "numba.core.pythonapi:PythonAPI.c_api_error",
+        "numba.core.pythonapi:PythonAPI.decref",
+        "numba.core.pythonapi:PythonAPI.make_none",
+    ],
 }
 
-OF_DISPATCHERS = ["_cache", "targetctx"]
+OF_DISPATCHERS = ["_cache", "overloads", "targetctx"]
 
 _first_call = RLock()  # this lock is held during the first call of a kernel, which imports numba and compiles the kernel
 _held: list[Any] = []
@@ -219,12 +235,14 @@ class Deferred:
     Attributes:
         call: the kernel; before the first call, a function that imports and calls it.
         step: the position of the kernel among the kernels of a machine, for the log; None if no machine numbers the kernel.
+        result: numba's result of the compilation; None before the kernel is compiled, or if numba's own dispatcher calls it.
     """
 
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
         self.call: Callable[..., Any] = self._import_and_call
         self.step: Step | None = None
+        self.result: Any = None
         self._code: Callable[..., Any] | None = None
 
     @property
@@ -232,12 +250,18 @@ class Deferred:
         """Whether this process has called the kernel."""
         return self._code is not None
 
-    def _import_and_call(self, *arguments: Any) -> Any:
+    def prepare(self, *arguments: Any) -> None:
+        """Compile the kernel for arguments of these types, unless it is compiled already."""
         with _first_call, no_collector():
             if self._code is None:  # no other thread has compiled the kernel meanwhile
-                self._code = _compiled(getattr(import_module(self._module), self._name), arguments, self.step)
+                function = getattr(import_module(self._module), self._name)
+                self.result = _compiled(function, arguments, self.step)
+                self._code = self.result.entry_point if self.result else function
             self.call = self._code
-            return self.call(*arguments)
+
+    def _import_and_call(self, *arguments: Any) -> Any:
+        self.prepare(*arguments)
+        return self.call(*arguments)
 
 
 @contextmanager
@@ -265,52 +289,51 @@ def destination(function: Any) -> tuple[bool, str]:
     return bool(folder), f"kept in {folder}" if folder else "not kept"
 
 
-def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """The machine code of a kernel for arguments of these types; the kernel itself if numba's own dispatcher must find the machine code."""
+def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> Any | None:
+    """The compiled kernel for arguments of these types; None if numba's own dispatcher must find the machine code.
+
+    Returns:
+        A ``CompileResult`` of numba, whose `entry_point` is the machine code.
+    """
     if not hasattr(function, "py_func") or not has_private_parts():  # NUMBA_DISABLE_JIT is set, or numba lacks private parts
-        found: Callable[..., Any] = function
-        return found
+        return None
     from fst.core.borrowed import kind_of
 
     kinds = tuple(map(kind_of, arguments))
     return _kept_code(function, kinds) or _compiled_once(function, kinds, step)
 
 
-def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
-    """The machine code that an earlier process has cached; None if the cache has no machine code for these types.
+def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Any | None:
+    """The compiled kernel that an earlier process has cached; None if the cache has no machine code for these types.
 
     A search by numba would first import numba's compiler and SciPy, which takes 0.1 to 0.3 s.
     """
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock:
-        kept = function._cache.load_overload(kinds, function.targetctx)
-    code: Callable[..., Any] | None = kept and kept.entry_point
-    return code
+        return function._cache.load_overload(kinds, function.targetctx)
 
 
-def _compiled_once(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """The machine code of a kernel, compiled by this process, or by another process that is already compiling it."""
+def _compiled_once(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Any:
+    """The kernel, compiled by this process, or by another process that is already compiling it."""
     with function._cache.turn():
         return _kept_code(function, kinds) or _newly_compiled(function, kinds, step)
 
 
-def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
-    """Compile a kernel, and return its machine code. First, a warning is logged; without handlers, the module `logging` writes warnings to
-    standard error.
-    """
+def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Any:
+    """Compile a kernel. First, a warning is logged; without handlers, the module `logging` writes warnings to standard error."""
     log, begun = logging.getLogger("fst"), monotonic()
     name = f"{step} ({function.__name__})" if step else function.__name__
     try:
         log.warning("fst: compiling kernel %s, up to 20 s; %s", name, destination(function)[1])
-        code: Callable[..., Any] = function.compile(kinds)
+        function.compile(kinds)
     except (KeyboardInterrupt, SystemExit):
         log.warning("fst: interrupted while compiling kernel %s; the next run compiles it", name)
         raise
     log.info("fst: compiled kernel %s in %.1f s", name, monotonic() - begun)
     if step:
         step.add(monotonic() - begun)
-    return code
+    return function.overloads[kinds]
 
 
 def _before_fork() -> None:
