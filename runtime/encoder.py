@@ -16,10 +16,12 @@ from fst.runtime.rows.batch import Batch, Job
 from fst.runtime.rows.overflow import in_windows, window
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, listed, rows_of
 from fst.runtime.rows.trim import cut, in_bytes
-from fst.runtime.run import SHORT, Runner, capacity_for
+from fst.runtime.run import Runner, capacity_for
 from fst.runtime.safe_cuts import SafeCuts
+from fst.runtime.short_texts import ShortTexts, short_texts_of
 from fst.runtime.stream import Stream
 from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
+from fst.tables.kernel_call import SHORT
 
 OFFSETS = (False, True, "chars", "bytes")
 NO_SPECIAL_IDS: SpecialIds = np.empty(0, np.int32), np.empty(0, np.int32)
@@ -68,13 +70,12 @@ class Encoder:
             >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
             array([1, 2, 0], dtype=int32)
         """
-        runner = self._ids_runner
-        special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
-        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and randomness is None:
-            ids = runner.encode_text(text, special_ids)
+        if type(text) is str and errors == "strict" and randomness is None:
+            short = self._short_texts if add_special_tokens else self._bare_short_texts
+            ids = short.encode(text) if short else None
             if ids is not None:
                 return ids
-        drawn = self._seeded(randomness)
+        special_ids, drawn = self._special_ids if add_special_tokens else NO_SPECIAL_IDS, self._seeded(randomness)
         return self._encode(rows_of(batch_of(text)), special_ids=special_ids, threads=1, errors=errors, randomness=drawn).ids
 
     def encode_batch(
@@ -316,6 +317,14 @@ class Encoder:
     @Lazy
     def _ids_runner(self) -> Runner:
         return Runner(self._table, self._table.arguments(), self._workspaces)
+
+    @Lazy
+    def _short_texts(self) -> ShortTexts | None:
+        return short_texts_of(self._ids_runner, self._special_ids)
+
+    @Lazy
+    def _bare_short_texts(self) -> ShortTexts | None:
+        return short_texts_of(self._ids_runner, NO_SPECIAL_IDS)
 
     @Lazy
     def _spans_runner(self) -> Runner:

@@ -11,13 +11,14 @@ table first read all texts in place; then only the texts that these kernels cann
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
+from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import PAST_END, Ints, Units, characters
 from fst.tables.kernel_call import BEFORE, Output
 from fst.text.arguments import RANKS, Normalized, NormalizerWork
@@ -42,6 +43,20 @@ class Pending(Protocol):
         """
 
 
+class ShortRewriting(NamedTuple):
+    """The calls that prepare a short text for the kernels of a table.
+
+    Attributes:
+        is_unchanged: a call whose result is 1 if kernels can read the text in place; None: they can read every text.
+        rewrite: a call that rewrites other texts; None: these texts need a batch.
+        rewritten: the rewritten text; None if `rewrite` is None.
+    """
+
+    is_unchanged: PreparedCall | None = None
+    rewrite: PreparedCall | None = None
+    rewritten: Normalized | None = None
+
+
 class TextFrontEnd(Protocol):
     """A front end for the kernels of a table. A front end is immutable: its methods change only the arguments `state` and `buffers`.
 
@@ -56,6 +71,7 @@ class TextFrontEnd(Protocol):
         encoder: the module of the kernel for rewritten texts; None: the kernel of the table reads them.
         marks_rows: with an `encoder`, whether the kernel of the table marks more texts that must be rewritten, in addition to the texts
             found by `changed`.
+        prepares_short: whether `prepare_short` may be called; otherwise, every text needs a batch.
     """
 
     arguments: Any
@@ -65,6 +81,7 @@ class TextFrontEnd(Protocol):
     keeps_cuts: bool = False
     encoder: str | None = None
     marks_rows: bool = False
+    prepares_short: bool = False
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002
         """Whether kernels can read texts in place, and no text is stored from the last call.
@@ -102,6 +119,10 @@ class TextFrontEnd(Protocol):
             with_spans: whether spans of ids are needed.
             more: whether the last text continues in the next call, after a border.
         """
+
+    def prepare_short(self, text: Units, starts: Ints, most: int) -> ShortRewriting:  # noqa: ARG002
+        """Prepare the calls for one text of at most `most` units, without spans; by default, no calls."""
+        return ShortRewriting()
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
         """Whether kernels would read nothing of a rewritten text, just as they read nothing of its first part in the last call."""

@@ -11,9 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred, number_kernels
+from fst.core.prepared import PreparedCall
 from fst.errors import TextError
-from fst.runtime.front_end import TextFrontEnd, grown
-from fst.runtime.rows.texts import UNIT_TYPES, Ints, Limits, Strings, Units, as_utf_8, gather_bytes, gather_strings, lay_out
+from fst.runtime.front_end import ShortRewriting, TextFrontEnd, grown
+from fst.runtime.rows.texts import (
+    UNIT_TYPES,
+    Ints,
+    Limits,
+    Strings,
+    Units,
+    as_utf_8,
+    encode_string,
+    find_in_string,
+    gather_bytes,
+    gather_strings,
+)
 from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
 from fst.tables.kernel_call import COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 
@@ -23,7 +35,6 @@ NO_SPANS = np.empty(0, np.uint64)  # if no symbols and no characters are stored
 NO_SUSPECTS = np.empty(0, np.uint8)  # if kernels mark no texts
 READ_AGAIN = -1  # instead of a position: the text must be read from its beginning again, and rewritten
 MOST_IDS = 1 << 30  # an id with its span takes 16 bytes
-SHORT = 1 << 13  # the maximum number of characters for `Runner.encode_text`
 
 
 @cache
@@ -111,10 +122,11 @@ class Runner:
         first_row: the number of the first row; None if ids do not depend on the numbers of rows.
 
     Attributes:
-        unit_type: the dtype of a unit of text.
+        unit, unit_type: the unit of text, "utf-16" or "utf-8", and its dtype.
         rewritten_type: the dtype of a unit of text that `encode` must rewrite.
-        is_plain: whether `encode_text` and `encode_texts` may be called. They may if no spans are requested, kernels mark no texts, and the
-            number of ids of a text is bounded.
+        is_plain: whether `encode_texts` may be called: no spans are requested, kernels mark no texts, and the number of ids of a text is
+            bounded.
+        can_be_short: whether `prepare_short` may be called: the number of ids of a text is bounded, and the front end prepares short texts.
     """
 
     def __init__(
@@ -129,17 +141,17 @@ class Runner:
     ) -> None:
         self.arguments, self.workspaces, self.with_spans = arguments, workspaces, with_spans
         self.front_end, self.first_row = front_end, first_row
-        self.unit_type = UNIT_TYPES[table.unit]
+        self.unit, self.unit_type = table.unit, UNIT_TYPES[table.unit]
         self._is_bounded: bool = table.has_bounded_ids
         marks_rows, encoder = (front_end.marks_rows, front_end.encoder) if front_end else (False, None)
         self.is_plain = not with_spans and not marks_rows and self._is_bounded
+        self.can_be_short = self._is_bounded and (front_end is None or front_end.prepares_short)
         self._ids_per_unit: int = table.ids_per_unit
         self._ids_per_read = max(table.ids_per_unit // front_end.expansion_bound, 1) if front_end else table.ids_per_unit
         self.rewritten_type = UNIT_TYPES["utf-8"] if encoder else self.unit_type
         of_rewritten = len((SpansOutput if with_spans else IdsOutput)._fields)
         fields = len(SpansOutput._fields) if marks_rows else of_rewritten
         self._rows = kernel_of(table.kernel, "encode_rows" if table.has_tokens else "run_rows", fields)
-        self._find = kernel_of(table.kernel, "find_in_string", fields)
         self._rewritten_rows = kernel_of(encoder, "encode_rows", of_rewritten) if encoder else self._rows
         if not self._rows.is_ready:
             number_kernels(table.kind + " with offsets" * with_spans, self._kernels())
@@ -148,7 +160,8 @@ class Runner:
         """List the kernels in the order of their calls, for `number_kernels`."""
         before = [[kernel] for kernel in self.front_end.kernels] if self.front_end and not self.front_end.encoder else []
         after = [[kernel] for kernel in self.front_end.restoring] if self.front_end and self.with_spans else []
-        return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
+        readers = [*(kernels[self.unit_type] for kernels in (gather_strings, gather_bytes, encode_string)), find_in_string]
+        return [readers, *before, [self._rows], *after]
 
     def capacity(self, units: int, rows: int, special_ids: SpecialIds) -> int:
         """Compute `capacity_for` with the table's `ids_per_unit`."""
@@ -323,46 +336,15 @@ class Runner:
             front_end.restore(output, count, state[COUNT], rewritten)
         return front_end.resume(text, starts, rewritten, read, state, text_buffers, more=bool(more))
 
-    def encode_text(self, text: str, special_ids: SpecialIds) -> Ids | None:
-        """Encode one text of at most `SHORT` characters, without the overhead of a batch; return None if the text needs a batch."""
-        workspace = self.workspaces.take()
-        ids, own, starts, table = None, workspace.text, workspace.short_starts, self.arguments
-        is_read, by = lay_out(text, own, starts), self.front_end
-        if is_read and by is not None and not by.leaves(own, starts, workspace.state, workspace.memo):
-            is_read = not by.encoder
-            if is_read:
-                rewritten = by.rewrite(own, starts, workspace.state, workspace.text_buffers, is_inside=False, with_spans=False)
-                own, starts, table = rewritten.text, rewritten.starts, by.arguments
-        if is_read:
-            if workspace.special_ids is not special_ids:
-                workspace.make_short_output(special_ids)
-            self._rows.call(own, starts, NO_MORE, table, workspace.short_output, workspace.work)
-            ids = workspace.short_ids[: workspace.short_ends.item()].copy()
-        self.workspaces.give_back(workspace)
-        return ids
-
-    def find_in_text(self, text: str) -> bytes | None:
-        """Find the matches in one text of at most `SHORT` characters, without the overhead of a batch.
-
-        Call this method only for a runner of keywords that would be `is_plain` if it had no spans.
-
-        Returns:
-            int32[3 * n] as bytes: the keyword, the start and the end of each match; None if the text needs a batch.
-        """
-        workspace = self.workspaces.take()
-        found = None
-        if self.front_end is None or self._laid_out(text, workspace):
-            rows, short = [text], workspace.short_search
-            count = self._find.call(id(rows), self.arguments, short, workspace.work)
-            found = short.found[: 3 * count].tobytes() if count >= 0 else None
-        self.workspaces.give_back(workspace)
-        return found
-
-    def _laid_out(self, text: str, workspace: Workspace) -> bool:
-        """Copy a short text into a workspace. Return whether kernels can read the text in place."""
-        starts = workspace.short_starts
-        is_text = lay_out(text, workspace.text, starts)
-        return is_text and (self.front_end is None or self.front_end.leaves(workspace.text, starts, workspace.state, workspace.memo))
+    def prepare_short(self, text: Units, starts: Ints, most: int, output: Output, work: Any) -> list[PreparedCall | None]:
+        """Prepare the calls for a text of at most `most` units, in the order of the fields of `fst.runtime.short_texts.ShortText`."""
+        by = self.front_end
+        found, table = (by.prepare_short(text, starts, most), by.arguments) if by else (ShortRewriting(), None)
+        encode = PreparedCall(self._rows, text, starts, NO_MORE, self.arguments, output, work)
+        own, encode_rewritten = found.rewritten, None
+        if own is not None:
+            encode_rewritten = PreparedCall(self._rows, own.text, own.starts, NO_MORE, table, output, work)
+        return [found.is_unchanged, encode, found.rewrite, encode_rewritten]
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, special_ids: SpecialIds) -> tuple[Ids, Ints] | None:
         """Encode a few texts, without the overhead of a batch; return None if the texts exceed `limits`, or if a text is not valid or must

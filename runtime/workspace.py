@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
 from fst.runtime.front_end import TextBuffers
-from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES, Ints
-from fst.tables.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
+from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES
+from fst.tables.kernel_call import COUNT, KEPT
 
 Ids = NDArray[np.int32]
 SpecialIds = tuple[Ids, Ids]  # the ids before and after a text
-
-
-class ShortSearch(NamedTuple):
-    """The arrays of a search in one short text, an argument of `fst.runtime.machines.keywords.kernels.search.find_in_string`.
-
-    Attributes:
-        text: uint8[n], the text in UTF-8.
-        starts: int64[2], 0 and the length of the text.
-        output: arrays with capacity for all matches.
-        found: int32[3 * n], the keyword, the start and the end of each match.
-    """
-
-    text: NDArray[np.uint8]
-    starts: Ints
-    output: SpansOutput
-    found: Ids
 
 
 class Workspace:
@@ -47,7 +31,6 @@ class Workspace:
         memo: uint64[3], temporary values of the kernels that examine a text before it is encoded.
         text: uint16[n] or uint8[n], a buffer for texts; its size is in `fst.runtime.rows.texts.CAPACITY`.
         short_ids, short_starts, short_ends: the ids, the bounds and the number of ids of one short text.
-        special_ids, short_output: the special ids around the previous short text, and the output for short texts with these ids.
     """
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
@@ -59,21 +42,6 @@ class Workspace:
         self.text = np.empty(CAPACITY[unit], UNIT_TYPES[unit])  # the operating system commits only memory that is written
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
-        self.special_ids: SpecialIds | None = None
-
-    def make_short_output(self, special_ids: SpecialIds) -> None:
-        """Make the output for short texts with special ids, and store it for the next text. A new output for each text would add 10% to the
-        time of a sentence.
-        """
-        self.special_ids, self.short_output = special_ids, IdsOutput(*special_ids, self.short_ids, self.short_ends)
-
-    @Lazy
-    def short_search(self) -> ShortSearch:
-        """The arrays of a search in one short text, made at the first search."""
-        nothing, capacity = np.empty(0, np.int32), len(self.short_ids)
-        offsets, words = np.empty(2 * capacity, np.int32), np.empty(capacity, np.int32)
-        output = SpansOutput(nothing, nothing, self.short_ids, self.short_ends, offsets, words, np.empty(0, np.uint8))
-        return ShortSearch(self.text, self.short_starts, output, np.empty(3 * capacity, np.int32))
 
     @property
     def kept(self) -> int:

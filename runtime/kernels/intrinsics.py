@@ -1,4 +1,4 @@
-"""Intrinsics: functions for processor instructions, and for Python's C API, that numba does not provide.
+"""Intrinsics: functions for processor instructions that numba does not provide. `fst.runtime.kernels.objects` has intrinsics for objects.
 
 Intrinsics are compiled into the kernels that call them. `fst.runtime.kernels.plain_intrinsics` replaces these functions if numba's compiler
 is switched off (``NUMBA_DISABLE_JIT``) or a private part of numba is missing (`fst.core.jit`).
@@ -26,12 +26,9 @@ GENERATED = not DISABLED and has_private_parts()
 
 BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words is 12 symbols and the word's value
-OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # bytes of UTF-8, and units of UTF-16
 HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
 PERMUTES = "avx512vbmi"  # the feature of processors that can permute the bytes of 64-byte registers
-
-KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a character in bytes → type of a str's characters
 
 
 def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int) -> Any:
@@ -40,7 +37,7 @@ def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int
     `generate` makes the code; its arguments are the code builder, and a pointer to the element of each pair or the number.
     """
     if not GENERATED:
-        return _plain(name)
+        return plain(name)
 
     def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not arrays:
@@ -60,77 +57,18 @@ def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int
     return intrinsic(lambda _, a, i, b, j, c, k: (result(a, i, b, j, c, k), generated))
 
 
-def _plain(name: str) -> Any:
+def plain(name: str) -> Any:
+    """Return the function that replaces an intrinsic."""
     return getattr(import_module("fst.runtime.kernels.plain_intrinsics"), name)
 
 
-def _of_row(name: str, result: Callable[[], Any], generate: Callable[..., Any]) -> Any:
-    """Make an intrinsic with the arguments (address of a list, row), which reads an object of the list. The caller must hold the
-    interpreter's lock.
-
-    `result` returns the type of the result. `generate` makes the code; its arguments are the context, the code builder and a pointer to the
-    object.
-    """
-    if not GENERATED:
-        return _plain(name)
-
-    def generated(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        rows, row = arguments
-        return generate(context, builder, _called(builder, "PyList_GetItem", OBJECT, builder.inttoptr(rows, OBJECT), row))
-
-    return intrinsic(lambda _, _rows, _row: (result()(types.int64, types.int64), generated))
-
-
-def _called(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+def called(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+    """Generate a call of a C function, or of an intrinsic of LLVM, with a type for its result."""
     return builder.call(_function(builder, name, result, [argument.type for argument in arguments]), arguments)
 
 
 def _function(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     return builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(result, arguments), name)
-
-
-def _length(function: str) -> Callable[..., Any]:
-    """Generate a call of a C function that returns the length of an object. For another type, the function returns -1 and sets an
-    exception, which is cleared.
-    """
-
-    def generate(_context: Any, builder: Any, row: Any) -> Any:
-        length = _called(builder, function, WORD, row)
-        with builder.if_then(builder.icmp_signed("<", length, WORD(0)), likely=False):
-            _called(builder, "PyErr_Clear", ir.VoidType())
-        return length
-
-    return generate
-
-
-def _array_of(size: int) -> Any:
-    """Return the type of an array over the characters of a str, which have `size` bytes each."""
-    from fst.core.borrowed import Borrowed
-
-    return Borrowed(KINDS[size], 1)
-
-
-def _characters_kind() -> Any:
-    return types.Tuple([_array_of(size) for size in KINDS])
-
-
-def _view(builder: Any, size: int, data: Any, length: Any) -> Any:
-    """Make an array over the memory at an address."""
-    from fst.core.borrowed import over
-
-    return over(builder, _array_of(size), builder.bitcast(data, ir.IntType(8 * size).as_pointer()), (length,))
-
-
-def _characters(context: Any, builder: Any, row: Any) -> Any:
-    # numba is compiled with the headers of the running Python, so it reads the fields of a str correctly.
-    _, data, length, kind, _, _ = context.get_python_api(builder).string_as_string_size_and_kind(row)
-    lengths = {size: builder.select(builder.icmp_unsigned("==", kind, FLAG(size)), length, WORD(0)) for size in KINDS}
-    return context.make_tuple(builder, _characters_kind(), [_view(builder, size, data, lengths[size]) for size in KINDS])
-
-
-def _bytes(_context: Any, builder: Any, row: Any) -> Any:
-    data, length = _called(builder, "PyBytes_AsString", OBJECT, row), _called(builder, "PyBytes_Size", WORD, row)
-    return _view(builder, 1, data, length)
 
 
 def _key(builder: Any, symbols: Any, mask: Any) -> Any:
@@ -140,7 +78,7 @@ def _key(builder: Any, symbols: Any, mask: Any) -> Any:
 
 def _hash(builder: Any, symbols: Any, mask: Any) -> Any:
     products = builder.mul(_key(builder, symbols, mask), ir.Constant(KEY, [*MULTIPLIERS, 0]))
-    return _called(builder, "llvm.vector.reduce.add.v4i64", WORD, products)
+    return called(builder, "llvm.vector.reduce.add.v4i64", WORD, products)
 
 
 def _is_key(builder: Any, symbols: Any, mask: Any, slot: Any) -> Any:
@@ -313,7 +251,7 @@ def _stops_in(builder: Any, text: Any, table: Any) -> Any:
 
 def _prefetch(builder: Any, place: Any) -> Any:
     read, keep, data = FLAG(0), FLAG(3), FLAG(1)
-    _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), builder.bitcast(place, BYTE.as_pointer()), read, keep, data)
+    called(builder, "llvm.prefetch.p0i8", ir.VoidType(), builder.bitcast(place, BYTE.as_pointer()), read, keep, data)
     return ir.Constant(BYTE.as_pointer(), None)
 
 
@@ -347,19 +285,19 @@ equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays
 # The byte after the last one is not read, so a special token may begin with any last byte.
 # `AT_ONCE`: whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions.
 AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
-symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, arrays=3) if GENERATED and AT_ONCE else _plain("symbols_of")
+symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, arrays=3) if GENERATED and AT_ONCE else plain("symbols_of")
 
 # Decide where pre-tokens begin, (symbols, at, products, 0, masks, 0), for the 64 characters whose symbols are at index at + 3 and after it
 # (`fst.pretokens.boundaries`). Return a bit mask of the characters where a pre-token begins, and write one of the characters that are
 # unsure. `SYMBOLS_AT_ONCE`: symbols must be less than this number.
 SYMBOLS_AT_ONCE = SYMBOLS if DISABLED or not GENERATED or _has(PERMUTES) else 16
-decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else _plain("decide")
+decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else plain("decide")
 
 # Return a bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.
 continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)
 
 # Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if byte i is a stop, according to a table of `fst.text.stops`.
-stops_in = _intrinsic("stops_in", types.uint64, _stops_in, arrays=2) if GENERATED and AT_ONCE else _plain("stops_in")
+stops_in = _intrinsic("stops_in", types.uint64, _stops_in, arrays=2) if GENERATED and AT_ONCE else plain("stops_in")
 
 # Fetch an element of an array into the processor's cache, (array, index).
 prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)
@@ -372,12 +310,3 @@ copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, arrays=2)
 
 # Copy 16 bytes, (data, at, bytes, out).
 copy_16 = _intrinsic("copy_16", types.void, _copy_16, arrays=2)
-
-# Return the length of a str, and of a bytes object; -1 for other objects.
-string_length = _of_row("string_length", lambda: types.int64, _length("PyUnicode_GetLength"))
-bytes_length = _of_row("bytes_length", lambda: types.int64, _length("PyBytes_Size"))
-
-# Return views of the characters of a str: arrays of uint8, uint16 and uint32, of which two are empty; and return a view of the contents of
-# a bytes object, uint8[n].
-characters = _of_row("characters", _characters_kind, _characters)
-bytes_of = _of_row("bytes_of", lambda: _array_of(1), _bytes)

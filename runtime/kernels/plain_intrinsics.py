@@ -214,7 +214,7 @@ def bytes_length(rows: Any, row: Any) -> Any:
 def characters(rows: Any, row: Any) -> Any:
     """Copy the characters of one str of a list to the narrowest array, uint8, uint16 or uint32; the other two arrays are empty."""
     with objmode(narrow="uint8[::1]", units="uint16[::1]", codes="uint32[::1]"):
-        narrow, units, codes = _characters(rows, row)
+        narrow, units, codes = _views(_object(rows, row))
     return narrow, units, codes
 
 
@@ -224,6 +224,40 @@ def bytes_of(rows: Any, row: Any) -> Any:
     with objmode(data="uint8[::1]"):
         data = np.frombuffer(_object(rows, row), np.uint8).copy()
     return data  # noqa: RET504
+
+
+def run(words: Any) -> Any:
+    """Make a prepared call: the first word is the address of a function without arguments."""
+    result = cast(int(words[0]), py_object).value()
+    return np.uint64(result) if isinstance(result, int | np.integer | np.bool_) else U0
+
+
+def release() -> Any:
+    """Release no lock, because Python needs it."""
+    return U0
+
+
+def acquire(_thread: Any) -> None:
+    """Take no lock."""
+
+
+def characters_of(text: str) -> Any:
+    """Copy the characters of a str, like `characters`."""
+    return _views(text)
+
+
+def new_list(length: Any) -> Any:
+    """Make a list of a length."""
+    return [None] * int(length)
+
+
+def put_tuple(items: Any, place: Any, kind: Any, *numbers: Any) -> None:
+    """Put a tuple of a class into a list."""
+    items[place] = tuple.__new__(kind, map(int, numbers))
+
+
+def nothing() -> None:
+    """Return None."""
 
 
 def _object(rows: Any, row: Any) -> Any:
@@ -237,7 +271,7 @@ def _length(kind: Any, rows: Any, row: Any) -> int:
     return length
 
 
-def _characters(rows: Any, row: Any) -> Any:
-    codes = np.frombuffer(str.encode(_object(rows, row), "utf-32", "surrogatepass"), np.uint32)[1:]  # without the byte order mark
+def _views(text: str) -> Any:
+    codes = np.frombuffer(str.encode(text, "utf-32", "surrogatepass"), np.uint32)[1:]  # without the byte order mark
     width = next(width for width in (8, 16, 32) if codes.max(initial=0) < 1 << width)
     return [codes.astype(f"u{each // 8}") if each == width else np.empty(0, f"u{each // 8}") for each in (8, 16, 32)]

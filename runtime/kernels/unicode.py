@@ -13,7 +13,8 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.constants import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
-from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
+from fst.runtime.kernels.intrinsics import trailing_zeros, widen
+from fst.runtime.kernels.objects import bytes_length, bytes_of, characters, string_length
 
 SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its results for surrogates
 UTF_16, ITEMS = HIGH_SURROGATE, U1  # values of `pair` in `label_at`; `item & SURROGATE` is never 1
@@ -22,6 +23,7 @@ CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0)
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
 OF_STR, OF_BYTES = 0, 1
 LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)
+
 
 @inlined
 def label_at(items, at, pair):
@@ -204,6 +206,16 @@ def put_codes(codes, text, at):
     return at, wrong != 0
 
 
+@inlined
+def put_string(views, text, at):
+    """Write the characters of a str, given as views; return the new number of units, and whether the str contains a surrogate."""
+    narrow, units, codes = views
+    at, _ = put_narrow(narrow, text, at)
+    at, is_wrong = put_units(units, text, at)
+    at, is_wrong_too = put_codes(codes, text, at)
+    return at, is_wrong | is_wrong_too
+
+
 @object_kernel
 def gather_strings(rows, count, limits, text, starts):
     """Write the first rows of a list of str as UTF-16.
@@ -221,12 +233,8 @@ def gather_strings(rows, count, limits, text, starts):
     at, any_wrong = U0, False
     starts[0] = 0
     for row in range(fitting):
-        narrow, units, codes = characters(rows, row)
-        at, _ = put_narrow(narrow, text, at)
-        at, wrong = put_units(units, text, at)
-        any_wrong |= wrong
-        at, wrong = put_codes(codes, text, at)
-        any_wrong |= wrong
+        at, is_wrong = put_string(characters(rows, row), text, at)
+        any_wrong |= is_wrong
         starts[row + 1] = at
     return fitting, not any_wrong
 

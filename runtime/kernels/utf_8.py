@@ -10,7 +10,8 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.constants import U0, U1, U6, U11, U12, U18, U32
-from fst.runtime.kernels.intrinsics import bytes_of, characters, copy_bytes, trailing_zeros
+from fst.runtime.kernels.intrinsics import copy_bytes, trailing_zeros
+from fst.runtime.kernels.objects import bytes_of, characters
 from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, character_at, rows_that_fit
 
 LOW_6, STEP = np.uint64(63), U32  # `STEP`: number of bytes to copy at a time
@@ -137,9 +138,9 @@ def transcode(data, starts, text, unit_starts):
 
 
 @inlined
-def put_string(rows, row, text, at):
-    """Write a str of a list; return the new number of bytes, and whether the str contains a surrogate."""
-    narrow, units, codes = characters(rows, row)
+def put_string(views, text, at):
+    """Write the characters of a str, given as views; return the new number of bytes, and whether the str contains a surrogate."""
+    narrow, units, codes = views
     at = put_narrow(narrow, text, at)
     at, is_wrong = put_codes(units, text, at)
     at, is_wrong_too = put_codes(codes, text, at)
@@ -156,7 +157,7 @@ def gather_strings(rows, count, limits, text, starts):
     at, any_wrong = U0, False
     starts[0] = 0
     for row in range(fitting):
-        at, is_wrong = put_string(rows, row, text, at)
+        at, is_wrong = put_string(characters(rows, row), text, at)
         any_wrong |= is_wrong
         starts[row + 1] = at
     return fitting, not any_wrong

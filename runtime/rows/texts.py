@@ -37,6 +37,10 @@ KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8
 gather_strings, gather_bytes, transcode = (
     {dtype: Deferred(module, name) for dtype, module in KERNELS.items()} for name in ("gather_strings", "gather_bytes", "transcode")
 )
+encode_string = {
+    dtype: Deferred("fst.runtime.kernels.short_texts", f"encode_{unit.replace('-', '_')}") for unit, dtype in UNIT_TYPES.items()
+}
+find_in_string = Deferred("fst.runtime.kernels.short_texts", "find")
 copy_as_utf_8 = Deferred("fst.runtime.kernels.rows", "as_utf_8")
 
 
@@ -303,13 +307,6 @@ def decoded(piece: Text, more: bool) -> tuple[str, int]:
 def length(text: str, kind: type) -> int:
     """Return the length of a text, in characters if `kind` is str, otherwise in bytes of UTF-8."""
     return len(text) if issubclass(kind, str) else len(text.encode())
-
-
-def lay_out(text: str, into: Units, starts: Ints) -> bool:
-    """Copy the units of a text to `into`, at most `MAX_GATHERED` characters; return whether the text has no lone surrogates."""
-    rows = [text]
-    _, is_text = gather_strings[into.dtype].call(id(rows), 1, ONE_TEXT, into, starts)
-    return bool(is_text)
 
 
 def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fst.core.jit import Deferred
-from fst.runtime.front_end import Pending, TextBuffers, TextFrontEnd
+from fst.core.prepared import PreparedCall
+from fst.runtime.front_end import Pending, ShortRewriting, TextBuffers, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.pending import PendingBorder
 from fst.tables.header import AddedTokens
@@ -74,7 +75,7 @@ class TextNormalizer(KeepingNormalizer):
         trimming: as in `fst.pretokens.header.PretokenText`.
     """
 
-    kernels = (is_unchanged, rewrite)
+    kernels, prepares_short = (is_unchanged, rewrite), True
 
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
         self.arguments, self.expansion_bound, self._normalizer = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
@@ -112,6 +113,16 @@ class TextNormalizer(KeepingNormalizer):
         buffers.before, state[BEFORE] = state[BEFORE], 0
         rewrite.call(text, starts, buffers.before, *ends, kept, kept_characters, self._normalizer, buffers.work, buffers.rewritten)
         return buffers.rewritten
+
+    def prepare_short(self, text: Units, starts: Ints, most: int) -> ShortRewriting:
+        """Prepare the calls for a short text."""
+        by, none, buffers = self._normalizer, np.uint64(0), TextBuffers()
+        buffers.reserve(self.expansion_bound * (most + 2) + MARK_BYTES, 1, with_spans=False, needs_spans=self._needs_spans)
+        return ShortRewriting(
+            PreparedCall(is_unchanged, text, starts, by, buffers.work.memo),
+            PreparedCall(rewrite, text, starts, *[none] * 5, by, buffers.work, buffers.rewritten),
+            buffers.rewritten,
+        )
 
     def _size(self, text: Units) -> int:
         """Compute an upper bound on the size of normalized texts, without additions at their ends. For long texts, the characters are

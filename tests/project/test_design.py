@@ -86,8 +86,8 @@ LARGE = {"runtime"}
 EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these modules may import every unit
 ONLY_IN = {
     "numba": {
-        *("fst/core/jit.py", "fst/core/kernel_cache.py", "fst/core/borrowed.py"),
-        *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
+        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "objects", "prepared")),
+        *(f"runtime/kernels/{name}.py" for name in ("intrinsics", "objects", "plain_intrinsics")),
     },
     "tokenizers": {
         *("runtime/compat/transformers/backend.py", "runtime/compat/transformers/bpe.py", "runtime/compat/transformers/wordpiece.py"),

@@ -77,6 +77,7 @@ def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
     source = folder / "tokenizer.json"
     source.write_text(json.dumps({**document(_wordpiece()), **part}))
     read_twice = Tokenizer(wordpiece(source))
+    read_twice.encode("a")
     for offsets in (False, True):
         read_twice.encode_batch([text], offsets=offsets)
 

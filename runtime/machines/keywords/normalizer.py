@@ -13,7 +13,7 @@ import numpy as np
 from fst.core.jit import Deferred
 from fst.machines.keywords.table import IN_WORD, KeywordTable
 from fst.machines.keywords.text import FOLDED, NO_TOKENS, KeywordText
-from fst.runtime.front_end import NOWHERE, Pending, TextBuffers, TextFrontEnd
+from fst.runtime.front_end import NOWHERE, Pending, ShortRewriting, TextBuffers, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.normalizer import KeepingNormalizer, TextNormalizer
 from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
@@ -71,6 +71,10 @@ class PlainNormalizer(TextNormalizer):
         if with_spans:
             cover.call(text, starts, buffers.before, kept_characters, found)
         return found
+
+    def prepare_short(self, text: Units, starts: Ints, most: int) -> ShortRewriting:
+        """Prepare the calls for a short text, which needs a batch if it changes, because of its spans."""
+        return super().prepare_short(text, starts, most)._replace(rewrite=None, rewritten=None)
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
         """Return False, since keyword search has no pre-tokens that could continue."""

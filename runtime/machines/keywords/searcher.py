@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from inspect import signature
 from itertools import pairwise
-from struct import Struct
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -32,10 +30,12 @@ from fst.runtime.machines.keywords.replacing import (
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
-from fst.runtime.run import SHORT, Runner
+from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
+from fst.runtime.short_texts import ShortTexts, short_texts_of
 from fst.runtime.stream import Part, ResultStream, Stream
 from fst.runtime.workspace import Ids
+from fst.tables.kernel_call import SHORT
 
 PIECE = 1 << 16  # number of characters in each piece of a long text
 NO_PLACES = np.empty(0, np.int32)
@@ -58,11 +58,6 @@ class Match(NamedTuple):
     id: int
     start: int
     end: int
-
-
-# Functions that make each match of a result of `fst.runtime.run.Runner.find_in_text` without a call of Python code.
-unpacked = Struct(f"{len(Match._fields)}i").iter_unpack
-as_match: Callable[[tuple[int, ...]], Match] = partial(tuple.__new__, Match)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +149,10 @@ class Searcher(PublicClass):
         A long str is searched piece by piece, as the iterator advances. The error for a lone surrogate is raised when the iterator reaches
         the piece that contains it.
         """
-        if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
-            found = self._matcher._spans_runner.find_in_text(text)
+        if type(text) is str and errors == "strict" and self._short_texts:
+            found = self._short_texts.find(text, Match)
             if found is not None:
-                return map(as_match, unpacked(found))
+                return iter(found)
         if isinstance(text, str) and len(text) > PIECE:
             return self._find_in_pieces(text, errors)
         offsets = "bytes" if isinstance(text, bytes) else "characters"
@@ -169,7 +164,7 @@ class Searcher(PublicClass):
 
     def is_match(self, text: str | bytes, *, errors: str = "strict") -> bool:
         """Whether a text contains a keyword. The search stops soon after the first match. The arguments are as in `find_iter`."""
-        if isinstance(text, str) and len(text) > PIECE and not self._is_overlapping:
+        if isinstance(text, str) and not SHORT < len(text) <= PIECE and not self._is_overlapping:
             return self.find(text, errors=errors) is not None
         return self.count(batch_of(text), threads=1, errors=errors).item() > 0  # count, because a list of overlapping matches may be long
 
@@ -298,6 +293,10 @@ class Searcher(PublicClass):
         """
         return MatchStream(self._matcher.stream(offsets=True, errors=errors))
 
+    @Lazy
+    def _short_texts(self) -> ShortTexts | None:
+        return None if self._matcher._empties else short_texts_of(self._matcher._spans_runner, NO_SPECIAL_IDS)
+
     @property
     def _is_overlapping(self) -> bool:
         return self._table.metadata.automaton.match_kind == OVERLAPPING
@@ -353,12 +352,6 @@ class _Matcher(Encoder):
     def _spans_runner(self) -> Runner:
         ids = self._ids_runner
         return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, front_end=ids.front_end)
-
-    @Lazy
-    def is_plain(self) -> bool:
-        """Whether a faster code path can search short texts; it supports neither empty keywords nor case folding nor word borders."""
-        text = self._table.metadata.text
-        return not (self._empties or text.folds or text.words) and self._ids_runner.is_plain
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
         """Search one text that arrives in pieces; see `fst.runtime.encoder.Encoder.stream`."""

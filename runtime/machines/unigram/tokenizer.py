@@ -16,10 +16,10 @@ from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.batch import BLOCK
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Limits, Source, batch_of, check, rows_of
-from fst.runtime.run import NO_MORE, SHORT, Buffers, Kernel, Runner
+from fst.runtime.run import NO_MORE, Buffers, Kernel, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
-from fst.tables.kernel_call import ROW
+from fst.tables.kernel_call import ROW, SHORT
 
 
 class UnigramTokenizer(PretokenTokenizer):

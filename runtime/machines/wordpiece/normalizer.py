@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
+from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
+from fst.core.prepared import PreparedCall
 from fst.machines.wordpiece.arguments import Arguments, NormalizedArguments
 from fst.machines.wordpiece.table import WordPieceTable
-from fst.runtime.front_end import NOWHERE, TextBuffers, TextFrontEnd
+from fst.runtime.front_end import NOWHERE, ShortRewriting, TextBuffers, TextFrontEnd
 from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import Ints, Units
 from fst.runtime.text.normalizer import last_border, rewrite
@@ -35,6 +37,8 @@ from fst.text.arguments import (
     marks,
 )
 from fst.text.normalizer import NormalizerSteps
+
+lacks_units = Deferred("fst.runtime.machines.wordpiece.kernels.units", "lacks_units")
 
 
 class Steps:
@@ -77,6 +81,7 @@ class StepNormalizer(TextFrontEnd):
     def __init__(self, table: WordPieceTable, arguments: Arguments, steps: Steps, runs: Sequence[int]) -> None:
         added = table.metadata.added_tokens
         self.arguments, self.marks_rows = arguments, bool(added.contextual)
+        self.prepares_short = not self.marks_rows
         self._steps, self._units, self._has_units = steps, _first_units(runs), len(runs) > 0
         self._tokens = np.array([table.class_of_id[token] for token in marks(added).values()], np.uint16)
 
@@ -88,7 +93,11 @@ class StepNormalizer(TextFrontEnd):
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002
         """Whether kernels can read texts in place, unless they mark texts."""
-        return not self._units[text[: starts[-1]]].any()
+        return bool(lacks_units.call(text, starts, self._units))
+
+    def prepare_short(self, text: Units, starts: Ints, most: int) -> ShortRewriting:  # noqa: ARG002
+        """Prepare the call for a short text, which needs a batch if it must be rewritten."""
+        return ShortRewriting(PreparedCall(lacks_units, text, starts, self._units))
 
     def arguments_for(self, rewritten: Normalized) -> NormalizedArguments:
         """The kernel's argument ``table`` for normalized texts."""

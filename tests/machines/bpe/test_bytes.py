@@ -49,8 +49,7 @@ from fst.machines.bpe.table import BpeTable
 from fst.pretokens.arguments import LONGEST
 from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.table import WORD_BYTES
-from fst.runtime.run import SHORT
-from fst.tables.kernel_call import CHUNK
+from fst.tables.kernel_call import CHUNK, SHORT
 
 VOCABULARIES = SHARED / "vocab_bpe"
 
@@ -325,6 +324,7 @@ def hold(name: str, texts: Sequence[str]) -> None:
 TIKTOKEN = [pytest.param(name, marks=pytest.mark.slow) for name in ("cl100k_base", "o200k_base")]
 each_model = pytest.mark.parametrize("name", ["gpt2", *TIKTOKEN])
 CONTEXTS = ("{}", "a{}b", " {} ", "1{}!", "\n{}'s", "{0}{0}A")
+
 
 @needs_shared
 @pytest.mark.sampled

@@ -25,7 +25,7 @@ from support.tiers import examples, sample
 import fst
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.rows import batch
-from fst.runtime.run import SHORT
+from fst.tables.kernel_call import SHORT
 
 BLOCK = 64
 KINDS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}

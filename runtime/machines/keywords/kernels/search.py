@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.core.jit import inlined, kernel, object_kernel, part
+from fst.core.jit import inlined, kernel, part
 from fst.machines.keywords import table as keywords
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U63
-from fst.runtime.kernels.utf_8 import count_characters, put_string
+from fst.runtime.kernels.utf_8 import count_characters
 from fst.runtime.machines.keywords.kernels.walk import (
     BEFORE_IT,
     BEFORE_ROW,
@@ -261,28 +261,3 @@ def run_rows(text, starts, more, table, output, work):
         call[BEFORE] = notes[BEFORE_ROW] + count_characters(text, begin, at)
     call[COUNT], call[OPEN] = notes[PLACE], more
     return at
-
-
-@object_kernel
-def find_in_string(rows, table, short, work):
-    """Search the first str of a list.
-
-    Args:
-        rows: the address of the list.
-        table, work: as in `run_rows`.
-        short: `fst.runtime.workspace.ShortSearch`; `found` receives the matches.
-
-    Returns:
-        The number of matches; -1 if the str has a lone surrogate.
-    """
-    end, is_wrong = put_string(rows, 0, short.text, U0)
-    if is_wrong:
-        return -1
-    short.starts[1] = end
-    run_rows(short.text, short.starts, U0, table, short.output, work)
-    count, ids, offsets = work.state[COUNT], short.output.ids, short.output.offsets
-    for index in range(count):
-        at = np.uint64(index)
-        short.found[U3 * at] = ids[at]
-        short.found[U3 * at + U1], short.found[U3 * at + U2] = offsets[at << U1], offsets[at << U1 | U1]
-    return np.int64(count)

@@ -1,0 +1,99 @@
+"""Kernels that read one short str, run prepared calls on it, and return their result, with a single call from Python.
+
+The kernels copy the text before they release the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core import prepared
+from fst.core.jit import inlined, object_kernel
+from fst.runtime.kernels import unicode, utf_8
+from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.kernels.objects import acquire, characters_of, new_list, nothing, put_tuple, release, run
+from fst.tables.kernel_call import COUNT, SHORT
+
+FAILED = np.uint64(prepared.FAILED)
+HELD = np.uint64(512)  # number of units of a text that is encoded without releasing the lock, because waiting for it takes longer
+
+
+@inlined
+def run_calls(short):
+    """Run the kernels on the text; return whether they read it."""
+    if not len(short.is_unchanged) or run(short.is_unchanged) == U1:
+        return run(short.encode) != FAILED
+    return len(short.rewrite) > 0 and run(short.rewrite) != FAILED and run(short.encode_rewritten) != FAILED
+
+
+@inlined
+def is_short(views):
+    """Whether a str, given as views, has at most `SHORT` characters."""
+    narrow, units, codes = views
+    return len(narrow) + len(units) + len(codes) <= SHORT
+
+
+@inlined
+def encoded(end, is_wrong, short):
+    """Encode the text, which has `end` units; return the number of ids, or -1 if the text needs a batch."""
+    if is_wrong:
+        return -1
+    short.starts[1] = end
+    for index in range(len(short.state)):
+        short.state[index] = U0
+    if end <= HELD:
+        is_read = run_calls(short)
+    else:
+        thread = release()
+        is_read = run_calls(short)
+        acquire(thread)
+    return np.int64(short.state[COUNT]) if is_read else -1
+
+
+@object_kernel
+def encode_utf_8(text, short):
+    """Encode a str with kernels that read UTF-8.
+
+    Args:
+        text: the str.
+        short: `fst.runtime.short_texts.ShortText`.
+
+    Returns:
+        The number of ids; -1 if the text is too long, has a lone surrogate, or cannot be read by the kernels.
+    """
+    views = characters_of(text)
+    if not is_short(views):
+        return -1
+    end, is_wrong = utf_8.put_string(views, short.text, U0)
+    return encoded(end, is_wrong, short)
+
+
+@object_kernel
+def encode_utf_16(text, short):
+    """Encode a str with kernels that read UTF-16; see `encode_utf_8`."""
+    views = characters_of(text)
+    if not is_short(views):
+        return -1
+    end, is_wrong = unicode.put_string(views, short.text, U0)
+    return encoded(end, is_wrong, short)
+
+
+@object_kernel
+def find(text, short, kind):
+    """Find the ids of a str, and their spans, with kernels that read UTF-8.
+
+    Args:
+        text, short: as in `encode_utf_8`.
+        kind: a subclass of tuple.
+
+    Returns:
+        A list with an object of `kind` for each id: the id, the start and the end; None if the text needs a batch.
+    """
+    count = encode_utf_8(text, short)
+    if count < 0:
+        return nothing()
+    found, ids, offsets = new_list(count), short.ids, short.offsets
+    for index in range(count):
+        at = np.uint64(index)
+        put_tuple(found, index, kind, np.int64(ids[at]), np.int64(offsets[at << U1]), np.int64(offsets[at << U1 | U1]))
+    return found
