@@ -41,7 +41,8 @@ from fst.runtime.workspace import Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 
 BLOCK = 1 << 17  # number of characters per call (at most twice as many), so few that they fit into the cache of a core
-MAX_CHUNK = 1 << 10  # maximum number of rows in a chunk
+MAX_CHUNK = 1 << 12  # maximum number of rows in a chunk
+FEW_ROWS = 1 << 10  # maximum number of rows of a batch whose lengths are all read first
 FEW_CHARACTERS = 1 << 14  # up to this number of characters, encoding all of them is faster than stopping at `max_ids`
 UNITS_AN_ID = 8  # more units per id than in nearly all texts, an estimate for reading a long row up to `max_ids`
 MIN_PIECE = 1 << 11  # minimum number of characters per call; stopping earlier would not save time
@@ -161,11 +162,11 @@ class Job:
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
         rows = len(self.source)
-        block = self._run_block() if rows <= MAX_CHUNK else None
+        block = self._run_block() if rows <= FEW_ROWS else None
         if block:
             return block
         threads = thread_count(threads)
-        cut = self._cut(threads) if rows <= MAX_CHUNK and threads > 1 else {}
+        cut = self._cut(threads) if rows <= FEW_ROWS and threads > 1 else {}
         threads = min(threads, self.total // MIN_SHARE + 1)
         chunks = deque(self._chunks(threads, cut))
         threads = min(threads, len(chunks))
@@ -251,7 +252,7 @@ class Job:
     def total(self) -> int:
         """The number of characters to read: an estimate for many rows, and exact for few rows, because one row may be very long."""
         rows = len(self.source)
-        return rows * self.length if rows > MAX_CHUNK or self.max_ids is not None else sum(self.lengths)
+        return rows * self.length if rows > FEW_ROWS or self.max_ids is not None else sum(self.lengths)
 
     @Lazy
     def lengths(self) -> Sequence[int]:
