@@ -18,13 +18,12 @@ from fst.runtime.rows.texts import MOST_UNITS, Ints, Source, Texts, batch_of, ch
 from fst.runtime.rows.trim import cut, in_bytes
 from fst.runtime.run import Runner, capacity_for
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.short_texts import ShortTexts, short_texts_of
+from fst.runtime.short_texts import ShortTexts, can_be_short
 from fst.runtime.stream import Stream
-from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
+from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds, Workspace, Workspaces
 from fst.tables.kernel_call import SHORT
 
 OFFSETS = (False, True, "chars", "bytes")
-NO_SPECIAL_IDS: SpecialIds = np.empty(0, np.int32), np.empty(0, np.int32)
 
 
 class Encoder:
@@ -320,11 +319,11 @@ class Encoder:
 
     @Lazy
     def _short_texts(self) -> ShortTexts | None:
-        return short_texts_of(self._ids_runner, self._special_ids)
+        return ShortTexts(self._ids_runner, self._special_ids) if can_be_short(self._ids_runner) else None
 
     @Lazy
     def _bare_short_texts(self) -> ShortTexts | None:
-        return short_texts_of(self._ids_runner, NO_SPECIAL_IDS)
+        return ShortTexts(self._ids_runner, NO_SPECIAL_IDS) if can_be_short(self._ids_runner) else None
 
     @Lazy
     def _spans_runner(self) -> Runner:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +13,7 @@ from fst.core.jit import has_private_parts
 from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Units, encode_string, find_in_string
 from fst.runtime.run import Buffers, Runner
-from fst.runtime.workspace import Ids, SpecialIds
+from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds
 from fst.tables.kernel_call import SHORT
 
 NO_CALL = np.empty(0, np.uint64)
@@ -45,23 +47,22 @@ IDS = ShortText._fields.index("ids")  # faster than a name
 
 
 class ShortTexts:
-    """A caller of kernels for texts of at most `SHORT` characters. Threads can share it without a lock, because ``list.pop`` and
-    ``list.append`` are atomic.
+    """An encoder of texts of at most `SHORT` characters. Threads can share it without a lock, because ``list.pop`` and ``list.append`` are
+    atomic.
 
     Args:
-        runner: the runner of the kernels, for which `can_be_short` is true.
+        runner: a runner for ids, for which `can_be_short` is true.
         special_ids: the special ids around each text.
     """
 
     def __init__(self, runner: Runner, special_ids: SpecialIds) -> None:
-        self._runner, self._special_ids = runner, special_ids
-        self._reader = find_in_string if runner.with_spans else encode_string[runner.unit_type]
-        self._calls: list[PreparedCall | None] = []  # their words are in the arguments of kernels
+        self._runner, self._special_ids, self._reader = runner, special_ids, encode_string[runner.unit_type]
+        self._calls: list[PreparedCall] = []  # their words are in the arguments of kernels
         self._idle: list[Any] = [self._new()]
         self._call = self._reader.call
 
     def encode(self, text: str) -> Ids | None:
-        """Encode a text with a runner for ids; return None if the text is too long, or needs a batch for another reason."""
+        """Encode a text; return None if the text is too long, or needs a batch for another reason."""
         try:
             short = self._idle.pop()
         except IndexError:
@@ -72,35 +73,43 @@ class ShortTexts:
         finally:
             self._idle.append(short)
 
-    def find(self, text: str, kind: type) -> list[Any] | None:
-        """Find the ids of a text and their spans, with a runner for spans.
-
-        Returns:
-            A list with a tuple of the class `kind` for each id: the id, the start and the end; None as for `encode`.
-        """
-        try:
-            short = self._idle.pop()
-        except IndexError:
-            short = self._new()
-        try:
-            found: list[Any] | None = self._call(text, short, kind)
-            return found
-        finally:
-            self._idle.append(short)
-
     def _new(self) -> ShortText:
-        """Make the arguments for a thread, and compile all kernels in the order of their calls."""
-        runner, workspace, buffers = self._runner, self._runner.workspaces.take(), Buffers(self._runner.with_spans)
-        text, starts, units = workspace.text, np.zeros(2, np.int64), SHORT * MOST_UNITS[runner.unit]
-        buffers.reserve(runner.capacity(units, 1, self._special_ids), 0)
-        arrays = text, starts, workspace.state, buffers.ids, buffers.offsets
-        self._reader.prepare("", ShortText(*arrays), *([tuple] if runner.with_spans else []))
-        output = runner.output(self._special_ids, buffers, np.zeros(1, np.int64))
-        calls = runner.prepare_short(text, starts, units, output, workspace.work)
+        """Make the arguments for a thread."""
+        short, calls = _prepared(self._runner, self._special_ids, lambda short: self._reader.prepare("", short))
         self._calls += calls
-        return ShortText(*arrays, *(call.words if call else NO_CALL for call in calls))
+        return short
 
 
-def short_texts_of(runner: Runner, special_ids: SpecialIds) -> ShortTexts | None:
-    """Make a caller for short texts; return None if all texts need a batch."""
-    return ShortTexts(runner, special_ids) if runner.can_be_short and has_private_parts() else None
+class ShortSearch:
+    """A search of texts of at most `SHORT` characters. The kernel makes the matches, so that a call is a single call of C.
+
+    Args:
+        runner: a runner for ids and spans of a table in UTF-8, for which `can_be_short` is true.
+        kind: a subclass of tuple.
+
+    Attributes:
+        find: a function that returns a list with a `kind` for each id of a str: the id, the start and the end; None if the text needs a
+            batch, or if another search has begun and not ended, of another thread or of the garbage collector.
+    """
+
+    def __init__(self, runner: Runner, kind: type) -> None:
+        in_use = np.zeros(1, np.uint64)
+        short, self._calls = _prepared(runner, NO_SPECIAL_IDS, lambda short: find_in_string.prepare(short, in_use, kind, ""))
+        self.find: Callable[[str], list[Any] | None] = partial(find_in_string.call, short, in_use, kind)
+
+
+def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortText], None]) -> tuple[ShortText, list[PreparedCall]]:
+    """Make the argument ``short`` of a kernel, which `prepare` compiles, and then the prepared calls in it."""
+    workspace, buffers = runner.workspaces.take(), Buffers(runner.with_spans)
+    text, starts, units = workspace.text, np.zeros(2, np.int64), SHORT * MOST_UNITS[runner.unit]
+    buffers.reserve(runner.capacity(units, 1, special_ids), 0)
+    arrays = text, starts, workspace.state, buffers.ids, buffers.offsets
+    prepare(ShortText(*arrays))
+    output = runner.output(special_ids, buffers, np.zeros(1, np.int64))
+    calls = runner.prepare_short(text, starts, units, output, workspace.work)
+    return ShortText(*arrays, *(call.words if call else NO_CALL for call in calls)), [call for call in calls if call]
+
+
+def can_be_short(runner: Runner) -> bool:
+    """Whether the kernels of a runner can read short texts; otherwise, every text needs a batch."""
+    return runner.can_be_short and has_private_parts()

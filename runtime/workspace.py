@@ -15,6 +15,7 @@ from fst.tables.kernel_call import COUNT, KEPT
 
 Ids = NDArray[np.int32]
 SpecialIds = tuple[Ids, Ids]  # the ids before and after a text
+NO_SPECIAL_IDS: SpecialIds = np.empty(0, np.int32), np.empty(0, np.int32)
 
 
 class Workspace:

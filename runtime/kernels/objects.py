@@ -106,6 +106,11 @@ def _run(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return builder.call(builder.inttoptr(builder.load(words), ENTRY), [words])
 
 
+def _exchange(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    words = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    return builder.atomic_rmw("xchg", words, arguments[1], "seq_cst")
+
+
 def _release(_context: Any, builder: Any) -> Any:
     return builder.ptrtoint(called(builder, "PyEval_SaveThread", ADDRESS), WORD)
 
@@ -149,6 +154,9 @@ characters_of = _of("characters_of", _characters_kind, [OBJECT], _characters)
 
 # Make a prepared call, see `fst.core.prepared`; return the result of the kernel if it is a number, otherwise 0; or `FAILED`.
 run = intrinsic(lambda _, words: (types.uint64(words), _run)) if GENERATED else plain("run")
+
+# Replace the first word of an array by another word, atomically; return the word before.
+exchange = intrinsic(lambda _, words, word: (types.uint64(words, word), _exchange)) if GENERATED else plain("exchange")
 
 # Release the interpreter's lock, and return a number, with which `acquire` takes the lock again.
 release = _of("release", lambda: types.uint64, [], _release)

@@ -232,6 +232,13 @@ def run(words: Any) -> Any:
     return np.uint64(result) if isinstance(result, int | np.integer | np.bool_) else U0
 
 
+def exchange(words: Any, word: Any) -> Any:
+    """Replace the first word of an array; return the word before."""
+    before = words[0]
+    words[0] = word
+    return before
+
+
 def release() -> Any:
     """Release no lock, because Python needs it."""
     return U0

@@ -11,7 +11,7 @@ from fst.core import prepared
 from fst.core.jit import inlined, object_kernel
 from fst.runtime.kernels import unicode, utf_8
 from fst.runtime.kernels.constants import U0, U1
-from fst.runtime.kernels.objects import acquire, characters_of, new_list, nothing, put_tuple, release, run
+from fst.runtime.kernels.objects import acquire, characters_of, exchange, new_list, nothing, put_tuple, release, run
 from fst.tables.kernel_call import COUNT, SHORT
 
 FAILED = np.uint64(prepared.FAILED)
@@ -78,17 +78,9 @@ def encode_utf_16(text, short):
     return encoded(end, is_wrong, short)
 
 
-@object_kernel
-def find(text, short, kind):
-    """Find the ids of a str, and their spans, with kernels that read UTF-8.
-
-    Args:
-        text, short: as in `encode_utf_8`.
-        kind: a subclass of tuple.
-
-    Returns:
-        A list with an object of `kind` for each id: the id, the start and the end; None if the text needs a batch.
-    """
+@inlined
+def tuples(text, short, kind):
+    """Find the ids of a str, and their spans, as in `find`."""
     count = encode_utf_8(text, short)
     if count < 0:
         return nothing()
@@ -96,4 +88,23 @@ def find(text, short, kind):
     for index in range(count):
         at = np.uint64(index)
         put_tuple(found, index, kind, np.int64(ids[at]), np.int64(offsets[at << U1]), np.int64(offsets[at << U1 | U1]))
+    return found
+
+
+@object_kernel
+def find(short, in_use, kind, text):
+    """Find the ids of a str, and their spans, with kernels that read UTF-8.
+
+    Args:
+        short, text: as in `encode_utf_8`.
+        in_use: uint64[1], 1 while a call uses `short`.
+        kind: a subclass of tuple.
+
+    Returns:
+        A list with an object of `kind` for each id: the id, the start and the end; None if the text needs a batch, or `short` is in use.
+    """
+    if exchange(in_use, U1):
+        return nothing()
+    found = tuples(text, short, kind)
+    in_use[0] = U0
     return found

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from fst.core.threads import thread_count
 from fst.errors import TextError
-from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding, Ints
 from fst.runtime.model_inputs.inputs import Inputs, gather, not_text, singles
 from fst.runtime.model_inputs.layout import Layout, planned
@@ -34,7 +33,7 @@ from fst.runtime.model_inputs.token_names import Parts, TokenNames
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Limits, Source, rows_of
 from fst.runtime.run import Runner
-from fst.runtime.workspace import Ids, SpecialIds
+from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds
 
 # The names of the first five fields of `Encoding.table`.
 TRACED = ("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "sequence_ids")

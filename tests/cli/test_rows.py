@@ -18,8 +18,8 @@ from support.kept import wordpiece
 from support.tiers import examples
 
 import fst
-from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.rows.overflow import in_windows, window
+from fst.runtime.workspace import NO_SPECIAL_IDS
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "hello", "!"]
 TEXTS = ["hello unaffable!", "", "un un un un un!", "hello"]

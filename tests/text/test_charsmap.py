@@ -33,10 +33,10 @@ from fst.compile.text.folding import WITH_PREPEND, components
 from fst.compile.text.normalizer import normalizer
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe.table import BpeTable
-from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
 from fst.runtime.text.normalizer import TextNormalizer
+from fst.runtime.workspace import NO_SPECIAL_IDS
 from fst.text.arguments import MARK_BYTES
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.charsmap import CLUSTERS, LONGEST

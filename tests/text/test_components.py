@@ -56,8 +56,8 @@ import fst
 from fst.automata.rows import ENTRY, NONE, pack
 from fst.compile.text import pre_tokenizers
 from fst.compile.text.characters import reference as characters
-from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.rows.texts import rows_of
+from fst.runtime.workspace import NO_SPECIAL_IDS
 from fst.text.alphabet import Alphabet
 
 

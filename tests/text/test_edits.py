@@ -19,8 +19,8 @@ from support.tiers import examples, sample, thinned
 
 import fst
 from fst.errors import TableError, UnsupportedError
-from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.rows.texts import ONE_TEXT
+from fst.runtime.workspace import NO_SPECIAL_IDS
 
 ADDED = {"raw": RAW, "all": (*RAW, *(late for late in LATE if late["content"] != "  "), *STRIPS, token("xab", "normalized"))}
 CASES: dict[str, tuple[Json, str, bool, bool]] = {

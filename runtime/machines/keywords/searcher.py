@@ -13,7 +13,7 @@ import numpy as np
 from fst.core.lazy import Lazy
 from fst.errors import not_one_of
 from fst.machines.keywords.table import OVERLAPPING, KeywordTable
-from fst.runtime.encoder import NO_SPECIAL_IDS, Encoder
+from fst.runtime.encoder import Encoder
 from fst.runtime.machines.keywords.empty import EmptyKeywords, EmptyStream, lengths_of
 from fst.runtime.machines.keywords.normalizer import front_end_of
 from fst.runtime.machines.keywords.replacing import (
@@ -32,9 +32,9 @@ from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
-from fst.runtime.short_texts import ShortTexts, short_texts_of
+from fst.runtime.short_texts import ShortSearch, can_be_short
 from fst.runtime.stream import Part, ResultStream, Stream
-from fst.runtime.workspace import Ids
+from fst.runtime.workspace import NO_SPECIAL_IDS, Ids
 from fst.tables.kernel_call import SHORT
 
 PIECE = 1 << 16  # number of characters in each piece of a long text
@@ -114,6 +114,8 @@ class Searcher(PublicClass):
 
     def __init__(self, table: KeywordTable) -> None:
         self._table, self._matcher = table, _Matcher(table)
+        self._short: ShortSearch | None = None
+        self._find_short: Callable[[str], list[Match] | None] = self._find_first_short
 
     def __repr__(self) -> str:
         return f"<fst.Searcher {self._table.metadata.automaton.match_kind}, {len(self.keywords)} keywords>"
@@ -149,8 +151,8 @@ class Searcher(PublicClass):
         A long str is searched piece by piece, as the iterator advances. The error for a lone surrogate is raised when the iterator reaches
         the piece that contains it.
         """
-        if type(text) is str and errors == "strict" and self._short_texts:
-            found = self._short_texts.find(text, Match)
+        if type(text) is str and errors == "strict":
+            found = self._find_short(text)
             if found is not None:
                 return iter(found)
         if isinstance(text, str) and len(text) > PIECE:
@@ -293,9 +295,15 @@ class Searcher(PublicClass):
         """
         return MatchStream(self._matcher.stream(offsets=True, errors=errors))
 
-    @Lazy
-    def _short_texts(self) -> ShortTexts | None:
-        return None if self._matcher._empties else short_texts_of(self._matcher._spans_runner, NO_SPECIAL_IDS)
+    def _find_first_short(self, text: str) -> list[Match] | None:
+        """Replace `_find_short`, which is an attribute because a `Lazy` takes longer; find the matches in a text as
+        `fst.runtime.short_texts.ShortSearch.find` does.
+        """
+        self._find_short = _find_nothing
+        if not self._matcher._empties and can_be_short(self._matcher._spans_runner):
+            self._short = ShortSearch(self._matcher._spans_runner, Match)
+            self._find_short = self._short.find
+        return self._find_short(text)
 
     @property
     def _is_overlapping(self) -> bool:
@@ -378,6 +386,10 @@ class _Matcher(Encoder):
         held = self._table.bytes_read
         absent = "".join(char for char in CANDIDATES if not held[ord(char)])
         return AfterSpaces(absent) if absent else None
+
+
+def _find_nothing(_text: str) -> None:
+    """Return None, because every text needs a batch."""
 
 
 def _matches(batch: Batch) -> Matches:

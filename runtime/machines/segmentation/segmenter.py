@@ -18,7 +18,7 @@ from typing import Any
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, not_one_of
 from fst.machines.segmentation.jieba import JiebaTable
-from fst.runtime.encoder import NO_SPECIAL_IDS, Encoder
+from fst.runtime.encoder import Encoder
 from fst.runtime.front_end import Pending
 from fst.runtime.machines.segmentation.pending import PendingBlock
 from fst.runtime.public_class import PublicClass
@@ -27,7 +27,7 @@ from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed,
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
 from fst.runtime.stream import Part, ResultStream, Stream
-from fst.runtime.workspace import Ids
+from fst.runtime.workspace import NO_SPECIAL_IDS, Ids
 from fst.tables.table import Table
 
 WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "characters": True, "bytes": "bytes"}

@@ -12,13 +12,12 @@ from fst.errors import TextError, UnsupportedError
 from fst.machines.unigram.arguments import NBestArguments, SamplingArguments, UnigramArguments, most_narrow_bytes, nbest_work, sampling_work
 from fst.machines.unigram.sampling import Sampling, weights, whole_paths
 from fst.machines.unigram.table import UnigramTable, scores_of
-from fst.runtime.encoder import NO_SPECIAL_IDS
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.batch import BLOCK
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Limits, Source, batch_of, check, rows_of
 from fst.runtime.run import NO_MORE, Buffers, Kernel, Runner
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
+from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds, Workspace, Workspaces
 from fst.tables.kernel_call import ROW, SHORT
 
 
