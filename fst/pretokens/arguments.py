@@ -20,7 +20,7 @@ from fst.text.reading_arguments import borrowable
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
 
 # Indices into `Arguments.params`:
-WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(COLUMNS + 1, COLUMNS + 8)
+WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES, SHORTEST_LONG = range(COLUMNS + 1, COLUMNS + 9)
 NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 FIRST_SHIFT = 6  # the bits of `special_bytes` in `plain`, after the bits of a symbol
@@ -39,10 +39,11 @@ class Arguments(NamedTuple):
     """The arrays for splitting a text into pre-tokens, for looking up pre-tokens, and for spans.
 
     Attributes:
-        params: uint64[8]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
+        params: uint64[9]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
             number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before the first
             symbol of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`:
             1 if all pre-tokens between two special tokens are one word. `DROPS_BYTES`: 1 if bytes without tokens are removed.
+            `SHORTEST_LONG`: the number of bytes of the shortest of `long_pretokens`.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
@@ -104,7 +105,9 @@ class Work(NamedTuple):
         pending: uint64[capacity], the pre-tokens that are not in this table.
         scratch: int32[capacity], ids with gaps.
         special_ids: int32[capacity], the ids of the special tokens of a round.
-        active, tokens: uint64[2 * capacity], for reading pending pre-tokens in segments, see `fst.runtime.pretokens.kernels.segments`.
+        active: uint64[2 * capacity], the pre-tokens that are read together, or their segments, see
+            `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.pretokens.kernels.segments`.
+        tokens: uint32[2 * capacity], the states or tokens at the bytes of these pre-tokens.
         longer: uint64[LONGEST + 2], for sorting these segments; zeros between rounds.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
             end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if it is certain that
@@ -149,10 +152,9 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
     ascii_symbols[:128] = plain
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
+    rules = table.joins_words, table.drops_bytes, min(map(len, table.long_pretokens), default=0)
     return Arguments(
-        params=np.array(
-            [columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, table.joins_words, table.drops_bytes], np.uint64
-        ),
+        params=np.array([columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, *rules], np.uint64),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),
@@ -193,7 +195,7 @@ def work() -> Work:
         scratch=array(np.int32),
         special_ids=array(np.int32),
         active=array(np.uint64, 2),
-        tokens=array(np.uint64, 2),
+        tokens=array(np.uint32, 2),
         longer=np.zeros(LONGEST + 2, np.uint64),
         memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
         masks=np.zeros(2, np.uint64),

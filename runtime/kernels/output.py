@@ -14,7 +14,7 @@ def copy(source, begin, end, ids, at):
     """Copy ids, 16 at a time; return the output index after the last id."""
     for index in range(U0, end - begin, U16):
         for offset in range(16):
-            ids[at + np.uint64(index) + np.uint64(offset)] = source[begin + np.uint64(index) + np.uint64(offset)]
+            ids[at + np.uint64(index) + np.uint64(offset)] = np.int32(source[begin + np.uint64(index) + np.uint64(offset)])
     return at + (end - begin)
 
 

@@ -83,7 +83,7 @@ def bpe_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work:
         if last >= WORDS:
             written, waiting = find_words(text, count, shared, work)
         if last >= PENDING:
-            bpe.transduce(text, pretokens, pending, waiting, table, work.active, work.longer, work.tokens)
+            bpe.transduce(text, pretokens, pending, waiting, table, work.active, work.tokens, work.slots)
         if last > PENDING:
             ended = bpe.emit(text, pretokens, work.scratch, written, pending, waiting, ended, table, output, work)
     return at

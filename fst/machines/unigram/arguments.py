@@ -145,7 +145,7 @@ def work(longest: int, dtype: str) -> UnigramWork:
     # case, CHUNK - 1 pre-tokens of one byte precede one pre-token of ``PRETOKENS`` bytes: 2 * (CHUNK - 1) + PRETOKENS + 1.
     return UnigramWork(
         shared=shared,
-        best=np.empty_like(shared.tokens),
+        best=np.empty(len(shared.tokens), np.uint64),
         best_sums=np.zeros(len(shared.tokens), dtype),
         counts=np.empty(len(shared.pretokens), np.uint32),
         sums=np.zeros(1 << longest.bit_length(), dtype),

@@ -16,7 +16,7 @@ import numpy as np
 from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING, NO_STRING
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import BUCKET_SHIFT, SLOT_SHIFT
+from fst.pretokens.arguments import BUCKET_SHIFT, SHORTEST_LONG, SLOT_SHIFT
 from fst.pretokens.arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
@@ -98,13 +98,13 @@ def long_pretoken(text, begin, end, pretokens):
 
 
 @part
-def mark_long(text, pretokens, pending, waiting, long_pretokens):
-    """Mark the pending pre-tokens that `long_pretokens` contains."""
+def mark_long(text, pretokens, pending, waiting, long_pretokens, shortest):
+    """Mark the pending pre-tokens that `long_pretokens` contains. The shortest of these has `shortest` bytes."""
     for item in range(waiting):
         index = pending[item] >> HALF
-        first, last, _ = bounds_of(pretokens, index)
+        first, last, length = bounds_of(pretokens, index)
         kind = np.uint64(pretokens[index]) >> KIND << KIND
-        if kind == U0 and long_pretoken(text, first, last, long_pretokens) != NO_TOKEN:
+        if length >= shortest and kind == U0 and long_pretoken(text, first, last, long_pretokens) != NO_TOKEN:
             pretokens[index] = first | LONG
 
 
@@ -119,5 +119,5 @@ def find_words(text, count, table, work):
     if len(table.drops):
         waiting = without_dropped(pretokens, pending, waiting)
     if len(table.long_pretokens.nodes) > 1:
-        mark_long(text, pretokens, pending, waiting, table.long_pretokens)
+        mark_long(text, pretokens, pending, waiting, table.long_pretokens, table.params[SHORTEST_LONG])
     return written, waiting

@@ -19,6 +19,20 @@ def read_together(length, widest, stride):
     return length if length <= (MOST if stride else widest) else U0
 
 
+@inlined
+def next_segment(size, left, stride):
+    """Return the distance from the begin of a segment to the next segment; `left`, the rest of the pre-token, if there is none."""
+    return left if size == left else stride
+
+
+@inlined
+def put_segment(size, at, place, active, longer):
+    """Write a segment of `size` bytes to the next position among the segments of this length."""
+    rank = longer[size] << U1
+    longer[size] += U1
+    active[rank], active[rank | U1] = ROOT, at | place << HALF
+
+
 @part
 def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride, apart):
     """Sort the segments of pending pre-tokens by length, the longest first, into `active`.
@@ -33,31 +47,30 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride, 
     Returns:
         The length of the longest segment.
     """
-    most = U0
+    most = base = before = U0
     for item in range(waiting):
         _, _, length = bounds_of(pretokens, pending[item] >> HALF)
         left = read_together(length, widest, stride)
-        while left:
+        size = min(left, widest)
+        longer[size] += U1
+        most, left = max(most, size), left - next_segment(size, left, stride)
+        while left:  # rare: a second segment
             size = min(left, widest)
             longer[size] += U1
-            most = max(most, size)
-            left -= size if size == left else stride
-    before = U0
+            left -= next_segment(size, left, stride)
     for index in range(most + U1):
         length = most - np.uint64(index)
         own = longer[length]
         longer[length] = before
         before += own
-    base = U0
     for item in range(waiting):
         begin, _, length = bounds_of(pretokens, pending[item] >> HALF)
-        length = read_together(length, widest, stride)
-        left = length
+        left = length = read_together(length, widest, stride)
+        put_segment(min(left, widest), begin, base, active, longer)
+        left -= next_segment(min(left, widest), left, stride)
         while left:
-            size, at = min(left, widest), length - left
-            rank = longer[size] << U1
-            longer[size] += U1
-            active[rank], active[rank | U1] = ROOT, begin + at | base + at << HALF
-            left -= size if size == left else stride
+            at = length - left
+            put_segment(min(left, widest), begin + at, base + at, active, longer)
+            left -= next_segment(min(left, widest), left, stride)
         base += length + apart if length else U0
     return most

@@ -5,8 +5,8 @@ pre-tokens, with almost no branches that depend on the text. So the processor wo
 
     find_pretokens text → pre-tokens, see `fst.runtime.pretokens.kernels.find`
     find_words     pre-tokens → ids, see `fst.runtime.pretokens.kernels.look_up`; a pre-token that is not found is pending
-    transduce      pending pre-tokens → the last token at each byte; reads one byte of each pre-token in turn
-    emit           ids → output: inserts the ids of pending pre-tokens, from the last token to the first, and the special ids of each text
+    transduce      pending pre-tokens → ids; reads one byte of each pre-token in turn, and then writes one id of each in turn
+    emit           ids → output: inserts the ids of pending pre-tokens, and the special ids of each text
 
 If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them at the end of each round.
 
@@ -26,69 +26,96 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe.automaton import ENTRY
-from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2
-from fst.runtime.kernels.intrinsics import prefetch
+from fst.pretokens.arguments import LONGEST as LONGEST_PRETOKEN
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1
+from fst.runtime.kernels.intrinsics import opaque, prefetch
 from fst.runtime.kernels.output import copy
-from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
+from fst.runtime.pretokens.kernels.find import KIND, LONG, PLACE, ROW_END, SPECIAL, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken
-from fst.runtime.pretokens.kernels.rows import begin_call, put_other
-from fst.runtime.pretokens.kernels.segments import LONGEST, sort_pretokens
+from fst.runtime.pretokens.kernels.rows import begin_call, end_rows
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
 
+LONGEST = np.uint64(LONGEST_PRETOKEN)
+LEFT, OUT, ITEM, FIELD = np.uint64(16), np.uint64(32), np.uint64(48), np.uint64((1 << 16) - 1)  # the fields of an active pre-token
 LABEL_SHIFT, TARGET = np.uint64(ENTRY.label_shift), np.uint64(ENTRY.max_target)
-
-
-@inlined
-def put_last(entries, lengths, state, tokens, place):
-    """Write the last token of a state: ``id | number of bytes << 32``."""
-    token = np.uint64(entries[state]) & TARGET
-    tokens[place] = token | np.uint64(lengths[token]) << HALF
 
 
 @inlined
 def step(entries, state, byte):
     """Return the state after a byte is read."""
-    entry = np.uint64(entries[state + U1 + byte])
-    entry = entry if entry >> LABEL_SHIFT == byte else np.uint64(entries[ROOT + U1 + byte])
-    return entry & TARGET
+    entry, root = np.uint64(entries[state + U1 + byte]), np.uint64(entries[ROOT + U1 + byte])
+    is_other = U0 - np.uint64(entry >> LABEL_SHIFT != byte)
+    return (entry ^ (entry ^ root) & opaque(is_other)) & TARGET  # no branch: see LOG, "Merges and words", "a step"
 
 
 @part
-def transduce(text, pretokens, pending, waiting, table, active, longer, tokens):
-    """Find the last token at each byte of the pending pre-tokens. One byte of each pre-token is read in turn, so that memory accesses
-    overlap.
-    """
-    entries, lengths, last = table.entries, table.shared.lengths, np.uint64(len(text)) - U1
-    most = sort_pretokens(pretokens, pending, waiting, active, longer, LONGEST, U0, U0)
-    for index in range(most):
-        done = np.uint64(index)
-        for item in range(U0, longer[done + U1] << U1, U2):
-            state, at, place = active[item], (active[item + U1] & LOW_HALF) + done, (active[item + U1] >> HALF) + done
-            if done:
-                put_last(entries, lengths, state, tokens, place - U1)
-            state = step(entries, state, np.uint64(text[at]))
-            active[item] = state
-            prefetch(entries, state)
-            prefetch(entries, state + U1 + np.uint64(text[min(at + U1, last)]))
-        for item in range(longer[done + U2] << U1 if done + U1 < most else U0, longer[done + U1] << U1, U2):
-            put_last(entries, lengths, active[item], tokens, (active[item + U1] >> HALF) + done)
-    for length in range(most + U1):
-        longer[length] = U0
+def list_pending(pretokens, pending, waiting, slices, active):
+    """List the pending pre-tokens of at most `LONGEST` bytes, see `transduce`; return their number. Clear the slices of all items."""
+    count, first = U0, np.uint64(pretokens[0]) & PLACE
+    for item in range(waiting):
+        begin, end, length = bounds_of(pretokens, pending[item] >> HALF)
+        active[count] = begin - first | (end - first) << LEFT | (end - first) << OUT | np.uint64(item) << ITEM
+        slices[item] = U0
+        count += np.uint64(length <= LONGEST)
+    return count
 
 
 @inlined
-def put_tokens(tokens, begin, end, ids, at):
-    """Write the ids of a pre-token, from the last token at its end back to its begin; return the output index after the last id."""
-    left = out = end
-    while left > begin:
-        token = tokens[left - U1]
-        out -= U1
-        tokens[out] = token
-        left -= token >> HALF
-    for index in range(end - out):
-        ids[at + np.uint64(index)] = np.int32(tokens[out + np.uint64(index)] & LOW_HALF)
-    return at + (end - out)
+def read_bytes(text, begins, entries, active, count, states):
+    """Read one byte of each active pre-token. Remove pre-tokens that are read; return the new number of active pre-tokens."""
+    left = U0
+    for item in range(count):
+        at, end = active[item] & FIELD, active[item] >> LEFT & FIELD
+        state, more = step(entries, ROOT if begins else np.uint64(states[at - U1]), np.uint64(text[at])), np.uint64(at + U1 < end)
+        states[at] = state
+        prefetch(entries, state)
+        prefetch(entries, state + U1 + np.uint64(text[at + more]))
+        active[left] = active[item] + U1
+        left += more
+    return left
+
+
+@inlined
+def write_tokens(table, active, count, states, slices):
+    """Write the last token of each active pre-token that is not written yet. Remove pre-tokens without bytes before this token; return the
+    new number of active pre-tokens.
+    """
+    entries, lengths, left = table.entries, table.shared.lengths, U0
+    for item in range(count):
+        slice_ = active[item]
+        begin, end, out = slice_ & FIELD, slice_ >> LEFT & FIELD, (slice_ >> OUT & FIELD) - U1
+        token = np.uint64(entries[np.uint64(states[end - U1])]) & TARGET
+        size = np.uint64(lengths[token])
+        states[out] = token
+        slice_ -= size << LEFT | U1 << OUT
+        slices[slice_ >> ITEM] = active[left] = slice_
+        left += np.uint64(begin + size < end)
+    return left
+
+
+@part
+def transduce(text, pretokens, pending, waiting, table, active, states, slices):
+    """Encode the pending pre-tokens of at most `LONGEST` bytes. One byte of each pre-token is read in turn, and then one token of each is
+    written in turn, the last token first. So memory accesses overlap, and no branch depends on the text.
+
+    Positions are counted from the first byte of the round. An active pre-token is ``begin | end << 16 | end << 32 | item << 48``. The begin
+    moves forward while the pre-token is read. The first end moves backward by a token's bytes, the second end by 1 for each token.
+
+    Args:
+        text, pretokens, pending, waiting, table: as in `emit`.
+        active: uint64[n], the list of active pre-tokens.
+        states: uint32[n], the state after each byte; tokens overwrite states that are not needed any more.
+        slices: uint64[waiting], output: the active pre-token after its tokens are written; 0 for a longer pre-token, or another item.
+    """
+    text = text[np.uint64(pretokens[0]) & PLACE :]
+    count = list_pending(pretokens, pending, waiting, slices, active)
+    count = read_bytes(text, True, table.entries, active, count, states)
+    while count:
+        count = read_bytes(text, False, table.entries, active, count, states)
+    count = list_pending(pretokens, pending, waiting, slices, active)
+    while count:
+        count = write_tokens(table, active, count, states, slices)
 
 
 @part
@@ -113,26 +140,37 @@ def encode_long(text, begin, end, table, ids, at):
 
 @part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
-    tokens, special_ids, ids, at = work.tokens, work.special_ids, output.ids, work.state[COUNT]
-    begin = base = special = U0
+    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row.
+
+    No branch depends on the text, except for special tokens and long pre-tokens. `slices` also receives the places of the ends of texts.
+    """
+    tokens, slices, special_ids, ids, at = work.tokens, work.slots, work.special_ids, output.ids, work.state[COUNT]
+    begin = special = ends = U0
+    offset, around = np.uint64(pretokens[0]) & PLACE, np.uint64(len(output.suffix) + len(output.prefix))
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
-        kind = np.uint64(pretokens[index]) >> KIND << KIND
-        first, last, length = bounds_of(pretokens, index)
+        slice_, kind = slices[item], np.uint64(pretokens[index]) >> KIND << KIND
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
-        if length <= LONGEST:
-            at = put_tokens(tokens, base, base + length, ids, at)
-            base += length
-        elif kind == U0:
-            at = encode_long(text, first, last, table, ids, at)
+        if slice_ or kind == ROW_END:
+            out = slice_ >> OUT & FIELD
+            _, end, _ = bounds_of(pretokens, index)
+            at = copy(tokens, out, end - offset if slice_ else out, ids, at)
+            slices[ends] = at
+            at += around if kind == ROW_END else U0
+            ends += np.uint64(kind == ROW_END)
+        elif kind == SPECIAL:
+            ids[at] = special_ids[special]
+            at, special = at + U1, special + U1
         elif kind == LONG:
-            ids[at] = long_pretoken(text, first, last, table.shared.long_pretokens)
+            first, end, _ = bounds_of(pretokens, index)
+            ids[at] = long_pretoken(text, first, end, table.shared.long_pretokens)
             at += U1
         else:
-            at, row, special = put_other(kind, special_ids, special, row, output, at)
-    work.state[COUNT] = copy(scratch, begin, written, ids, at)
+            first, end, _ = bounds_of(pretokens, index)
+            at = encode_long(text, first, end, table, ids, at)
+    at = copy(scratch, begin, written, ids, at)
+    work.state[COUNT], row = end_rows(slices, ends, row, at, output)
     return row
 
 
@@ -157,7 +195,7 @@ def encode_rows(text, starts, more, table, output, work):
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
-        transduce(text, pretokens, pending, waiting, table, work.active, work.longer, work.tokens)
+        transduce(text, pretokens, pending, waiting, table, work.active, work.tokens, work.slots)
         place, first = state[COUNT], ended
         ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
