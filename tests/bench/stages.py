@@ -21,15 +21,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rows import BOOKS, CL100K, CODE, FOLDER, GPT2, O200K, SENTENCES, documents
+from rows import BOOKS, CHINESE, CL100K, CODE, FOLDER, GPT2, O200K, SENTENCES, T5, UNCASED, XLM_R, documents
 
 from fst.core.jit import Deferred, kernel
+from fst.machines.unigram.arguments import RESTART
+from fst.machines.wordpiece.arguments import END_CLASS
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.machines.bpe.kernels import encode as bpe
+from fst.runtime.machines.unigram.kernels import encode as unigram
+from fst.runtime.machines.wordpiece.kernels import encode as wordpiece
+from fst.runtime.machines.wordpiece.kernels import words
 from fst.runtime.pretokens.kernels.find import find_pretokens
 from fst.runtime.pretokens.kernels.look_up import find_slots, find_words
 from fst.runtime.pretokens.kernels.rows import begin_call
-from fst.tables.kernel_call import SLACK, IdsOutput
+from fst.runtime.text.kernels.reading import begin_reading, read
+from fst.tables.kernel_call import COUNT, KEPT, SLACK, IdsOutput
 
 ROUNDS, SIZE, READABLE = 9, 2_000_000, 64  # turns; bytes of a text; bytes after a text that kernels may read
 AVX2 = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+bmi,+bmi2,+lzcnt,+movbe,+fma,+f16c"
@@ -42,14 +48,18 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
 
 
 class Machine(NamedTuple):
-    """A driver, and the names of its stages."""
+    """A driver, the names of its stages, and the character that normalizers add before a text."""
 
     driver: str
     stages: Sequence[str]
+    prefix: str = ""
 
 
 PIECES, SLOTS, WORDS, PENDING = range(4)
 BPE = Machine("bpe_rounds", ("pieces", "slots", "look-ups", "transduce", "emit"))
+UNIGRAM = Machine("unigram_rounds", ("pieces", "slots", "look-ups", "nodes", "emit"), " ")
+READ, ENDS, WORD_SLOTS, LOOK_UPS, TRANSDUCE = range(5)
+WORDPIECE = Machine("wordpiece_rounds", ("read", "ends of words", "slots", "look-ups", "transduce", "emit"))
 
 
 class Row(NamedTuple):
@@ -67,6 +77,12 @@ ROWS = (
     Row("cl100k, English", BPE, f"{CL100K}/cl100k_base.tiktoken", BOOKS),
     Row("cl100k, code", BPE, f"{CL100K}/cl100k_base.tiktoken", CODE),
     Row("o200k, 109 languages", BPE, f"{O200K}/o200k_base.tiktoken", SENTENCES),
+    Row("t5, English", UNIGRAM, f"{T5}/tokenizer.json", BOOKS),
+    Row("t5, 109 languages", UNIGRAM, f"{T5}/tokenizer.json", SENTENCES),
+    Row("xlm-r, English", UNIGRAM, f"{XLM_R}/tokenizer.json.gz", BOOKS),
+    Row("xlm-r, 109 languages", UNIGRAM, f"{XLM_R}/tokenizer.json.gz", SENTENCES),
+    Row("xlm-r, Chinese", UNIGRAM, f"{XLM_R}/tokenizer.json.gz", CHINESE),
+    Row("bert-base-uncased, English", WORDPIECE, f"{UNCASED}/tokenizer.json", BOOKS),
 )
 
 
@@ -87,6 +103,52 @@ def bpe_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work:
         if last > PENDING:
             ended = bpe.emit(text, pretokens, work.scratch, written, pending, waiting, ended, table, output, work)
     return at
+
+
+@kernel
+def unigram_rounds(text, starts, more, table, output, work, last):  # type: ignore[no-untyped-def]
+    """Run the rounds of `fst.runtime.machines.unigram.kernels.encode.encode`, each up to the stage `last`."""
+    own, shared, written, waiting = work.shared, table.shared, U0, U0
+    pretokens, pending = own.pretokens, own.pending
+    begin_call(starts, more, output, own.state)
+    rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
+    while row < rows and not is_stuck:
+        row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, own)
+        if last == SLOTS:
+            find_slots(text, pretokens, count, shared, own.slots)
+        if last >= WORDS:
+            written, waiting = find_words(text, count, shared, own)
+        if last >= PENDING:
+            unigram.find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != unigram.AT_STRETCH, work)
+        if last > PENDING:
+            ended = unigram.emit(text, pretokens, own.scratch, written, pending, waiting, ended, table, output, work)
+    return at
+
+
+@kernel
+def wordpiece_rounds(text, starts, more, table, output, work, last):  # type: ignore[no-untyped-def]
+    """Run the rounds of `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`, each up to the stage `last`, without fences."""
+    symbols, begins, stops, scratch, state, params = work.symbols, work.begins, work.stops, work.scratch, work.state, table.params
+    begin_reading(starts, work)
+    found, written, count, is_more = U0, U0, U0, True
+    while is_more:
+        filled, is_more = read(text, starts, more, params[END_CLASS], False, table.reader, work)
+        kept = U0
+        if last >= ENDS:
+            found = words.find_words(symbols, filled, params, work.masks, begins, stops, U1)
+            kept = filled - np.uint64(begins[found])
+        if last >= WORD_SLOTS:
+            words.find_slots(symbols, begins, stops, found, table, work.slots)
+        if last >= LOOK_UPS:
+            written, count = words.look_up(symbols, begins, stops, work.slots, found, table, scratch, work.pending)
+        if last >= TRANSDUCE:
+            wordpiece.transduce(symbols, table, scratch, work.pending, count, work.active, work.results, work.slots)
+        if last > TRANSDUCE:
+            wordpiece.emit(symbols, scratch, written, work.pending, count, work.results, params, output, state)
+        for index in range(kept):
+            symbols[index] = symbols[filled - kept + np.uint64(index)]
+        state[KEPT] = kept
+    return state[COUNT]
 
 
 def main() -> None:
@@ -123,21 +185,20 @@ def measured(row: Row, folder: Path) -> list[float]:
     from fst.compile import tokenizer
 
     table: Any = tokenizer(folder / row.source)
-    text, starts = texts(folder / "corpora" / row.corpus)
+    text, starts = texts(folder / "corpora" / row.corpus, row.machine.prefix, "utf-16-le" if table.unit == "utf-16" else "utf-8")
     driver = Deferred("stages", row.machine.driver)
     return best(lambda last: run(driver, table, text, starts, last), len(row.machine.stages), int(starts[-1]))
 
 
-def texts(path: Path) -> tuple[Any, Any]:
-    """The documents of a file as UTF-8, and their starts."""
-    rows, size = [], 0
+def texts(path: Path, prefix: str, encoding: str) -> tuple[Any, Any]:
+    """The documents of a file as units of an encoding, each after a prefix, and their starts."""
+    rows, size, unit = [], 0, np.uint16 if encoding == "utf-16-le" else np.uint8
     for document in documents(path):
-        rows.append(document.encode())
-        size += len(rows[-1])
+        rows.append(np.frombuffer((prefix + document).encode(encoding), unit))
+        size += len(document.encode())
         if size >= SIZE:
             break
-    text = np.frombuffer(b"".join([*rows, bytes(READABLE)]), np.uint8).copy()
-    return text, np.cumsum([0, *map(len, rows)])
+    return np.concatenate([*rows, np.zeros(READABLE, unit)]), np.cumsum([0, *map(len, rows)])
 
 
 def best(run: Callable[[int], float], stages: int, size: int) -> list[float]:
@@ -155,7 +216,8 @@ def run(driver: Deferred, table: Any, text: Any, starts: Any, last: int) -> floa
     output = IdsOutput(nothing, nothing, np.empty(len(text) + SLACK, np.int32), np.empty(rows, np.int64))
     table_arguments, work = table.arguments(), table.work()
     driver.call(text[: starts[1]], starts[:2], U0, table_arguments, output, work, np.uint64(last))  # compiles the driver
-    work.state.fill(0)
+    for state in (work.state,) if hasattr(work, "state") else (work.shared.state,):
+        state.fill(0)
     begun = time.process_time_ns()
     driver.call(text, starts, U0, table_arguments, output, work, np.uint64(last))
     return float(time.process_time_ns() - begun)
