@@ -22,6 +22,8 @@ from fst.machines.unigram.arguments import GOES_ON
 from fst.machines.unigram.viterbi_kernels import LABEL_SHIFT, LEAF, ROOT, TARGET, VALUE, VALUE_SHIFT, character_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
+from fst.runtime.kernels.unicode import CONTINUATION
+from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.pretokens.kernels.segments import sort_pretokens
 from fst.runtime.text.kernels.stretches import start_before
 
@@ -60,11 +62,12 @@ def find_nodes(text, pretokens, pending, waiting, ends, with_sums, work):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):
             state, at, place = active[item], (active[item + U1] & LOW_HALF) + done, (active[item + U1] >> HALF) + done
-            if done and with_sums:
+            byte = np.uint64(text[at])
+            if done and with_sums and byte & ~LOW_6 != CONTINUATION:  # nodes end only at the ends of characters
                 put_best(text, at, place, ends, work)
-            elif with_sums:
+            elif not done and with_sums:
                 work.best_sums[place] = 0
-            entry = step(steps, state, np.uint64(text[at]))
+            entry = step(steps, state, byte)
             state, number = entry & TARGET, entry >> VALUE_SHIFT & VALUE
             active[item], lists[place + U1] = state, number
             prefetch(steps, state)
