@@ -29,6 +29,7 @@ from fst.machines.wordpiece.arguments import END_CLASS
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.machines.bpe.kernels import encode as bpe
 from fst.runtime.machines.unigram.kernels import encode as unigram
+from fst.runtime.machines.unigram.kernels import viterbi
 from fst.runtime.machines.wordpiece.kernels import encode as wordpiece
 from fst.runtime.machines.wordpiece.kernels import words
 from fst.runtime.pretokens.kernels.find import find_pretokens
@@ -106,7 +107,7 @@ def bpe_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work:
 
 
 @kernel
-def unigram_rounds(text, starts, more, table, output, work, last):  # type: ignore[no-untyped-def]
+def unigram_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any, last: Any) -> Any:
     """Run the rounds of `fst.runtime.machines.unigram.kernels.encode.encode`, each up to the stage `last`."""
     own, shared, written, waiting = work.shared, table.shared, U0, U0
     pretokens, pending = own.pretokens, own.pending
@@ -119,14 +120,14 @@ def unigram_rounds(text, starts, more, table, output, work, last):  # type: igno
         if last >= WORDS:
             written, waiting = find_words(text, count, shared, own)
         if last >= PENDING:
-            unigram.find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != unigram.AT_STRETCH, work)
+            viterbi.find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != unigram.AT_STRETCH, work)
         if last > PENDING:
             ended = unigram.emit(text, pretokens, own.scratch, written, pending, waiting, ended, table, output, work)
     return at
 
 
 @kernel
-def wordpiece_rounds(text, starts, more, table, output, work, last):  # type: ignore[no-untyped-def]
+def wordpiece_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any, last: Any) -> Any:
     """Run the rounds of `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`, each up to the stage `last`, without fences."""
     symbols, begins, stops, scratch, state, params = work.symbols, work.begins, work.stops, work.scratch, work.state, table.params
     begin_reading(starts, work)
