@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
-from fst.pretokens.boundaries import SYMBOLS
+from fst.pretokens.boundaries import SYMBOLS, read_three
 from fst.pretokens.characters import NOT_FUSED, Alphabet
 from fst.tables.kernel_call import CHUNK, MARGIN
 from fst.text.reading_arguments import borrowable
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
 
 # Indices into `Arguments.params`:
-WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES, SHORTEST_LONG = range(COLUMNS + 1, COLUMNS + 9)
+WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES, SHORTEST_LONG, READS_THREE = range(
+    COLUMNS + 1, COLUMNS + 10
+)
 NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 FIRST_SHIFT = 6  # the bits of `special_bytes` in `plain`, after the bits of a symbol
@@ -39,11 +41,12 @@ class Arguments(NamedTuple):
     """The arrays for splitting a text into pre-tokens, for looking up pre-tokens, and for spans.
 
     Attributes:
-        params: uint64[9]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
+        params: uint64[10]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
             number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before the first
             symbol of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`:
             1 if all pre-tokens between two special tokens are one word. `DROPS_BYTES`: 1 if bytes without tokens are removed.
-            `SHORTEST_LONG`: the number of bytes of the shortest of `long_pretokens`.
+            `SHORTEST_LONG`: the number of bytes of the shortest of `long_pretokens`. `READS_THREE`: 1 if there are products, and they
+            depend only on three symbols.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
@@ -153,8 +156,9 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     ascii_symbols[:128] = plain
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
     rules = table.joins_words, table.drops_bytes, min(map(len, table.long_pretokens), default=0)
+    reads_three = len(table.products) > 0 and read_three(table.products)
     return Arguments(
-        params=np.array([columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, *rules], np.uint64),
+        params=np.array([columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, *rules, reads_three], np.uint64),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),

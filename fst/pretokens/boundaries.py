@@ -28,6 +28,7 @@ WIDEST = 6  # maximum number of symbols of a window
 
 SYMBOLS_IN_PRODUCT = 5  # number of symbols that products read: three before the position, the position's own symbol, and the next one
 BEFORE_POSITION = 3
+THREE = (2, SYMBOLS_IN_PRODUCT)  # the range of the position's symbol and its neighbors, the only symbols that some tables read
 GROUPS, SYMBOLS = 3, 64  # number of groups of eight products, and maximum number of symbols
 PRODUCTS = 8 * GROUPS
 # The array of products consists of the tables of sets, uint8[GROUPS, SYMBOLS_IN_PRODUCT, SYMBOLS], and for each group, a mask of the
@@ -35,6 +36,13 @@ PRODUCTS = 8 * GROUPS
 BEGIN_MASKS = GROUPS * SYMBOLS_IN_PRODUCT * SYMBOLS
 UNSURE_MASKS = BEGIN_MASKS + GROUPS
 PRODUCTS_SIZE = UNSURE_MASKS + GROUPS
+
+
+def read_three(products: NDArray[np.uint8]) -> bool:
+    """Whether products depend only on three symbols of a window: the position's own symbol and its neighbors."""
+    sets = products[:BEGIN_MASKS].reshape(-1, SYMBOLS_IN_PRODUCT, SYMBOLS)
+    is_used = (products[BEGIN_MASKS:UNSURE_MASKS] | products[UNSURE_MASKS:])[:, None, None]
+    return bool((sets[:, : THREE[0]] & is_used == is_used).all())
 
 
 def prove_products(products: NDArray[np.uint8], end: int) -> None:

@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import has_private_parts
-from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, SYMBOLS, SYMBOLS_IN_PRODUCT, UNSURE_MASKS
+from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, SYMBOLS, SYMBOLS_IN_PRODUCT, THREE, UNSURE_MASKS
 from fst.text.stops import SECONDS
 from fst.text.stops import SIZE as STOPS_SIZE
 
@@ -168,24 +168,25 @@ def _symbols_of(builder: Any, text: Any, table: Any, symbols: Any) -> Any:
     return builder.or_(is_wide, builder.and_(is_first, is_second))
 
 
-def _decide(builder: Any, symbols: Any, products: Any, masks: Any) -> Any:
-    read = [_wide(builder, symbols, place) for place in range(SYMBOLS_IN_PRODUCT)]
+def _decide(places: range, count: int, builder: Any, symbols: Any, products: Any, masks: Any) -> Any:
+    read = {place: _wide(builder, symbols, place) for place in places}
     begins = unsure = _all(0)
     for group in range(GROUPS):
-        tables = range(group * SYMBOLS_IN_PRODUCT * SYMBOLS, (group + 1) * SYMBOLS_IN_PRODUCT * SYMBOLS, SYMBOLS)
-        found = reduce(builder.and_, (_sets_of(builder, products, at, each) for at, each in zip(tables, read, strict=True)))
+        tables = {place: SYMBOLS * (group * SYMBOLS_IN_PRODUCT + place) for place in places}
+        found = reduce(builder.and_, (_sets_of(builder, products, tables[place], count, read[place]) for place in places))
         begins = builder.or_(begins, builder.and_(found, _splat(builder, products, BEGIN_MASKS + group)))
         unsure = builder.or_(unsure, builder.and_(found, _splat(builder, products, UNSURE_MASKS + group)))
     builder.store(builder.bitcast(builder.icmp_unsigned("!=", unsure, _all(0)), WORD), masks)
     return builder.bitcast(builder.icmp_unsigned("!=", begins, _all(0)), WORD)
 
 
-def _sets_of(builder: Any, products: Any, at: int, symbols: Any) -> Any:
-    """Look up the sets that contain each of 64 symbols. With AVX2, symbols are below 16."""
+def _sets_of(builder: Any, products: Any, at: int, count: int, symbols: Any) -> Any:
+    """Look up the sets that contain each of 64 symbols, which are below `count`."""
     if _has(PERMUTES):
         permute = _function(builder, "llvm.x86.avx512.permvar.qi.512", WIDE_BYTES, [WIDE_BYTES] * 2)
         return builder.call(permute, [_wide(builder, products, at), symbols])
-    first, second = (_shuffled_bytes(builder, products, at, at + 16, _part(builder, symbols, range(half, half + 32))) for half in (0, 32))
+    halves = (_part(builder, symbols, range(half, half + 32)) for half in (0, 32))
+    first, second = (_shuffled_bytes(builder, products, at, at + count, half) for half in halves)
     return _part(builder, first, range(64), second)
 
 
@@ -289,9 +290,11 @@ symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, arrays=3) if GE
 
 # Decide where pre-tokens begin, (symbols, at, products, 0, masks, 0), for the 64 characters whose symbols are at index at + 3 and after it
 # (`fst.pretokens.boundaries`). Return a bit mask of the characters where a pre-token begins, and write one of the characters that are
-# unsure. `SYMBOLS_AT_ONCE`: symbols must be less than this number.
+# unsure. `decide` reads all symbols of a window, which must be less than `SYMBOLS_AT_ONCE`; `decide_by_three` only the last three.
 SYMBOLS_AT_ONCE = SYMBOLS if DISABLED or not GENERATED or _has(PERMUTES) else 16
-decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else plain("decide")
+_by_five, _by_three = partial(_decide, range(SYMBOLS_IN_PRODUCT), SYMBOLS_AT_ONCE), partial(_decide, range(*THREE), SYMBOLS)
+decide = _intrinsic("decide", types.uint64, _by_five, arrays=3) if GENERATED and AT_ONCE else plain("decide")
+decide_by_three = _intrinsic("decide_by_three", types.uint64, _by_three, arrays=3) if GENERATED and AT_ONCE else plain("decide_by_three")
 
 # Return a bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.
 continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)

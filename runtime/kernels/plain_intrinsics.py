@@ -15,7 +15,7 @@ from numba import objmode
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import part
-from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, SYMBOLS, SYMBOLS_IN_PRODUCT, UNSURE_MASKS
+from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, SYMBOLS, SYMBOLS_IN_PRODUCT, THREE, UNSURE_MASKS
 from fst.text.stops import SECONDS as SECONDS_AT
 
 U0, U1, U2, U3, U4, U6, U7, U8, U15 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 7, 8, 15))
@@ -131,11 +131,23 @@ def symbols_of(text: Any, at: Any, plain: Any, _: Any, symbols: Any, out: Any) -
 @part
 def decide(symbols: Any, at: Any, products: Any, _: Any, masks: Any, place: Any) -> Any:
     """Decide for 64 characters whether a pre-token begins there."""
+    return decide_by(symbols, at, products, masks, place, 0)
+
+
+@part
+def decide_by_three(symbols: Any, at: Any, products: Any, _: Any, masks: Any, place: Any) -> Any:
+    """Do the same as `decide`, but read only the last three symbols of each window."""
+    return decide_by(symbols, at, products, masks, place, THREE[0])
+
+
+@part
+def decide_by(symbols: Any, at: Any, products: Any, masks: Any, place: Any, first: Any) -> Any:
+    """Decide by the symbols of a window from index `first` on."""
     begins = unsure = U0
     for index in range(64):
         for group in range(GROUPS):
             found = LOW_8
-            for before in range(SYMBOLS_IN_PRODUCT):
+            for before in range(first, SYMBOLS_IN_PRODUCT):
                 symbol = np.uint64(symbols[np.uint64(at) + np.uint64(index + before)])
                 found &= np.uint64(products[np.uint64((group * SYMBOLS_IN_PRODUCT + before) * SYMBOLS) + symbol])
             begins |= np.uint64(found & np.uint64(products[BEGIN_MASKS + group]) > U0) << np.uint64(index)

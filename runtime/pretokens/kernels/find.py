@@ -17,6 +17,7 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
+from fst.pretokens.arguments import READS_THREE
 from fst.pretokens.boundaries import BEFORE_POSITION
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.intrinsics import AT_ONCE, SYMBOLS_AT_ONCE
@@ -252,7 +253,7 @@ def find_pretokens(text, starts, row, at, more, table, work):
     """
     if row == U0 and at == np.uint64(starts[U0]):  # the first round of a call
         forget(work.memo)
-    if AT_ONCE and len(table.products) and table.symbols[table.params[COLUMNS]] < MOST_SYMBOLS:
+    if AT_ONCE and len(table.products) and (table.params[READS_THREE] or table.symbols[table.params[COLUMNS]] < MOST_SYMBOLS):
         return find_together(text, starts, row, at, more, table, work)
     return find_row_by_row(text, starts, row, at, more, table, work)
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import BEGIN, WINDOW_BITS, WINDOW_MASK
+from fst.pretokens.arguments import BEGIN, READS_THREE, WINDOW_BITS, WINDOW_MASK
 from fst.pretokens.boundaries import BEFORE_POSITION
 from fst.pretokens.boundaries import WIDEST as WIDEST_WINDOW
 from fst.runtime.kernels.constants import U0, U1, U2, U8, U64
-from fst.runtime.kernels.intrinsics import decide, ones, trailing_zeros
+from fst.runtime.kernels.intrinsics import decide, decide_by_three, ones, trailing_zeros
 from fst.runtime.kernels.tries import reset
 from fst.runtime.pretokens.kernels.symbols import NOT_PLAIN, ORIGIN, read_other
 from fst.text.splitter import COLUMNS
@@ -87,10 +87,13 @@ def decide_all(count, table, work):
     Returns:
         The number of items; and whether any begin is undecided, and thus has the bit `DOUBT`.
     """
-    symbols, masks, filled, has_doubt = work.text_symbols, work.masks, U0, False
+    symbols, masks, reads_three, filled, has_doubt = work.text_symbols, work.masks, table.params[READS_THREE] > U0, U0, False
     for first in range(ORIGIN, count, U64):
         known = ALL >> U64 - min(U64, count - first)
-        found = decide(symbols, first - LEFT, table.products, U0, masks, U0) & known
+        if reads_three:
+            found = decide_by_three(symbols, first - LEFT, table.products, U0, masks, U0) & known
+        else:
+            found = decide(symbols, first - LEFT, table.products, U0, masks, U0) & known
         unsure, doubtful = masks[0] & known, U0
         if unsure:
             found, doubtful = look_up_unsure(unsure, found, first, table, symbols)
