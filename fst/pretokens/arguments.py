@@ -15,14 +15,14 @@ from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
 from fst.pretokens.boundaries import SYMBOLS, read_three
 from fst.pretokens.characters import NOT_FUSED, Alphabet
+from fst.pretokens.short_words import shift_of, short_words
 from fst.tables.kernel_call import CHUNK, MARGIN
 from fst.text.reading_arguments import borrowable
 from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
 
 # Indices into `Arguments.params`:
-WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES, SHORTEST_LONG, READS_THREE = range(
-    COLUMNS + 1, COLUMNS + 10
-)
+WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS = range(COLUMNS + 1, COLUMNS + 7)
+DROPS_BYTES, SHORTEST_LONG, READS_THREE, SHORT_SHIFT = range(COLUMNS + 7, COLUMNS + 11)
 NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 FIRST_SHIFT = 6  # the bits of `special_bytes` in `plain`, after the bits of a symbol
@@ -41,12 +41,12 @@ class Arguments(NamedTuple):
     """The arrays for splitting a text into pre-tokens, for looking up pre-tokens, and for spans.
 
     Attributes:
-        params: uint64[10]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
+        params: uint64[11]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
             number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before the first
             symbol of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`:
             1 if all pre-tokens between two special tokens are one word. `DROPS_BYTES`: 1 if bytes without tokens are removed.
             `SHORTEST_LONG`: the number of bytes of the shortest of `long_pretokens`. `READS_THREE`: 1 if there are products, and they
-            depend only on three symbols.
+            depend only on three symbols. `SHORT_SHIFT`: the shift that turns a hash into a slot of `short_words`.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
@@ -60,6 +60,7 @@ class Arguments(NamedTuple):
         missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of these bytes and none of them is removed.
         byte_kinds: see `PretokenTable`.
         alphabet: the characters, if symbols are characters and some characters have neither a token nor fallbacks; otherwise `NO_ALPHABET`.
+        short_words: see `fst.pretokens.short_words`.
         key_masks: uint64[4 * 25], four masks for each length of a word, 0 to 24 bytes. Applied to the 32 bytes from the start of a word,
             these masks clear the bytes after the word.
         specials: the special tokens in UTF-8; the value of each token is its id.
@@ -83,6 +84,7 @@ class Arguments(NamedTuple):
     alphabet: Alphabet
     words: Array
     displacements: Array
+    short_words: Array
     key_masks: Array
     specials: Matcher
     long_pretokens: Matcher
@@ -106,7 +108,7 @@ class Work(NamedTuple):
             `fst.runtime.pretokens.kernels.find`.
         slots: uint64[capacity], the slot of each pre-token in the table of words.
         pending: uint64[capacity], the pre-tokens that are not in this table.
-        scratch: int32[capacity], ids with gaps.
+        scratch: int32[capacity], the id of each pre-token, and an unused place for each pending pre-token.
         special_ids: int32[capacity], the ids of the special tokens of a round.
         active: uint64[2 * capacity], the pre-tokens that are read together, or their segments, see
             `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.pretokens.kernels.segments`.
@@ -156,9 +158,10 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     ascii_symbols[:128] = plain
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
     rules = table.joins_words, table.drops_bytes, min(map(len, table.long_pretokens), default=0)
-    reads_three = len(table.products) > 0 and read_three(table.products)
+    reads_three, short = len(table.products) > 0 and read_three(table.products), short_words(table.words)
+    more = *rules, reads_three, shift_of(short)
     return Arguments(
-        params=np.array([columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, *rules, reads_three], np.uint64),
+        params=np.array([columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, *more], np.uint64),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),
@@ -175,6 +178,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         alphabet=table.alphabet_of_unknown,
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),
+        short_words=short,
         key_masks=KEY_MASKS,
         specials=trie(specials.items()),
         long_pretokens=trie(table.long_pretokens.items()),

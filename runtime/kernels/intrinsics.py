@@ -88,6 +88,10 @@ def _is_key(builder: Any, symbols: Any, mask: Any, slot: Any) -> Any:
     return builder.icmp_unsigned("==", different, ir.IntType(4)(0))
 
 
+def _word_at(builder: Any, data: Any) -> Any:
+    return builder.load(builder.bitcast(data, WORD.as_pointer()), align=1)
+
+
 def _compared(operator: str, builder: Any, symbols: Any, number: Any) -> Any:
     kind = ir.VectorType(UNIT, 64)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), builder.trunc(builder.load(number), UNIT), FLAG(0))
@@ -270,6 +274,9 @@ ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word
 # Hash a key, which is 16 masked symbols, (symbols, start, masks, index); and test whether a slot contains this key, (…, words, index).
 hash_of = _intrinsic("hash_of", types.uint64, _hash, arrays=2)
 is_key = _intrinsic("is_key", types.boolean, _is_key, arrays=3)
+
+# Return the number of eight bytes in memory order, (text, at).
+word_at = _intrinsic("word_at", types.uint64, _word_at, arrays=1)
 
 # Write the classes of 32 units, (direct, 0, text, at, symbols, filled); return a bit mask: bit i is set if the class of unit i has
 # NOT_PLAIN. For units that are not ASCII, `classes_of` may also set bits and write wrong classes. `classes_looked_up` looks up every unit,

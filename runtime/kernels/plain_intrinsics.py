@@ -24,6 +24,7 @@ FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
 # Masks of the lowest 1 of 2, 2 of 4 and 4 of 8 bits; and a mask for the final count, which is at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
+ALL_BITS = np.array([(1 << 64) - 1], np.uint64)
 LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # a mask of a byte, and its result for a continuation byte of UTF-8
 SECONDS = np.uint64(SECONDS_AT)
 LOW_6, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x3F, 0x7F, 0xFF))
@@ -77,6 +78,12 @@ def is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: An
         if key_part(symbols, start, masks, mask, index) != words[np.uint64(slot) + index]:
             return False
     return key_part(symbols, start, masks, mask, U3) == U0
+
+
+@part
+def word_at(text: Any, at: Any) -> Any:
+    """Return the number of eight bytes in memory order. Bytes past the end of the array count as 0."""
+    return key_part(text, at, ALL_BITS, U0, U0)
 
 
 @part

@@ -33,7 +33,7 @@ from fst.runtime.machines.unigram.kernels import viterbi
 from fst.runtime.machines.wordpiece.kernels import encode as wordpiece
 from fst.runtime.machines.wordpiece.kernels import words
 from fst.runtime.pretokens.kernels.find import find_pretokens
-from fst.runtime.pretokens.kernels.look_up import find_slots, find_words
+from fst.runtime.pretokens.kernels.look_up import find_short, find_words
 from fst.runtime.pretokens.kernels.rows import begin_call
 from fst.runtime.text.kernels.reading import begin_reading, read
 from fst.tables.kernel_call import COUNT, KEPT, SLACK, IdsOutput
@@ -56,9 +56,9 @@ class Machine(NamedTuple):
     prefix: str = ""
 
 
-PIECES, SLOTS, WORDS, PENDING = range(4)
-BPE = Machine("bpe_rounds", ("pieces", "slots", "look-ups", "transduce", "emit"))
-UNIGRAM = Machine("unigram_rounds", ("pieces", "slots", "look-ups", "nodes", "emit"), " ")
+PIECES, SHORT, WORDS, PENDING = range(4)
+BPE = Machine("bpe_rounds", ("pieces", "short words", "look-ups", "transduce", "emit"))
+UNIGRAM = Machine("unigram_rounds", ("pieces", "short words", "look-ups", "nodes", "emit"), " ")
 READ, ENDS, WORD_SLOTS, LOOK_UPS, TRANSDUCE = range(5)
 WORDPIECE = Machine("wordpiece_rounds", ("read", "ends of words", "slots", "look-ups", "transduce", "emit"))
 
@@ -95,8 +95,8 @@ def bpe_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work:
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
-        if last == SLOTS:
-            find_slots(text, pretokens, count, shared, work.slots)
+        if last == SHORT:
+            find_short(text, pretokens, count, shared, work.scratch, pending)
         if last >= WORDS:
             written, waiting = find_words(text, count, shared, work)
         if last >= PENDING:
@@ -115,8 +115,8 @@ def unigram_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, w
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, own)
-        if last == SLOTS:
-            find_slots(text, pretokens, count, shared, own.slots)
+        if last == SHORT:
+            find_short(text, pretokens, count, shared, own.scratch, own.pending)
         if last >= WORDS:
             written, waiting = find_words(text, count, shared, own)
         if last >= PENDING:

@@ -2,9 +2,12 @@
 
 The loops of `find_words`::
 
-    mark_dropped   pre-tokens → marks on dropped pre-tokens, if the table drops any
-    find_slots     pre-tokens → their slots in the table of words, which are prefetched
-    look_up        pre-tokens → ids; a pre-token that the table of words does not contain is pending
+    mark_dropped     pre-tokens → marks on dropped pre-tokens, if the table drops any
+    find_short       pre-tokens → ids, by the table of short words; a pre-token that is not found is pending
+    without_dropped  removes dropped pre-tokens from the pending pre-tokens
+    find_slots       pending pre-tokens → their slots in the table of words, which are prefetched
+    look_up          pending pre-tokens → ids; a pre-token that the table of words does not contain remains pending
+    close_gaps       removes the places of dropped pre-tokens from the ids
 
 `table` is `fst.pretokens.arguments.Arguments`, and `work` `fst.pretokens.arguments.Work`.
 """
@@ -15,21 +18,18 @@ import numpy as np
 
 from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING, NO_STRING
+from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import BUCKET_SHIFT, SHORTEST_LONG, SLOT_SHIFT
+from fst.pretokens.arguments import BUCKET_SHIFT, SHORT_SHIFT, SHORTEST_LONG, SLOT_SHIFT
 from fst.pretokens.arguments import KEY_PARTS as KEY_PARTS_COUNT
-from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
-from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
+from fst.pretokens.short_words import LENGTH_SHIFT as SHORT_LENGTH_SHIFT
+from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U8, U64
+from fst.runtime.kernels.intrinsics import hash_of, is_key, opaque, prefetch, word_at
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, mark_dropped
 
 NO_TOKEN = np.int32(NO_STRING)
-WORD_BYTES = np.uint64(8 * KEY_PARTS_COUNT)
-
-
-@inlined
-def mask_for(length):
-    """Return the index in `key_masks` of the masks for a length in bytes."""
-    return min(length, WORD_BYTES) << U2
+WORD_BYTES, ALL = np.uint64(8 * KEY_PARTS_COUNT), np.uint64((1 << 64) - 1)
+FACTOR, LENGTH_SHIFT = np.uint64(MULTIPLIERS[0]), np.uint64(SHORT_LENGTH_SHIFT)
 
 
 @inlined
@@ -41,40 +41,45 @@ def bounds_of(pretokens, index):
     return item & PLACE, end, end - item
 
 
-@part
-def find_slots(text, pretokens, count, table, slots):
-    """Compute the slot of each pre-token in the table of words, and prefetch it."""
-    words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
-    highest = np.uint64(len(words) >> 2) - U1
-    bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
-    for index in range(count):
-        begin, _, length = bounds_of(pretokens, np.uint64(index))
-        hashed = hash_of(text, begin, key_masks, mask_for(length))
-        slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
-        prefetch(words, slot)
-        slots[index] = slot
+@inlined
+def at_most(number, limit):
+    """Return the lower of two numbers, without a branch."""
+    return limit ^ (number ^ limit) & opaque(U0 - np.uint64(number < limit))
+
+
+@inlined
+def mask_for(length):
+    """Return the index in `key_masks` of the masks for a length in bytes."""
+    return at_most(length, WORD_BYTES) << U2
+
+
+@inlined
+def short_key(text, begin, length):
+    """Return the key of a pre-token in the table of short words (`fst.pretokens.short_words`). No word of this table has the key of a
+    pre-token of more than 7 bytes, or of an item of another kind: the highest byte of this key is at least 8.
+    """
+    length = at_most(length, U8)
+    return word_at(text, begin) & ALL >> U64 - (length << U3) | length << LENGTH_SHIFT
 
 
 @part
-def look_up(text, pretokens, slots, count, table, scratch, pending):
-    """Look up pre-tokens.
+def find_short(text, pretokens, count, table, scratch, pending):
+    """Look up pre-tokens in the table of short words; write the id of each to its place in `scratch`.
 
     Returns:
-        The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before the pre-token | index of the pre-token
-        << 32``.
+        The number of items in `pending`: the index of each pre-token that is not found.
     """
-    words, key_masks = table.words, table.key_masks
-    place = waiting = U0
-    for index in range(count):
-        begin, _, length = bounds_of(pretokens, np.uint64(index))
-        slot = slots[index]
-        value = words[slot + U3]
-        found = (value >> HALF == length) & is_key(text, begin, key_masks, mask_for(length), words, slot)
-        scratch[place] = np.int32(value & LOW_HALF)
-        pending[waiting] = place | np.uint64(index) << HALF
-        place += np.uint64(found)
-        waiting += np.uint64(not found)
-    return place, waiting
+    words, shift, left, item = table.short_words, table.params[SHORT_SHIFT], U0, np.uint64(pretokens[0])
+    for number in range(count):
+        index = np.uint64(number)
+        following = np.uint64(pretokens[index + U1])
+        key = short_key(text, item & PLACE, (following & PLACE) - item)
+        slot = key * FACTOR >> shift << U1
+        scratch[index] = np.int32(words[slot + U1])
+        pending[left] = index
+        left += np.uint64(words[slot] != key)
+        item = following
+    return left
 
 
 @part
@@ -83,8 +88,54 @@ def without_dropped(pretokens, pending, waiting):
     left = U0
     for item in range(waiting):
         pending[left] = pending[item]
-        left += np.uint64(np.uint64(pretokens[pending[item] >> HALF]) >> KIND << KIND != DROPPED)
+        left += np.uint64(np.uint64(pretokens[pending[item]]) >> KIND << KIND != DROPPED)
     return left
+
+
+@part
+def find_slots(text, pretokens, pending, waiting, table, slots):
+    """Compute the slot of each pending pre-token in the table of words, and prefetch it."""
+    words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
+    highest = np.uint64(len(words) >> 2) - U1
+    bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
+    for item in range(waiting):
+        begin, _, length = bounds_of(pretokens, pending[item])
+        hashed = hash_of(text, begin, key_masks, mask_for(length))
+        slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
+        prefetch(words, slot)
+        slots[item] = slot
+
+
+@part
+def look_up(text, pretokens, slots, table, scratch, pending, waiting):
+    """Look up the pending pre-tokens in the table of words.
+
+    Returns:
+        The number of items in `pending`, ``place in scratch | index of the pre-token << 32`` for each pre-token that is not found.
+    """
+    words, key_masks, left = table.words, table.key_masks, U0
+    for item in range(waiting):
+        index, slot = pending[item], slots[item]
+        begin, _, length = bounds_of(pretokens, index)
+        value = words[slot + U3]
+        found = (value >> HALF == length) & is_key(text, begin, key_masks, mask_for(length), words, slot)
+        scratch[index] = np.int32(value & LOW_HALF)
+        pending[left] = index | index << HALF
+        left += np.uint64(not found)
+    return left
+
+
+@part
+def close_gaps(pretokens, count, scratch, pending, waiting, places):
+    """Remove the places of dropped pre-tokens from `scratch`; return the new number of places."""
+    place = U0
+    for index in range(count):
+        scratch[place], places[index] = scratch[index], place
+        place += np.uint64(np.uint64(pretokens[index]) >> KIND << KIND != DROPPED)
+    for item in range(waiting):
+        index = pending[item] >> HALF
+        pending[item] = places[index] | index << HALF
+    return place
 
 
 @part
@@ -110,14 +161,22 @@ def mark_long(text, pretokens, pending, waiting, long_pretokens, shortest):
 
 @inlined
 def find_words(text, count, table, work):
-    """Look up the pre-tokens of a round, remove dropped pre-tokens from `pending`, and mark long tokens; return the result of `look_up`."""
-    pretokens, slots, pending = work.pretokens, work.slots, work.pending
+    """Look up the pre-tokens of a round, and mark long tokens. Dropped pre-tokens have no place in `scratch`, and are not pending.
+
+    Returns:
+        The number of places in `scratch`: the ids of pre-tokens in order, and an unused place for each pending pre-token; and the number of
+        items in `pending`, see `look_up`.
+    """
+    pretokens, slots, pending, scratch, written = work.pretokens, work.slots, work.pending, work.scratch, np.uint64(count)
     if len(table.drops):
         mark_dropped(text, pretokens, count, table)
-    find_slots(text, pretokens, count, table, slots)
-    written, waiting = look_up(text, pretokens, slots, count, table, work.scratch, pending)
+    waiting = find_short(text, pretokens, count, table, scratch, pending)
     if len(table.drops):
         waiting = without_dropped(pretokens, pending, waiting)
+    find_slots(text, pretokens, pending, waiting, table, slots)
+    waiting = look_up(text, pretokens, slots, table, scratch, pending, waiting)
+    if len(table.drops):
+        written = close_gaps(pretokens, count, scratch, pending, waiting, slots)
     if len(table.long_pretokens.nodes) > 1:
         mark_long(text, pretokens, pending, waiting, table.long_pretokens, table.params[SHORTEST_LONG])
     return written, waiting

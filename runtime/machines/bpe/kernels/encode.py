@@ -151,7 +151,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         slice_, kind = slices[item], np.uint64(pretokens[index]) >> KIND << KIND
         at = copy(scratch, begin, gap, ids, at)
-        begin = gap
+        begin = gap + U1
         if slice_ or kind == ROW_END:
             out = slice_ >> OUT & FIELD
             _, end, _ = bounds_of(pretokens, index)

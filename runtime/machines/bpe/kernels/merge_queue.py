@@ -218,7 +218,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last, _ = bounds_of(pretokens, index)
         at = copy(scratch, begin, gap, ids, at)
-        begin = gap
+        begin = gap + U1
         if kind == U0:
             at = merge(text, first, last, table, ids, at)
         elif kind == LONG:

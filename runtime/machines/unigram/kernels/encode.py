@@ -250,7 +250,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         at = copy(scratch, begin, gap, ids, at)
         if kind == U0:
             add_words(text, pretokens, following, begin, gap, table, work, ids, at)
-        begin, following = gap, index + U1
+        begin, following = gap + U1, index + U1
         if kind == U0:
             before = at
             if read_together(length, ends.widest[0], ends.stride[0]):

@@ -69,7 +69,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, o
         first, last, _ = bounds_of(pretokens, index)
         run = NO_RUN if begin < gap else run
         at = copy(scratch, begin, gap, ids, at)
-        begin, before = gap, at
+        begin, before = gap + U1, at
         value = token_of(text, first, last, table.trie) if kind == U0 else U0
         if kind != U0:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
