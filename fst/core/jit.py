@@ -7,6 +7,7 @@ lacks one of them, kernels use only the public alternatives:
 part                saving                                         public alternative
 =================== ============================================== =========================================================
 compile options     reference counts and unused wrappers           ``njit`` without them
+passes              two fifths of the time to compile              numba's own pipeline
 kept kernels        compilation, in read-only and stale folders    numba's own cache
 compiled code       numba's dispatch on the types of arguments     calls of the dispatcher
 borrowed arrays     six of the eight fields of every array         numba's arrays
@@ -48,6 +49,29 @@ INLINED: dict[str, Any] = {**PART, "forceinline": True}
 # dispatcher.
 PRIVATE: dict[str, list[str]] = {
     "compile options": [f"numba.core.cpu:CPUTargetOptions.{option}" for option in INLINED],
+    "passes": [
+        "numba._dynfunc:make_function",
+        "numba.core.analysis:compute_cfg_from_blocks",
+        "numba.core.codegen:CPUCodegen._module_pass_manager",
+        "numba.core.codegen:JITCodeLibrary._finalize_final_module",
+        "numba.core.codegen:JITCodeLibrary._optimize_final_module",
+        "numba.core.compiler:CompilerBase.define_pipelines",
+        "numba.core.compiler_machinery:PassManager",
+        "numba.core.compiler_machinery:register_pass",
+        "numba.core.cpu:CPUContext.insert_user_function",
+        "numba.core.lowering:Lower._find_singly_assigned_variable",
+        "numba.core.typed_passes:NativeLowering",
+        "numba.core.typed_passes:NoPythonBackend",
+        "numba.core.typed_passes:NopythonTypeInference",
+        "numba.core.typed_passes:PreLowerStripPhis",
+        "numba.core.untyped_passes:DeadBranchPrune",
+        "numba.core.untyped_passes:FixupArgs",
+        "numba.core.untyped_passes:GenericRewrites",
+        "numba.core.untyped_passes:IRProcessing",
+        "numba.core.untyped_passes:ReconstructSSA",
+        "numba.core.untyped_passes:RewriteSemanticConstants",
+        "numba.core.untyped_passes:TranslateByteCode",
+    ],
     "kept kernels": [
         "numba.core.caching:FunctionCache.load_overload",
         "numba.core.caching:FunctionCache.save_overload",
@@ -62,13 +86,16 @@ PRIVATE: dict[str, list[str]] = {
     ],
     "compiled code": ["numba.core.compiler:CompileResult.entry_point", "numba.core.dispatcher:Dispatcher.compile"],
     "borrowed arrays": [
+        "numba.core.base:BaseContext.enable_boundscheck",
+        "numba.core.base:BaseContext.get_function",
+        "numba.core.base:BaseContext.get_getattr",
+        "numba.core.base:BaseContext.pack_value",
+        "numba.core.base:BaseContext.unpack_value",
+        "numba.core.cgutils:create_struct_proxy",
+        "numba.core.cgutils:do_boundscheck",
+        "numba.core.cgutils:pack_array",
+        "numba.core.cgutils:unpack_tuple",
         "numba.core.datamodel.registry:default_manager",
-        "numba.core.datamodel.models:ArrayModel.as_argument",
-        "numba.core.datamodel.models:ArrayModel.from_argument",
-        "numba.core.datamodel.models:ArrayModel.get",
-        "numba.core.datamodel.models:ArrayModel.get_argument_type",
-        "numba.core.datamodel.models:ArrayModel.get_field_position",
-        "numba.core.datamodel.models:ArrayModel.get_model",
         "numba.core.types:BaseTuple.from_types",
         "numba.np.numpy_support:as_dtype",
     ],
@@ -112,23 +139,26 @@ def object_kernel(function: Function) -> Function:
 
 
 def part(function: Function) -> Function:
-    """Compile a function that only kernels call."""
+    """Compile a function that only kernels call, as a part of each of these kernels."""
     return _jitted(function, PART)
 
 
 def inlined(function: Function) -> Function:
     """Compile a function inline, as part of each kernel that calls it."""
-    return _jitted(function, INLINED, kept=False)
+    return _jitted(function, INLINED)
 
 
-def _jitted(function: Function, private: dict[str, Any], kept: bool = True, **public: Any) -> Function:
+def _jitted(function: Function, private: dict[str, Any], **public: Any) -> Function:
     from numba import njit
 
     compile_: Any = njit
     if not has_private_parts():
         return _publicly_jitted(function, **public)
-    compiled: Function = compile_(**private, **public)(function)
-    if kept and compiled is not function:  # NUMBA_DISABLE_JIT is not set
+    from fst.core.passes import KernelCompiler, PartCompiler
+
+    is_kernel = private is SETTINGS
+    compiled: Function = compile_(pipeline_class=KernelCompiler if is_kernel else PartCompiler, **private, **public)(function)
+    if is_kernel and compiled is not function:  # NUMBA_DISABLE_JIT is not set
         from fst.core.kernel_cache import keep
 
         keep(compiled)

@@ -29,7 +29,7 @@ from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from fst.core import borrowed, cache_folder
+from fst.core import borrowed, cache_folder, passes
 from fst.core.cache_folder import is_safe
 
 try:
@@ -156,10 +156,11 @@ def _described(kind: Any) -> str:
 def digest_of_sources(path: str) -> bytes:
     """The digest of all sources that affect the compilation of a kernel in a file.
 
-    The sources are the file, all modules of this package that it imports, directly or indirectly, and `fst.core.borrowed`.
+    The sources are the file, all modules of this package that it imports, directly or indirectly, and the modules of `fst.core` that
+    compile it.
     """
     digests: dict[str, bytes] = {}
-    pending = {path, str(borrowed.__file__)}
+    pending = {path, str(borrowed.__file__), str(passes.__file__)}
     while pending:
         source = pending.pop()
         digests[source], imported = _source(source)

@@ -86,7 +86,7 @@ LARGE = {"runtime"}
 EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these modules may import every unit
 ONLY_IN = {
     "numba": {
-        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "objects", "prepared")),
+        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "objects", "passes", "prepared")),
         *(f"runtime/kernels/{name}.py" for name in ("intrinsics", "objects", "plain_intrinsics")),
     },
     "tokenizers": {
