@@ -231,7 +231,7 @@ def memory_to_refuse(path: Path) -> int:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (b'{"format": 4, "kind": "wordpiece"}', "version 4; this version reads 6"),
+        (b'{"format": 4, "kind": "wordpiece"}', "version 4; this version reads 7"),
         (b'{"format": "5"}', "version '5'"),
         (b'{"kind": "wordpiece"}', "version None"),
         (b"{}", "version None"),
@@ -240,15 +240,15 @@ def memory_to_refuse(path: Path) -> int:
         (b"null", "version None"),
         (b"", "'about' is not JSON"),
         (b"{", "'about' is not JSON"),
-        (b'{"format": 6} {}', "'about' is not JSON"),
-        (b'{"format": 6' + b"0" * 5000 + b"}", "'about' is not JSON"),
+        (b'{"format": 7} {}', "'about' is not JSON"),
+        (b'{"format": 7' + b"0" * 5000 + b"}", "'about' is not JSON"),
         (b'{"format": "\xff"}', "'about' is not JSON"),
         (b"[" * 100_000, "'about' is not JSON"),
         (b'{"a":' * 100_000, "'about' is not JSON"),
         (b"[" * 100_000 + b"]" * 100_000, "'about' is not JSON"),
-        (b'{"format": 6}', f"kind is None; this version reads {KNOWN}"),
-        (b'{"format": 6, "kind": "bpx"}', f"kind is 'bpx'; this version reads {KNOWN}"),
-        (b'{"format": 6, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
+        (b'{"format": 7}', f"kind is None; this version reads {KNOWN}"),
+        (b'{"format": 7, "kind": "bpx"}', f"kind is 'bpx'; this version reads {KNOWN}"),
+        (b'{"format": 7, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(header: bytes, message: str, data: bytes, tmp_path: Path) -> None:
