@@ -19,7 +19,10 @@ from support.core.drives import (
 )
 from support.core.interpreted import printed
 from support.core.kernel_files import kernels_in_files
+from support.machines.bpe import ids_of, small
 
+import fst
+from fst.compile.pretokens.splits import GPT2
 from fst.core.jit import SETTINGS
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
@@ -32,6 +35,13 @@ def test_no_index_is_out_of_bounds(half: int) -> None:
     """Every function gives the right ids for any vocabulary, and no index is out of bounds if `numba` checks indices."""
     for seed in (SEEDS if CHECKED else SEEDS[::21])[half::2]:
         drive(seed, 1_000 if seed % 5 else 10_000)
+
+
+def test_rounds_of_long_characters_fit() -> None:
+    """Working arrays are large enough for the bytes of a round with many rows of characters of four bytes."""
+    table = small(GPT2, []).table
+    texts = [f" {chr(0x1F600) * 250}" * 4] * 20
+    assert ids_of(fst.Tokenizer(table).encode_batch(texts)) == [table.run(texts[0])] * 20
 
 
 @pytest.mark.skipif(not CHECKED, reason="for NUMBA_BOUNDSCHECK=1")

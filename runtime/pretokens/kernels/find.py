@@ -178,10 +178,10 @@ def find_together(text, starts, row, at, more, table, work):
     about 64 of them at a time.
     """
     nodes, memo, end = table.specials.nodes, work.memo, np.uint64(table.symbols[table.params[COLUMNS] - U1])
-    rows, count, specials, begin, stop = np.uint64(len(starts)) - U1, ORIGIN, U0, at, at
+    rows, count, specials, first_at, begin, stop = np.uint64(len(starts)) - U1, ORIGIN, U0, at, at, at
     goes_on = is_open = is_cut = is_stuck = False
     work.text_symbols[:ORIGIN] = end + U1
-    while row < rows and count < ORIGIN + CHUNK and not is_cut:
+    while row < rows and count < ORIGIN + CHUNK and at - first_at < CHUNK and not is_cut:
         stop, goes_on, begin = np.uint64(starts[row + U1]), more and row + U1 == rows, at
         first = count
         count, at, node, is_open = read_symbols(text, at, min(stop, at + CHUNK), stop, goes_on, table, work, count)
