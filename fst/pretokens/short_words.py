@@ -25,7 +25,8 @@ def short_words(words: Array) -> Array:
     sizes = values >> half
     chosen = np.flatnonzero((sizes > 0) & (sizes <= SHORT)).astype(np.uint64)
     in_order = np.sort(values[chosen] << half | chosen)[::-1] & np.uint64((1 << 32) - 1)  # the lowest id is the last
-    keys = words[0::4][in_order] | sizes[in_order] << np.uint64(LENGTH_SHIFT)
+    own_bytes = (np.uint64(1) << np.uint64(8) * sizes[in_order]) - np.uint64(1)  # a damaged table may have more bytes in a key
+    keys = words[0::4][in_order] & own_bytes | sizes[in_order] << np.uint64(LENGTH_SHIFT)
     table = np.zeros((1 << min(max(len(keys).bit_length(), 1), MOST_BITS), 2), np.uint64)
     slots = keys * np.uint64(MULTIPLIERS[0]) >> np.uint64(shift_of(table))
     table[slots, 0], table[slots, 1] = keys, values[in_order] & np.uint64((1 << 32) - 1)

@@ -30,3 +30,11 @@ def test_lowest_id() -> None:
             expected[key * MULTIPLIERS[0] % (1 << 64) >> shift_of(found)] = key, number
     assert len(found) <= 1 << MOST_BITS
     assert np.array_equal(found, expected)
+
+
+def test_bytes_after_a_word_are_no_part_of_its_key() -> None:
+    """A key has only the bytes of its word, whatever else a slot of a damaged table contains, so that no other item has this key."""
+    table = table_of({b"ab": 1, b"abcdefg": 2})
+    damaged = table.copy()
+    damaged[0::4] |= np.uint64(0xFF << 56)
+    assert np.array_equal(short_words(damaged), short_words(table))
