@@ -24,7 +24,6 @@ from fst.tables.proof import need
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit is set if a pre-token begins or may begin there
 AROUND = 2  # number of symbols that belong to no class: one for the position after a text, and one for the position before it
 MAX_WINDOW = 20  # maximum number of bits of a window; of the 1 MiB of decisions, the few that a text uses fit into a core's own cache
-WIDEST = 6  # maximum number of symbols of a window
 
 SYMBOLS_IN_PRODUCT = 5  # number of symbols that products read: three before the position, the position's own symbol, and the next one
 BEFORE_POSITION = 3

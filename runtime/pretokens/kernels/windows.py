@@ -12,7 +12,6 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.pretokens.arguments import BEGIN, READS_THREE, WINDOW_BITS, WINDOW_MASK
 from fst.pretokens.boundaries import BEFORE_POSITION
-from fst.pretokens.boundaries import WIDEST as WIDEST_WINDOW
 from fst.runtime.kernels.constants import U0, U1, U2, U8, U64
 from fst.runtime.kernels.intrinsics import decide, decide_by_three, ones, trailing_zeros
 from fst.runtime.kernels.tries import reset
@@ -20,7 +19,7 @@ from fst.runtime.pretokens.kernels.symbols import NOT_PLAIN, ORIGIN, read_other
 from fst.text.splitter import COLUMNS
 
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
-LEFT, WIDEST = np.uint64(BEFORE_POSITION), np.uint64(WIDEST_WINDOW)
+LEFT = np.uint64(BEFORE_POSITION)
 UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit for undecided windows, in a decision and in a begin
 
 
@@ -51,11 +50,17 @@ def note_all(found, doubtful, first, places, begins, count):
 
 @part
 def window_of(index, table, symbols):
-    """Compute the window that decides about a character; `index` is that of its symbol."""
-    bits, window = table.params[WINDOW_BITS], U0
-    for place in range(WIDEST):
-        window = window << bits | np.uint64(symbols[index + U2 + np.uint64(place) - WIDEST])
-    return window & table.params[WINDOW_MASK]
+    """Compute the window that decides about a character; `index` is that of its symbol. Only BEGIN precedes BEGIN in a window, although a
+    kernel has read other texts before.
+    """
+    bits, mask, begin = table.params[WINDOW_BITS], table.params[WINDOW_MASK], np.uint64(table.symbols[table.params[COLUMNS]])
+    window, shift, at, symbol = U0, U0, index + U1, U0
+    while mask >> shift:
+        symbol = begin if symbol == begin else np.uint64(symbols[at])
+        window |= symbol << shift
+        shift += bits
+        at -= U1
+    return window
 
 
 @part

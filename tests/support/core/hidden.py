@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core.dispatcher import Dispatcher
 
@@ -64,9 +64,15 @@ def _hide_in_class(owner: Any, attribute: str) -> None:
 
 
 def _hide_in_module(module: ModuleType, attribute: str) -> None:
+    if attributes := vars(type(module)).get("hidden"):
+        attributes.add(attribute)
+        return
+
     class Hiding(type(module)):  # type: ignore[misc]
+        hidden: ClassVar[set[str]] = {attribute}
+
         def __getattribute__(self, name: str) -> Any:
-            if name == attribute and is_hidden():
+            if name in Hiding.hidden and is_hidden():
                 raise AttributeError(name)
             return super().__getattribute__(name)
 
