@@ -181,11 +181,12 @@ def _publicly_jitted(function: Function, **public: Any) -> Function:
 @cache
 def has_private_parts() -> bool:
     """Whether the installed numba has all parts in `PRIVATE`. If parts are missing, a warning names them."""
-    import numba
+    with _first_call:  # else a process that is forked meanwhile would inherit numba's locks
+        import numba
 
-    make: Any = numba.njit
-    dispatcher = make(lambda: None)
-    missing = [name for names in PRIVATE.values() for name in names if not _exists(name)]
+        make: Any = numba.njit
+        dispatcher = make(lambda: None)
+        missing = [name for names in PRIVATE.values() for name in names if not _exists(name)]
     if hasattr(dispatcher, "py_func"):  # NUMBA_DISABLE_JIT is not set
         missing += [name for name in OF_DISPATCHERS if not hasattr(dispatcher, name)]
     if missing:

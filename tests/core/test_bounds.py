@@ -24,9 +24,12 @@ from support.machines.bpe import ids_of, small
 import fst
 from fst.compile.pretokens.splits import GPT2
 from fst.core.jit import SETTINGS
+from fst.runtime.pretokens.kernels import find
+from fst.runtime.text.kernels import stops, unchanged
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = range(42)  # three of each kind of vocabulary, with and without chunks
+ONE_BY_ONE = (find, stops, unchanged)  # modules with other code for processors without AVX2
 RARE = (41, 5, 7, 36, 3, 2, 15, 38, 19, 12, 37)  # these seeds together run every kernel, unless the draws change
 
 
@@ -67,7 +70,9 @@ def trace() -> None:
         missing.discard((frame.f_code.co_filename, frame.f_code.co_name))
 
     threading.settrace(watch)
-    for seed in (*RARE, *SEEDS):
+    for number, seed in enumerate((*RARE, *SEEDS)):
+        for module in ONE_BY_ONE:
+            vars(module)["AT_ONCE"] = number % 2 == 0
         sys.settrace(watch)
         drive(seed, 40)
         sys.settrace(None)
