@@ -42,6 +42,7 @@ from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.keywords.kernels import search as keyword_kernels
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
+from fst.runtime.machines.wordpiece.normalizer import lacks_units
 from fst.runtime.pretokens.kernels import find
 from fst.runtime.text.kernels import search
 from fst.tables import kernel_call
@@ -297,6 +298,14 @@ def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -
         drive_streams(changed, mixed, draw)
 
 
+def drive_units(texts: list[str]) -> None:
+    """Search texts for a unit."""
+    units, text = np.zeros(1 << 16, np.bool_), "".join(texts)
+    units[ord("b")] = True
+    data = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
+    assert lacks_units.call(data, np.array([0, len(data)]), units) == ("b" not in text)
+
+
 def drive_sums(draw: random.Random, texts: list[str]) -> None:
     """Sum Unigram scores over entire texts, also beyond the limit of sums, and check that every method returns the same ids."""
     listed = {word: draw.choice((1, 1, 3_000, 60_000)) * -draw.random() * len(word) for word in draw.sample(WORDS, 30) if word}
@@ -488,6 +497,7 @@ def drive(seed: int, size: int) -> None:
         for use in (drive_batches, drive_dropout, drive_sampling, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
             use(tok, texts, draw)
         drive_charsmaps(tok, texts, draw)
+        drive_units(texts)
         drive_sums(draw, texts)
         drive_words(draw, texts)
         drive_trainers(random.Random(seed), texts, patch)
