@@ -111,7 +111,7 @@ class Work(NamedTuple):
         scratch: int32[capacity], the id of each pre-token, and an unused place for each pending pre-token.
         special_ids: int32[capacity], the ids of the special tokens of a round.
         active: uint64[2 * capacity], the pre-tokens that are read together, or their segments, see
-            `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.pretokens.kernels.segments`.
+            `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.machines.unigram.kernels.segments`.
         tokens: uint32[2 * capacity], the states or tokens at the bytes of these pre-tokens.
         longer: uint64[LONGEST + 2], for sorting these segments; zeros between rounds.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the

@@ -18,11 +18,11 @@ from fst.machines.unigram.viterbi_kernels import node_size
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
 from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
+from fst.runtime.machines.unigram.kernels.segments import read_together
 from fst.runtime.machines.unigram.kernels.viterbi import BLOCK, NODE, SIZE, find_nodes, nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.look_up import bounds_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
-from fst.runtime.pretokens.kernels.segments import read_together
 from fst.runtime.text.kernels.stretches import start_before
 from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 

@@ -24,7 +24,7 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.unicode import CONTINUATION
 from fst.runtime.kernels.utf_8 import LOW_6
-from fst.runtime.pretokens.kernels.segments import sort_pretokens
+from fst.runtime.machines.unigram.kernels.segments import sort_pretokens
 from fst.runtime.text.kernels.stretches import start_before
 
 BLOCK = np.uint64(aho_corasick.BLOCK)
