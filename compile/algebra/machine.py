@@ -1,0 +1,181 @@
+"""The public transducer: the arc table with its operations as methods and operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from fst.compile.algebra import build, paths, rational, relabel
+from fst.compile.algebra.arcs import Arcs, Unit
+from fst.compile.algebra.build import Arc, Entry
+from fst.compile.algebra.symbols import labels_of, text_of
+from fst.compile.sources import att
+
+
+class Fst(Arcs):
+    """A weighted finite-state transducer: an immutable table of arcs, with the operations of the algebra.
+
+    A machine without outputs of its own is an acceptor: each arc writes what it reads. Labels below 0x110000 are code points (or bytes, if
+    `unit` is "utf-8"), label 0 is ε, and label ``0x110000 + k`` is ``symbols[k]``, a symbol of several characters such as ``<n>``. Weights
+    are tropical: they are added along a path, and the best path has the smallest sum.
+
+    Attributes:
+        row_start: int64[states + 1]; the arcs of state q are ``row_start[q]`` to ``row_start[q + 1]``, exclusive, sorted by `ilabel`.
+        ilabel: int32[arcs], the label that each arc reads.
+        olabel: int32[arcs], the label that each arc writes.
+        target: int32[arcs], the state after each arc.
+        weight: float32[arcs]; None: all weights are 0.
+        final: float32[states], the weight of ending in each state; infinity: not final.
+        start: the first state; -1 if there are no states.
+        symbols: the symbols of several characters.
+        unit: "character" or "utf-8".
+
+    Examples:
+        >>> plural = Fst.from_strings([("cat", "cats"), ("mouse", "mice")])
+        >>> list(plural.paths())
+        [('cat', 'cats', 0.0), ('mouse', 'mice', 0.0)]
+        >>> list(plural.invert().project("input").paths())
+        [('cats', 'cats', 0.0), ('mice', 'mice', 0.0)]
+    """
+
+    @classmethod
+    def of(cls, arcs: Arcs) -> Fst:
+        """The public machine with the arrays of a table."""
+        machine = object.__new__(cls)
+        machine.__dict__.update(arcs.__dict__)
+        return machine
+
+    @classmethod
+    def from_arcs(
+        cls, arcs: Iterable[Arc], final: Mapping[int, float] | Iterable[int], start: int = 0, unit: Unit = "character"
+    ) -> Fst:
+        """Make a machine from its arcs.
+
+        Args:
+            arcs: (source, target, input, output) or (source, target, input, output, weight). A label is a number, or a string: one
+                character, a symbol of several characters, or "" for ε.
+            final: the final states, or their weights.
+            start: the first state.
+            unit: the meaning of numbers below 0x110000: code points, or bytes of UTF-8.
+
+        Raises:
+            VocabularyError: a state is negative or far above the number of states, or a weight is not a number.
+
+        Examples:
+            >>> list(Fst.from_arcs([(0, 1, "a", "<b>"), (1, 1, "c", "", 0.5)], final={1: 1}).paths(2))
+            [('a', '<b>', 1.0), ('ac', '<b>', 1.5)]
+        """
+        return cls.of(build.from_arcs(arcs, final, start, unit))
+
+    @classmethod
+    def from_strings(cls, entries: Iterable[Entry], symbols: Iterable[str] = (), unit: Unit = "character") -> Fst:
+        """Make a tree of strings. Of equal entries, the smallest weight is kept.
+
+        Args:
+            entries: strings, which are copied; (input, output); or (input, output, weight).
+            symbols: strings that are one label each, such as ``<n>``; the longest is read first.
+            unit: "character", or "utf-8": one label a byte.
+
+        Raises:
+            VocabularyError: an entry has another form, or contains U+0000.
+
+        Examples:
+            >>> list(Fst.from_strings(["cat", ("dog", "DOG", 0.5)]).paths())
+            [('cat', 'cat', 0.0), ('dog', 'DOG', 0.5)]
+        """
+        return cls.of(build.from_strings(entries, symbols, unit))
+
+    def __repr__(self) -> str:
+        kind = "acceptor" if self.is_acceptor else "transducer"
+        return f"<Fst: {'weighted ' * self.is_weighted}{kind}, {self.states:,} states, {self.arcs:,} arcs>"
+
+    def labels_of(self, text: str) -> list[int]:
+        """Split a text into labels of this machine. Where several symbols match, the longest is read."""
+        return labels_of(text, self.symbols, self.unit)
+
+    def text_of(self, labels: Iterable[int]) -> str:
+        """Join labels of this machine into a text."""
+        return text_of(labels, self.symbols, self.unit)
+
+    def paths(self, limit: int = 100) -> Iterator[tuple[str, str, float]]:
+        """Yield distinct pairs of input and output with their smallest weights, the smallest weight first. For small machines.
+
+        Args:
+            limit: the maximum number of pairs.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight, or the search takes too long.
+        """
+        for read, written, weight in paths.paths(self, limit):
+            yield self.text_of(read), self.text_of(written), weight
+
+    def invert(self) -> Fst:
+        """Exchange input and output."""
+        return Fst.of(relabel.invert(self))
+
+    def project(self, side: Literal["input", "output"]) -> Fst:
+        """The acceptor of all inputs, or of all outputs.
+
+        Raises:
+            VocabularyError: `side` is not "input" or "output".
+        """
+        return Fst.of(relabel.project(self, side))
+
+    def __or__(self, other: Fst) -> Fst:
+        return Fst.of(rational.union([self, other]))
+
+    def __add__(self, other: Fst) -> Fst:
+        return Fst.of(rational.concatenate(self, other))
+
+    def closure(self, *, plus: bool = False) -> Fst:
+        """The machine of all sequences of paths; with `plus`, of all that have at least one path."""
+        return Fst.of(rational.closure(self, plus=plus))
+
+    def reverse(self) -> Fst:
+        """The machine of all paths read backwards."""
+        return Fst.of(rational.reverse(self))
+
+    def write_att(self, path: str | Path, *, numbers: bool = False) -> None:
+        """Write AT&T text, which `fst.read_att`, foma, HFST and OpenFst read; ε is ``@0@``.
+
+        Args:
+            path: the file.
+            numbers: write labels as decimal numbers, and ε as ``0``.
+
+        Raises:
+            VocabularyError: a symbol is a special name of the format.
+            UnsupportedError: labels are bytes, and `numbers` is False.
+            OSError: the file cannot be written.
+        """
+        att.write(self, Path(path), numbers=numbers)
+
+
+def read_att(path: str | Path, *, numbers: bool = False, unit: Unit = "character") -> Fst:
+    """Read AT&T text, as foma, HFST, OpenFst and lttoolbox write it. Of several sections, the union is returned.
+
+    A symbol of several characters, such as ``<n>``, is one label. ε is ``@0@``, ``@_EPSILON_SYMBOL_@`` or ``<eps>``; in a file without
+    these, it is ``0``.
+
+    Args:
+        path: a file, possibly packed with gzip.
+        numbers: labels are decimal numbers, as OpenFst prints machines without symbol tables.
+        unit: the meaning of numbers below 0x110000: code points, or bytes of UTF-8.
+
+    Raises:
+        VocabularyError: a line is malformed; the message contains its number.
+        UnsupportedError: a label is a wildcard of foma or HFST, such as ``@_IDENTITY_SYMBOL_@``.
+        OSError: the file cannot be read.
+
+    Examples:
+        >>> Fst.from_strings([("cat", "<n>")], symbols=["<n>"]).write_att("cat.att")
+        >>> list(read_att("cat.att").paths())
+        [('cat', '<n>', 0.0)]
+    """
+    sections = read_att_sections(path, numbers=numbers, unit=unit)
+    return sections[0] if len(sections) == 1 else Fst.of(rational.union(sections))
+
+
+def read_att_sections(path: str | Path, *, numbers: bool = False, unit: Unit = "character") -> list[Fst]:
+    """Read AT&T text; return a machine for each section. Arguments and errors are those of `read_att`."""
+    return [Fst.of(arcs) for arcs in att.read_sections(Path(path), numbers=numbers, unit=unit)]

@@ -1,0 +1,223 @@
+"""Read and write AT&T text, the exchange format of foma, HFST, OpenFst and lttoolbox.
+
+A line is an arc (source, target, input, output, weight) or a final state (state, weight), and weights of 0 may be missing. The first state
+named is the start. lttoolbox separates several machines by lines ``--``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from math import inf, isnan
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.compile.algebra.arcs import EPSILON, Arcs, Unit, make
+from fst.compile.algebra.symbols import Symbols, text_of
+from fst.compile.files import read_text
+from fst.errors import UnsupportedError, VocabularyError, quoted
+
+SECTION = "--"
+EPSILONS = ("@0@", "@_EPSILON_SYMBOL_@", "<eps>")
+ESCAPES = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n", "@_CARRIAGE_RETURN_@": "\r", "@_COLON_@": ":"}
+WILDCARDS = ("@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@", "@_DEFAULT_SYMBOL_@")
+ZERO = "0"  # ε; but a digit in files that contain one of `EPSILONS`
+
+
+class _Columns(NamedTuple):
+    """Numbers and labels of one section."""
+
+    source: list[int]
+    target: list[int]
+    read: list[int]
+    write: list[int]
+    weight: list[float] | None
+    ends: list[int]
+    end_weights: list[float]
+
+
+def read_sections(path: Path, *, numbers: bool = False, unit: Unit = "character") -> list[Arcs]:
+    """The machines of a file, one for each section.
+
+    Args:
+        path: a file, possibly packed with gzip.
+        numbers: labels are decimal numbers, as OpenFst prints machines without symbol tables.
+        unit: the meaning of numbers below 0x110000.
+
+    Raises:
+        VocabularyError: a line is malformed; the message contains its number.
+        UnsupportedError: a label is a wildcard of foma or HFST.
+        OSError: the file cannot be read.
+    """
+    rows = _rows(read_text(path))
+    label, symbols = _labels(rows, numbers, unit)
+    breaks = [-1, *(at for at, row in enumerate(rows) if row == [SECTION]), len(rows)]
+    sections = []
+    for before, after in pairwise(breaks):
+        section = [row for row in rows[before + 1 : after] if row]
+        try:
+            sections.append((_columns(section, label), int(section[0][0]) if section else None))
+        except (ValueError, KeyError, IndexError):
+            raise _fault(path, rows, before + 1, after, label) from None
+    return [_machine(columns, start, symbols.names, unit) for columns, start in sections]
+
+
+def _rows(text: str) -> list[list[str]]:
+    r"""The columns of each line. Columns end at tabs or, in a file without tabs, at spaces; a line ends only at "\n" or "\r\n"."""
+    lines = text.split("\n")
+    separator = "\t" if "\t" in text else None
+    rows = [line.rstrip("\r").split(separator) for line in lines]
+    return [[] if row == [""] else row for row in rows]
+
+
+def _labels(rows: Sequence[Sequence[str]], numbers: bool, unit: Unit) -> tuple[dict[str, int], Symbols]:
+    """The label of each name in the columns of labels."""
+    symbols = Symbols(unit=unit)
+    names = dict.fromkeys(chain.from_iterable(row[2:4] for row in rows if len(row) > 2))
+    if numbers:
+        return {name: int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 10}, symbols
+    epsilons = {*EPSILONS} if names.keys() & {*EPSILONS} else {*EPSILONS, ZERO}
+    found = {}
+    for name in names:
+        if name in WILDCARDS:
+            raise UnsupportedError(f"the label {name} stands for characters without names; expand it before you write the file")
+        found[name] = EPSILON if name in epsilons else symbols.label(ESCAPES.get(name, name))
+    return found, symbols
+
+
+def _columns(rows: Sequence[Sequence[str]], label: dict[str, int]) -> _Columns:
+    """The numbers of the lines; a ValueError, KeyError or IndexError if a line is malformed."""
+    lengths = {*map(len, rows)}
+    if not lengths <= {1, 2, 3, 4, 5} or {3, 5} <= lengths:
+        raise ValueError
+    acceptor = 3 in lengths
+    arcs = [row for row in rows if len(row) > 2]
+    ends = [row for row in rows if len(row) <= 2]
+    write = 2 if acceptor else 3
+    weighted = any(len(row) > write + 1 for row in arcs)
+    return _Columns(
+        [*map(_state, (row[0] for row in arcs))],
+        [*map(_state, (row[1] for row in arcs))],
+        [label[row[2]] for row in arcs],
+        [label[row[write]] for row in arcs],
+        [_weight(row[write + 1]) if len(row) > write + 1 else 0.0 for row in arcs] if weighted else None,
+        [*map(_state, (row[0] for row in ends))],
+        [_weight(row[1]) if len(row) > 1 else 0.0 for row in ends],
+    )
+
+
+def _state(text: str) -> int:
+    if not _is_number(text):
+        raise ValueError
+    return int(text)
+
+
+def _weight(text: str) -> float:
+    weight = float(text)
+    if isnan(weight) or weight == -inf:
+        raise ValueError
+    return weight
+
+
+def _machine(columns: _Columns, start: int | None, symbols: tuple[str, ...], unit: Unit) -> Arcs:
+    """The machine of a section. Where the states of a file have gaps in their numbers, they are numbered again, in the same order."""
+    named = np.array([*columns.source, *columns.target, *columns.ends], np.int64)
+    states, numbers = np.unique(named, return_inverse=True)
+    source, target, ends = np.split(numbers, [len(columns.source), 2 * len(columns.source)])
+    final = np.full(len(states), np.inf, np.float32)
+    final[ends] = columns.end_weights
+    first = -1 if start is None else int(np.searchsorted(states, start))
+    return make(source, columns.read, columns.write, target, columns.weight, final, first, symbols, unit)
+
+
+def _fault(path: Path, rows: Sequence[Sequence[str]], first: int, end: int, label: dict[str, int]) -> VocabularyError:
+    """The error for the first malformed line of a section."""
+    write = 2 if any(len(row) == 3 for row in rows[first:end]) else 3
+    for number in range(first, end):
+        problem = _problem(rows[number], label, write) if rows[number] else ""
+        if problem:
+            return VocabularyError(f"{path}, line {number + 1}: {problem}")
+    raise AssertionError(f"{path}: no line is malformed")
+
+
+def _problem(row: Sequence[str], label: dict[str, int], write: int) -> str:
+    """The fault of a line; "" if it has none."""
+    is_arc = len(row) > 2
+    if len(row) > write + 2 or (is_arc and len(row) <= write):
+        return f"the line has {len(row)} columns; expected {write + 1} or {write + 2} for an arc, or 1 or 2 for a final state"
+    for state in row[: 2 if is_arc else 1]:
+        if not _is_number(state):
+            return f"the state is {quoted(state)}; expected a number below 2^63"
+    for name in row[2 : write + 1]:
+        if name not in label:
+            return f"the label is {quoted(name)}; expected a number below 2^30"
+    weights = row[write + 1 :] if is_arc else row[1:]
+    return "".join(f"the weight is {quoted(text)}; expected a number" for text in weights if not _is_weight(text))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
+
+
+def _is_weight(text: str) -> bool:
+    try:
+        _weight(text)
+    except ValueError:
+        return False
+    return True
+
+
+def write(arcs: Arcs, path: Path, *, numbers: bool = False) -> None:
+    """Write a machine as tab-separated text that `read_sections` reads; ε is ``@0@``.
+
+    Args:
+        arcs: the machine.
+        path: the file.
+        numbers: write labels as decimal numbers, ε as ``0``.
+
+    Raises:
+        VocabularyError: a symbol is a special name of the format.
+        UnsupportedError: labels are bytes, and `numbers` is False.
+        OSError: the file cannot be written.
+    """
+    names = {label: str(label) for label in _used(arcs)} if numbers else _names(arcs)
+    lines = []
+    for state in sorted(range(arcs.states), key=lambda state: state != arcs.start):
+        if state == arcs.start and not _has_line(arcs, state):
+            lines.append(f"{state}\tInfinity")
+        lines += [
+            f"{state}\t{target}\t{names[read]}\t{names[written]}" + (f"\t{weight:.9g}" if weight else "")
+            for read, written, target, weight in arcs.arcs_of(state)
+        ]
+        if np.isfinite(arcs.final[state]):
+            lines.append(f"{state}\t{arcs.final[state]:.9g}" if arcs.final[state] else f"{state}")
+    if not numbers and ord(ZERO) in names and EPSILON not in names:  # an arc that leads nowhere; without an ε, 0 would be read as ε
+        lines.append(f"{arcs.start}\t{arcs.states}\t{EPSILONS[0]}\t{EPSILONS[0]}")
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+
+
+def _has_line(arcs: Arcs, state: int) -> bool:
+    return bool(np.isfinite(arcs.final[state]) or arcs.row_start[state + 1] > arcs.row_start[state])
+
+
+def _used(arcs: Arcs) -> list[int]:
+    """The labels of a machine."""
+    found: list[int] = np.unique(np.concatenate([arcs.ilabel, arcs.olabel])).tolist()
+    return found
+
+
+def _names(arcs: Arcs) -> dict[int, str]:
+    """The name of each label in the format."""
+    if arcs.unit != "character":
+        raise UnsupportedError("labels are bytes, which AT&T text has no names for; write numbers")
+    escapes = {char: name for name, char in ESCAPES.items() if name != "@_COLON_@"}
+    names = {}
+    for label in _used(arcs):
+        name = text_of([label], arcs.symbols)
+        if name in (*EPSILONS, *ESCAPES, *WILDCARDS) or (len(name) > 1 and set(name) & {*escapes}):
+            raise VocabularyError(f"the symbol {quoted(name)} cannot be written as AT&T text; expected another name")
+        names[label] = escapes.get(name, name) or EPSILONS[0]
+    return names

@@ -1,0 +1,139 @@
+"""AT&T text: what is read, what is written, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.shared_data import SHARED, needs_shared
+
+from fst.compile.algebra.machine import Fst, read_att, read_att_sections
+from fst.errors import FstError, UnsupportedError, VocabularyError
+
+MORPHOLOGY = SHARED / "oracles" / "morphology"
+
+
+def written(folder: Path, text: str) -> Path:
+    """A file with the given text."""
+    path = folder / "machine.att"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("0\t1\ta\tb\n1\n", [("a", "b", 0.0)]),
+        ("0\t1\ta\tb\t0.5\n1\t1.5\n", [("a", "b", 2.0)]),
+        ("0 1 a b\n1 2\n", [("a", "b", 2.0)]),
+        ("0\t1\ta\n1\n", [("a", "a", 0.0)]),
+        ("0\t1\ta\t0.5\n0\t1\tb\n1\n", [("b", "b", 0.0), ("a", "a", 0.5)]),
+        ("7\t2\ta\t0\n2\n", [("a", "", 0.0)]),
+        ("7\t2\t0\t@0@\n2\n", [("0", "", 0.0)]),
+        ("0\t1\t@_EPSILON_SYMBOL_@\t<eps>\n1\n", [("", "", 0.0)]),
+        ("0\t1\t@_SPACE_@\t@_TAB_@\n1\n", [(" ", "\t", 0.0)]),
+        ("0\t1\t \t\u2028\r\n1\r\n", [(" ", "\u2028", 0.0)]),
+        ("0\t1\t<n>\tab\n1\n", [("<n>", "ab", 0.0)]),
+        ("0\t1\ta\tb\tInfinity\n0\t1\ta\tc\n1\n", [("a", "c", 0.0)]),
+        ("3\n0\t3\ta\ta\n", [("", "", 0.0)]),
+        ("0\t9000000000\ta\ta\n9000000000\n", [("a", "a", 0.0)]),
+        ("0\t1\ta\ta\n1\n--\n0\n--\n0\t1\tb\tb\n1\n", [("", "", 0.0), ("a", "a", 0.0), ("b", "b", 0.0)]),
+        ("", []),
+    ],
+)
+def test_text_is_read(tmp_path: Path, text: str, paths: list[tuple[str, str, float]]) -> None:
+    """Columns, states, epsilons, escapes, weights and sections have the meaning that the writers of the format give them."""
+    assert sorted(read_att(written(tmp_path, text)).paths()) == sorted(paths)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("0\t1\ta\ta\n1\tx\n", 2, "the weight is 'x'"),
+        ("0\t1\ta\ta\tnan\n", 1, "the weight is 'nan'"),
+        ("0\t1\ta\ta\n\n-1\n", 3, "the state is '-1'"),
+        ("0\t1\ta\ta\t1\t2\n", 1, "the line has 6 columns"),
+        ("0\t1\ta\n0\t1\ta\tb\t2\n", 2, "the line has 5 columns"),
+        ("0\t1\ta\ta\n--\n1\tb\n", 3, "the weight is 'b'"),
+        ("0\t99999999999999999999\ta\ta\n", 1, "the state is '99999999999999999999'"),
+        ("0\t1\t\N{SUPERSCRIPT TWO}\ta\n\N{SUPERSCRIPT TWO}\n", 2, "the state is '²'"),
+    ],
+)
+def test_malformed_line_is_refused(tmp_path: Path, text: str, line: int, found: str) -> None:
+    """The error for a malformed line contains its number, the value and what is expected."""
+    with pytest.raises(VocabularyError, match=rf"machine\.att, line {line}: {found}.*expected"):
+        read_att(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("name", ["@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@"])
+def test_wildcards_are_refused(tmp_path: Path, name: str) -> None:
+    """A label that stands for characters that the file does not name is refused by its name."""
+    with pytest.raises(UnsupportedError, match=name):
+        read_att(written(tmp_path, f"0\t1\t{name}\t{name}\n1\n"))
+
+
+def test_numbers_are_labels(tmp_path: Path) -> None:
+    """With `numbers`, columns of labels are decimal numbers, and others are refused."""
+    machine = read_att(written(tmp_path, "0\t1\t12\t0\n1\n"), numbers=True)
+    assert (machine.ilabel.tolist(), machine.olabel.tolist()) == ([12], [0])
+    with pytest.raises(VocabularyError, match="line 2: the label is 'a'"):
+        read_att(written(tmp_path, "0\t1\t12\t0\n0\t1\ta\t1\n"), numbers=True)
+
+
+def test_packed_file_is_read(tmp_path: Path) -> None:
+    """A file that is packed with gzip is read as the text in it."""
+    (tmp_path / "a.att.gz").write_bytes(gzip.compress(b"0\t1\ta\tb\n1\n"))
+    assert list(read_att(tmp_path / "a.att.gz").paths()) == [("a", "b", 0.0)]
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        Fst.from_strings(["0", (" \t", "\r\n", 0.25), ("<n>", "")], symbols=["<n>"]),
+        Fst.from_strings(["0"]),
+        Fst.from_strings([]),
+        Fst.from_arcs([(0, 1, "a", "b")], final=[0], start=1),
+        Fst.from_arcs([], final={0: 1.5}),
+    ],
+)
+def test_written_machine_is_read_again(tmp_path: Path, machine: Fst) -> None:
+    """A machine that is written and read again has the same paths."""
+    machine.write_att(tmp_path / "a.att")
+    assert list(read_att(tmp_path / "a.att").paths()) == list(machine.paths())
+
+
+def test_special_names_are_not_written(tmp_path: Path) -> None:
+    """A symbol that would be read as ε or a space, and labels that are bytes, are refused."""
+    with pytest.raises(VocabularyError, match="'<eps>' cannot be written"):
+        Fst.from_strings(["<eps>"], symbols=["<eps>"]).write_att(tmp_path / "a.att")
+    with pytest.raises(UnsupportedError, match="bytes"):
+        Fst.from_strings(["é"], unit="utf-8").write_att(tmp_path / "a.att")
+    Fst.from_strings(["é"], unit="utf-8").write_att(tmp_path / "a.att", numbers=True)
+    assert list(read_att(tmp_path / "a.att", numbers=True, unit="utf-8").paths()) == [("é", "é", 0.0)]
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "states", "arcs"),
+    [("eng", 49_389, 91_124), ("hin", 29_348, 69_971), pytest.param("fin", 440_448, 502_423, marks=pytest.mark.slow)],
+)
+def test_morphologies_are_read(name: str, states: int, arcs: int) -> None:
+    """Real files have the states and arcs that their description counts."""
+    machines = read_att_sections(MORPHOLOGY / f"{name}.att.gz")
+    assert sum(machine.states for machine in machines) == states
+    assert sum(machine.arcs for machine in machines) == arcs
+    assert all(np.isfinite(machine.final).any() for machine in machines)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_damaged_text_is_read_or_refused(tmp_path: Path, seed: int) -> None:
+    """A text with random changes is read, or refused with an error of this package."""
+    random = np.random.default_rng(seed)
+    text = [*"0\t1\ta\tb\t0.5\n1\t2\t<n>\t@0@\n2\t1.5\n--\n0\t1\ta\tb\n1\n"]
+    for place in random.integers(len(text), size=3):
+        text[place] = str(random.choice(["\t", "\n", "9", "-", "@", "", " ", "\0", "e"]))
+    with suppress(FstError):
+        read_att(written(tmp_path, "".join(text)))

@@ -1,0 +1,96 @@
+"""The arc table: what is proven, and machines from arcs and strings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fst.compile.algebra.machine import Fst
+from fst.errors import VocabularyError
+
+AB = Fst.from_strings([("ab", "cd", 0.5)])
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("row_start", np.array([0, 2, 1, 2]), "row_start does not ascend"),
+        ("row_start", np.array([0, 1, 2]), r"row_start is int64\[3\]"),
+        ("ilabel", np.array([97, -1], np.int32), "the input label of an arc of state 1 is -1"),
+        ("olabel", np.array([97, 0x110000], np.int32), "the output label of an arc of state 1 is 1114112"),
+        ("target", np.array([1, 3], np.int32), "the target of an arc of state 1 is 3"),
+        ("target", np.array([1, 2]), r"target is int64\[2\]; expected int32"),
+        ("weight", np.array([0, nan], np.float32), "the weight of an arc of state 1 is not a number"),
+        ("final", np.array([inf, -inf, 0], np.float32), "the final weight of state 1 is -inf"),
+        ("start", 3, "the start state is 3"),
+        ("symbols", ("<n>", "<n>"), "symbols has a string twice"),
+        ("unit", "byte", "unit is 'byte'; expected 'character' or 'utf-8'"),
+    ],
+)
+def test_table_is_proven(field: str, value: Any, found: str) -> None:
+    """A table that breaks a rule of its arrays is refused with the name of the array or the state."""
+    with pytest.raises(VocabularyError, match=found):
+        replace(AB, **{field: value})
+
+
+def test_unsorted_arcs_are_refused() -> None:
+    """Arcs that are not sorted by the label that they read are refused."""
+    row = Fst.from_arcs([(0, 0, "a", "b"), (0, 0, "b", "a")], final=[0])
+    with pytest.raises(VocabularyError, match="not sorted"):
+        replace(row, ilabel=row.ilabel[::-1].copy())
+
+
+def test_arrays_are_read_only() -> None:
+    """The arrays of a machine cannot be changed."""
+    with pytest.raises(ValueError, match="read-only"):
+        AB.target[0] = 0
+
+
+def test_arcs_keep_their_order() -> None:
+    """Arcs of a state are sorted by the label that they read, and stay in order where it is equal."""
+    machine = Fst.from_arcs([(0, 0, "b", "x"), (0, 0, "a", "z"), (0, 0, "b", "a")], final=[0])
+    assert machine.text_of(machine.olabel) == "zxa"
+
+
+@pytest.mark.parametrize("state", [-1, 5_000])
+def test_states_out_of_range_are_refused(state: int) -> None:
+    """A negative state, or one far above the number of states, is refused before memory is taken."""
+    with pytest.raises(VocabularyError, match=f"state {state} is out of range"):
+        Fst.from_arcs([(0, state, "a", "a")], final=[0])
+
+
+def test_strings_share_their_beginnings() -> None:
+    """Strings with an equal beginning share its states, and of equal strings the smallest weight is kept."""
+    machine = Fst.from_strings([("ab", "ab", 2), ("ac", "ac", 1), ("ab", "ab", 1.5)])
+    assert (machine.states, machine.arcs, list(machine.paths())) == (4, 3, [("ac", "ac", 1), ("ab", "ab", 1.5)])
+
+
+@pytest.mark.parametrize("entry", ["a\0b", ("a",), ("a", "b", 1, 2), 3, ("a", None)])
+def test_wrong_entries_are_refused(entry: Any) -> None:
+    """An entry that is no string and no pair, or contains label 0, is refused."""
+    with pytest.raises(VocabularyError, match="expected"):
+        Fst.from_strings([entry])
+
+
+def test_bytes_are_labels() -> None:
+    """With the unit "utf-8", each byte is a label, and paths are texts again."""
+    machine = Fst.from_strings([("é", "<n>")], symbols=["<n>"], unit="utf-8")
+    assert (machine.ilabel.tolist(), list(machine.paths())) == ([195, 169], [("é", "<n>", 0.0)])
+
+
+def test_symbols_of_two_machines_are_shared() -> None:
+    """Operations on two machines keep the names of symbols that have other labels in the other machine."""
+    first, second = Fst.from_strings(["<n>"], symbols=["<n>"]), Fst.from_strings(["<v><n>"], symbols=["<v>", "<n>"])
+    assert sorted((first | second).paths()) == [("<n>", "<n>", 0.0), ("<v><n>", "<v><n>", 0.0)]
+    with pytest.raises(VocabularyError, match="units"):
+        first | Fst.from_strings([], unit="utf-8")
+
+
+def test_paths_of_cycles_are_bounded() -> None:
+    """A machine with cycles, also of ε, has as many paths as asked for, the lightest first."""
+    machine = Fst.from_arcs([(0, 0, "", ""), (0, 0, "a", "", 0.5), (0, 1, "b", "c", -1)], final={0: 0, 1: 0})
+    assert list(machine.paths(3)) == [("b", "c", -1), ("ab", "c", -0.5), ("", "", 0)]
