@@ -32,8 +32,8 @@ from fst.machines.segmentation.jieba_model import STATES
 from fst.machines.segmentation.mecab import MAX_GROUPING, MecabSettings, MecabTable, packed_words
 from fst.machines.segmentation.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
 from fst.machines.segmentation.mecab import header as mecab_header
-from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import MAX_VALUE, UNITS
+from fst.tables.strings import stored
 
 MAX_FREQUENCY = 10**18  # maximum frequency of a word; frequencies in files have at most 18 digits
 DEFAULT_GROUPING = 24  # MeCab's default for `max_grouping_size`

@@ -16,8 +16,8 @@ from fst.compile.dictionaries.words import Words, read_words
 from fst.compile.machines.segmentation.unit_tries import UnitTrie, unit_trie
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.segmentation.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTable, header
-from fst.machines.segmentation.strings import stored
 from fst.machines.segmentation.unit_trie import ENTRY, LEAF, MAX_VALUE, UNITS, units_of
+from fst.tables.strings import stored
 
 SEPARATOR = "|"  # the separator of tokens in a rule
 EXCESS = "the words contain more than {:,} tokens of each other; expected fewer; leave out words that many others contain"

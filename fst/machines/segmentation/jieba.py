@@ -34,10 +34,10 @@ from fst.core.lazy import Lazy
 from fst.errors import not_one_of
 from fst.machines.segmentation.jieba_model import HAN, end_of_signs, word_ends
 from fst.machines.segmentation.jieba_model import prove as prove_model
-from fst.machines.segmentation.strings import prove_strings
 from fst.machines.segmentation.unit_trie import ENTRY, FREE, KIND_SHIFT, UnitTrieTable, units_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
+from fst.tables.strings import prove_strings
 from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 

@@ -29,10 +29,10 @@ from fst.automata.rows import ROOT, Array
 from fst.automata.trie import NULL, Ints
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
-from fst.machines.segmentation.strings import prove_strings
 from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF, MAX_VALUE, UNITS, Edges, UnitTrieTable, units_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
+from fst.tables.strings import prove_strings
 from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 

@@ -30,10 +30,10 @@ from fst.automata.rows import Array
 from fst.automata.trie import Ints
 from fst.core.json_fields import TEXT, stored_as, whole
 from fst.core.lazy import Lazy
-from fst.machines.segmentation.strings import StringColumn, prove_strings
 from fst.machines.segmentation.unit_trie import KIND_SHIFT, MAX_VALUE, UnitTrieTable, units_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
+from fst.tables.strings import StringColumn, prove_strings
 from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 

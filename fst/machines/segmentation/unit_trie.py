@@ -22,8 +22,8 @@ import numpy as np
 from fst.automata.rows import ROOT, Array, RowFormat
 from fst.automata.trie import NULL, Ints
 from fst.core.lazy import Lazy
-from fst.machines.segmentation.strings import StringColumn
 from fst.tables.proof import need, need_none
+from fst.tables.strings import StringColumn
 from fst.tables.table import Table, member
 
 UNITS = 1 << 16
