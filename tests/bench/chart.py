@@ -2,7 +2,7 @@
 
     python tests/bench/chart.py wordpiece.json
 
-The picture is written next to the JSON file. It omits calls with a few texts, and the variants of `fst`.
+The picture is written next to the JSON file. It omits calls with a few texts, and rows that compare only variants of `fst`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def draw(source: Path) -> None:
     rows = [row for row in found["rows"] if row["unit"] == "MB/s" and row["reference"] in row["peers"]]
     if rows:
         with source.with_suffix(".png").open("wb") as file:
-            panels.draw(file, [*map(panel, rows)], [*rows[0]["peers"]], "Text into ids, MB/s of UTF-8, one thread", caption(rows))
+            title = f"Text into ids, MB/s of UTF-8, one thread of {found['on']['processor']}, {found['on']['date']}"
+            panels.draw(file, [*map(panel, rows)], [*rows[0]["peers"]], title, caption(rows))
 
 
 def panel(row: dict[str, Any]) -> Panel:
@@ -40,6 +41,7 @@ def caption(rows: list[dict[str, Any]]) -> str:
     rounds = min(len(peer["seconds"]) for row in rows for peer in row["peers"].values() if not peer["error"])
     title = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
     title += " Replay: the same text again, words cached."
+    title += " AVX2: kernels without instructions of newer processors."
     if any(peer["differing"] for row in rows for peer in row["peers"].values()):
         title += f"\n{panels.PALE}reference."
     return title

@@ -12,12 +12,10 @@ PALE = "Pale, with †: some ids differ from those of the "  # the title continu
 
 
 def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:
-    """The bar of a tokenizer. `fst` has a different color than the others; if ids differ from the reference, the bar is pale and has a
-    dagger.
-    """
+    """The bar of a tokenizer. Bars of `fst` have their own color. If ids differ from the reference, the bar is pale and has a dagger."""
     dagger = " †" if is_differing else ""
     label = "failed" if has_failed else f"{value:.{int(value < 10)}f}{dagger}"
-    return Bar(value, label, OURS if name == "fst" else DIFFERING if is_differing else OTHERS)
+    return Bar(value, label, OURS if name.startswith("fst") else DIFFERING if is_differing else OTHERS)
 
 
 def draw(file: IO[bytes], panels: Sequence[Panel], names: Sequence[str], title: str, caption: str) -> None:

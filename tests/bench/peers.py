@@ -8,7 +8,8 @@ Markdown, goes to standard output; a JSON file, such as ``wordpiece.json``, and 
 skipped. TF Text is measured if it is installed; the extra does not include it, because TensorFlow has two gigabytes.
 
 Each peer, a tokenizer of some library, runs in a separate process with one thread. For each row, every peer first encodes all texts, and
-the ids are compared with those of the reference. Then the peers take turns, and a figure is the median of the rounds.
+the ids are compared with those of the reference. Then the peers take turns, and a figure is the median of the rounds. The kernels of
+"fst, AVX2" use no features of newer processors (``levels.py``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import statistics
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import date
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from itertools import zip_longest
@@ -89,7 +91,8 @@ def main() -> None:
     rows = [row for row in ROWS[arguments.model] if arguments.rows in row.name]
     if arguments.rounds < ROUNDS or not rows:
         parser.error(f"--rounds: {ROUNDS} or more" if rows else f"--rows: none has {arguments.rows!r} in its name")
-    processes = {name: Process(name, "worker:Worker", name, arguments.folder.resolve()) for name in installed(rows)}
+    folder = arguments.folder.resolve()
+    processes = {name: Process(name, "worker:Worker", name, folder, settings=PEERS[name].settings) for name in installed(rows)}
     measured = [measure(row, (arguments.model, ROWS[arguments.model].index(row)), processes, arguments.rounds) for row in rows]
     print("\n".join(tables(measured)))
     arguments.output.mkdir(parents=True, exist_ok=True)
@@ -169,7 +172,7 @@ def tables(measured: list[Measured]) -> Iterator[str]:
 
 def as_json(measured: list[Measured], names: list[str]) -> str:
     """All figures, with the versions and the machine."""
-    machine = {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
+    machine = {"date": f"{date.today()}", "processor": processor(), "cores": os.cpu_count(), "python": platform.python_version()}
     versions = {name: version(packages_distributions()[PEERS[name].module][0]) for name in names}
     rows = [
         {
@@ -184,6 +187,14 @@ def as_json(measured: list[Measured], names: list[str]) -> str:
         for one in measured
     ]
     return json.dumps({"on": machine, "versions": versions, "rows": rows}, ensure_ascii=False, indent=1) + "\n"
+
+
+def processor() -> str:
+    """The name of the processor for LLVM, such as znver5."""
+    from llvmlite import binding
+
+    name: str = binding.get_host_cpu_name()
+    return name
 
 
 def say(line: str) -> None:

@@ -17,12 +17,13 @@ RANDOM = "random letters"
 BOOKS, CODE, SENTENCES = "en_books_20MB.txt", "code_python.txt", "multi_sentences_500.jsonl"
 CHINESE, JAPANESE = "docs_zh.md", "docs_ja.md"
 
-EVERYONE = ("fst", "tokenizers", "nanotoken, first pass", "nanotoken, replay", "flash-tokenizer", "BlingFire", "TF Text")
+EVERYONE = ("fst", "fst, AVX2", "tokenizers", "nanotoken, first pass", "nanotoken, replay", "flash-tokenizer", "BlingFire", "TF Text")
 WAYS = ("fst", "fst, `bytes` in", "fst, two threads")
 LATENCY = ("fst", "tokenizers", "nanotoken, replay")
-RANKS = ("fst", "tiktoken", "gigatoken, first pass", "gigatoken, replay")  # peers that read a .tiktoken file
+RANKS = ("fst", "fst, AVX2", "tiktoken", "gigatoken, first pass", "gigatoken, replay")  # peers that read a .tiktoken file
 MERGES = (
     "fst",
+    "fst, AVX2",
     "tokenizers",
     "tiktoken",
     "gigatoken, first pass",
@@ -32,8 +33,8 @@ MERGES = (
     "tokie, first pass",
     "tokie, replay",
 )
-PIECES = ("fst", "tokenizers", "sentencepiece", "tokie, first pass", "tokie, replay")
-PIECES_MERGED = (*PIECES[:3], "gigatoken, first pass", "gigatoken, replay", *PIECES[3:])
+PIECES = ("fst", "fst, AVX2", "tokenizers", "sentencepiece", "tokie, first pass", "tokie, replay")
+PIECES_MERGED = (*PIECES[:4], "gigatoken, first pass", "gigatoken, replay", *PIECES[4:])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     python tests/bench/stages.py [FOLDER] [--levels LEVEL…] [--rows WORD]
 
-FOLDER is as in ``peers.py``. A level is a set of processor features that kernels may use (`LEVELS`); each level runs in a process of its
+FOLDER is as in ``peers.py``. ``levels.py`` defines the levels; each level runs in a process of its
 own, which compiles the kernels for this level. A driver runs the same rounds as a machine's kernel, but ends each round after a stage. The
 time of a stage is the difference between two such runs: the best of several turns, in nanoseconds of processor time per byte.
 """
@@ -15,12 +15,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from levels import LEVELS
 from rows import BOOKS, CHINESE, CL100K, CODE, FOLDER, GPT2, O200K, SENTENCES, T5, UNCASED, XLM_R, documents
 
 from fst.core.jit import Deferred, kernel
@@ -39,13 +40,6 @@ from fst.runtime.text.kernels.reading import begin_reading, read
 from fst.tables.kernel_call import COUNT, KEPT, SLACK, IdsOutput
 
 ROUNDS, SIZE, READABLE = 9, 2_000_000, 64  # turns; bytes of a text; bytes after a text that kernels may read
-AVX2 = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+bmi,+bmi2,+lzcnt,+movbe,+fma,+f16c"
-# The environment of each level. Without entries, numba uses all features of the processor.
-LEVELS: Mapping[str, Mapping[str, str]] = {
-    "all": {},
-    "AVX2": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": AVX2},
-    "generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
-}
 
 
 class Machine(NamedTuple):

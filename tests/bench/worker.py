@@ -11,7 +11,7 @@ import gzip
 import json
 import os
 from base64 import b64decode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import blake2b
@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, NamedTuple
 
 import numpy as np
+from levels import LEVELS
 from rows import ROWS, Row
 
 from fst.cli.peers.turns import seconds
@@ -227,14 +228,22 @@ def tf_text(folder: Path) -> Tokenizer:
 
 
 class Peer(NamedTuple):
-    """A measured library: the module that must be installed, and a function that makes a tokenizer from the folder of a vocabulary."""
+    """A measured library.
+
+    Attributes:
+        module: the module that must be installed.
+        make: makes a tokenizer from the folder of a vocabulary.
+        settings: environment variables of the peer's process.
+    """
 
     module: str
     make: Callable[[Path], Tokenizer]
+    settings: Mapping[str, str] = {}
 
 
 PEERS = {
     "fst": Peer("fst", fst),
+    "fst, AVX2": Peer("fst", fst, LEVELS["AVX2"]),
     "fst, `bytes` in": Peer("fst", partial(fst, as_bytes=True)),
     "fst, two threads": Peer("fst", partial(fst, threads=2)),
     "tokenizers": Peer("tokenizers", tokenizers),
