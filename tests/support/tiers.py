@@ -70,13 +70,13 @@ def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[C
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """Set the number of examples for hypothesis: an eighth of `count` in the slow tier, a fortieth by default, and at least five.
+    """Set the number of examples for hypothesis: a twelfth of `count` in the slow tier, a fortieth by default, and at least five.
 
     The examples are the same in every run.
     """
 
     def decorate(test: Test) -> Test:
-        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // (8 if LONG else 40), 5), **more)(test))
+        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // (12 if LONG else 40), 5), **more)(test))
         return searched
 
     return decorate

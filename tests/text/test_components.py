@@ -110,10 +110,10 @@ def test_notable_characters_composed(normalizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NORMALIZERS, *COMPOSING])
 def test_every_character(name: str) -> None:
-    """Each normalizer gives every thirty-second character the same words as in `tokenizers`, starting at another character for each
+    """Each normalizer gives every sixty-fourth character the same words as in `tokenizers`, starting at another character for each
     normalizer.
     """
-    chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 32 :: 32]
+    chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 64 :: 64]
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
 
