@@ -18,8 +18,9 @@ Unit = Literal["character", "utf-8"]
 UNITS: tuple[Unit, ...] = ("character", "utf-8")
 EPSILON = 0  # the label of an arc that reads or writes nothing
 FIRST_SYMBOL = 0x110000  # label of the first symbol in `Arcs.symbols`; smaller labels are code points, or bytes
+END_OF_UNIT: dict[Unit, int] = {"character": FIRST_SYMBOL, "utf-8": 0x100}  # label after the last code point or byte
+MAX_WEIGHT = float(np.finfo(np.float32).max)
 NOWHERE = -1  # the start state of a machine without states
-MAX_STATES = (1 << 31) - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,8 +115,8 @@ def make(
         VocabularyError: an array, the start, a symbol or the unit breaks a rule of `Arcs`.
     """
     sources, reads, writes, targets = (np.asarray(array, np.int64) for array in (source, ilabel, olabel, target))
-    weights = None if weight is None else np.asarray(weight, np.float32)
-    ends = np.array(final, np.float32)
+    weights = None if weight is None else _float32(weight)
+    ends = _float32(final)
     if weights is not None and np.isposinf(weights).any():
         kept = ~np.isposinf(weights)
         sources, reads, writes, targets, weights = sources[kept], reads[kept], writes[kept], targets[kept], weights[kept]
@@ -129,6 +130,14 @@ def make(
     sorted_weights = None if weights is None or not weights.any() else weights[order]
     ilabels, olabels, goals = (array[order].astype(np.int32) for array in (reads, writes, targets))
     return Arcs(row_start, ilabels, olabels, goals, sorted_weights, ends, start, symbols, unit)
+
+
+def _float32(values: ArrayLike) -> NDArray[np.float32]:
+    """A new array of weights; one that is not a number, or too large for 32 bits, becomes NaN, which is refused."""
+    found = np.array(values)
+    if found.dtype != np.float32:
+        found = np.where((abs(found) > MAX_WEIGHT) & (found != np.inf), np.nan, found)
+    return found.astype(np.float32)
 
 
 def empty(symbols: tuple[str, ...] = (), unit: Unit = "character") -> Arcs:
@@ -162,11 +171,12 @@ def _prove(arcs: Arcs) -> None:
     _need_inside("target", arcs.target, sources, states)
     for name, labels in (("input label", arcs.ilabel), ("output label", arcs.olabel)):
         _need_inside(name, labels, sources, FIRST_SYMBOL + len(arcs.symbols))
+        _need_inside(name, np.where(labels < FIRST_SYMBOL, labels, 0), sources, END_OF_UNIT[arcs.unit])
     if (np.diff(sources.astype(np.int64) << 32 | arcs.ilabel) < 0).any():
         raise VocabularyError("arcs are not sorted by (state, input label)")
     if arcs.weight is not None and not np.isfinite(arcs.weight).all():
         state = sources[np.argmin(np.isfinite(arcs.weight))]
-        raise VocabularyError(f"the weight of an arc of state {state} is not a number; expected a finite weight")
+        raise VocabularyError(f"the weight of an arc of state {state} is out of range; expected a finite weight")
     wrong = np.isnan(arcs.final) | np.isneginf(arcs.final)
     if wrong.any():
         state = int(np.argmax(wrong))

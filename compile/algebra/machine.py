@@ -10,7 +10,7 @@ from fst.compile.algebra import build, paths, rational, relabel
 from fst.compile.algebra.arcs import Arcs, Unit
 from fst.compile.algebra.build import Arc, Entry
 from fst.compile.algebra.symbols import labels_of, text_of
-from fst.compile.sources import att
+from fst.compile.sources import att, openfst
 
 
 class Fst(Arcs):
@@ -150,6 +150,18 @@ class Fst(Arcs):
         """
         att.write(self, Path(path), numbers=numbers)
 
+    def write_openfst(self, path: str | Path) -> None:
+        """Write OpenFst's binary format (vector, standard arcs), with symbol tables if the machine has symbols. Otherwise labels are code
+        points or bytes.
+
+        Args:
+            path: the file.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        openfst.write(self, Path(path))
+
 
 def read_att(path: str | Path, *, numbers: bool = False, unit: Unit = "character") -> Fst:
     """Read AT&T text, as foma, HFST, OpenFst and lttoolbox write it. Of several sections, the union is returned.
@@ -160,7 +172,7 @@ def read_att(path: str | Path, *, numbers: bool = False, unit: Unit = "character
     Args:
         path: a file, possibly packed with gzip.
         numbers: labels are decimal numbers, as OpenFst prints machines without symbol tables.
-        unit: the meaning of numbers below 0x110000: code points, or bytes of UTF-8.
+        unit: the meaning of numbers: code points, or bytes of UTF-8.
 
     Raises:
         VocabularyError: a line is malformed; the message contains its number.
@@ -179,3 +191,28 @@ def read_att(path: str | Path, *, numbers: bool = False, unit: Unit = "character
 def read_att_sections(path: str | Path, *, numbers: bool = False, unit: Unit = "character") -> list[Fst]:
     """Read AT&T text; return a machine for each section. Arguments and errors are those of `read_att`."""
     return [Fst.of(arcs) for arcs in att.read_sections(Path(path), numbers=numbers, unit=unit)]
+
+
+def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit = "character") -> Fst:
+    """Read OpenFst's binary format: vector and const machines with standard, log or log64 arcs, and archives (``.far``, table type).
+
+    If the file has symbol tables, labels are what they name. Otherwise labels are code points, or bytes; pynini's machines read bytes
+    unless they were made with ``token_type="utf8"``. A number that is neither becomes a symbol such as ``<4711>``. Weights of the log
+    semiring are read as numbers.
+
+    Args:
+        path: a file, possibly packed with gzip.
+        name: the key of the machine in an archive; None: the file is a machine, or an archive of one.
+        unit: the meaning of labels in a machine without symbol tables: "character", or "utf-8" for bytes.
+
+    Raises:
+        VocabularyError: the file is damaged or hostile, or has no machine of this name.
+        UnsupportedError: the type of the machine, its arcs or the archive is not supported.
+        OSError: the file cannot be read.
+
+    Examples:
+        >>> Fst.from_strings([("cat", "<n>", 0.5)], symbols=["<n>"]).write_openfst("cat.fst")
+        >>> list(read_openfst("cat.fst").paths())
+        [('cat', '<n>', 0.5)]
+    """
+    return Fst.of(openfst.read(Path(path), name, unit))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, Arcs, Unit, make
+from fst.compile.algebra.arcs import END_OF_UNIT, EPSILON, FIRST_SYMBOL, Arcs, Unit, make
 from fst.errors import VocabularyError
 
 
@@ -40,6 +40,10 @@ class Symbols:
         if len(name) == 1 and name != "\0" and (self._unit == "character" or name.isascii()):
             return ord(name)
         return self._labels.setdefault(name, FIRST_SYMBOL + len(self._labels))
+
+    def number(self, label: int) -> int:
+        """The label of a number in a file without names; a number too large for the unit becomes a symbol such as ``<4711>``."""
+        return label if label < END_OF_UNIT[self._unit] else self.label(f"<{label}>")
 
 
 def labels_of(text: str, symbols: Sequence[str] = (), unit: Unit = "character") -> list[int]:

@@ -44,7 +44,7 @@ def read_sections(path: Path, *, numbers: bool = False, unit: Unit = "character"
     Args:
         path: a file, possibly packed with gzip.
         numbers: labels are decimal numbers, as OpenFst prints machines without symbol tables.
-        unit: the meaning of numbers below 0x110000.
+        unit: the meaning of numbers: code points, or bytes.
 
     Raises:
         VocabularyError: a line is malformed; the message contains its number.
@@ -77,7 +77,7 @@ def _labels(rows: Sequence[Sequence[str]], numbers: bool, unit: Unit) -> tuple[d
     symbols = Symbols(unit=unit)
     names = dict.fromkeys(chain.from_iterable(row[2:4] for row in rows if len(row) > 2))
     if numbers:
-        return {name: int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 10}, symbols
+        return {name: symbols.number(int(name)) for name in names if _is_number(name)}, symbols
     epsilons = {*EPSILONS} if names.keys() & {*EPSILONS} else {*EPSILONS, ZERO}
     found = {}
     for name in names:
@@ -149,10 +149,10 @@ def _problem(row: Sequence[str], label: dict[str, int], write: int) -> str:
         return f"the line has {len(row)} columns; expected {write + 1} or {write + 2} for an arc, or 1 or 2 for a final state"
     for state in row[: 2 if is_arc else 1]:
         if not _is_number(state):
-            return f"the state is {quoted(state)}; expected a number below 2^63"
+            return f"the state is {quoted(state)}; expected a decimal number"
     for name in row[2 : write + 1]:
         if name not in label:
-            return f"the label is {quoted(name)}; expected a number below 2^30"
+            return f"the label is {quoted(name)}; expected a decimal number"
     weights = row[write + 1 :] if is_arc else row[1:]
     return "".join(f"the weight is {quoted(text)}; expected a number" for text in weights if not _is_weight(text))
 

@@ -24,7 +24,7 @@ AB = Fst.from_strings([("ab", "cd", 0.5)])
         ("olabel", np.array([97, 0x110000], np.int32), "the output label of an arc of state 1 is 1114112"),
         ("target", np.array([1, 3], np.int32), "the target of an arc of state 1 is 3"),
         ("target", np.array([1, 2]), r"target is int64\[2\]; expected int32"),
-        ("weight", np.array([0, nan], np.float32), "the weight of an arc of state 1 is not a number"),
+        ("weight", np.array([0, nan], np.float32), "the weight of an arc of state 1 is out of range"),
         ("final", np.array([inf, -inf, 0], np.float32), "the final weight of state 1 is -inf"),
         ("start", 3, "the start state is 3"),
         ("symbols", ("<n>", "<n>"), "symbols has a string twice"),

@@ -1,0 +1,271 @@
+"""Read and write OpenFst's binary files: vector and const machines, and archives of machines (``.far``, table type).
+
+The layout, in little-endian numbers; a string is an int32 length and its bytes:
+
+- a machine: int32 magic, string type, string arc type, int32 version, int32 flags, uint64 properties, int64 start, int64 states, int64
+  arcs, two symbol tables if flags has bits 0 and 1, and the body;
+- a symbol table: int32 magic, string name, int64 next key, int64 size, and for each symbol its string and int64 key;
+- the body of a vector machine: for each state its final weight, int64 number of arcs, and its arcs;
+- the body of a const machine: all states (final weight, uint32 first arc, uint32 arcs, two uint32 counts), then all arcs; where bit 2 of
+  flags is set, states and arcs each begin at a multiple of 16 bytes;
+- an archive: int32 magic, int32 version, for each entry its string key and a machine; int64 start of each entry; int64 number of entries.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, Unit, make
+from fst.compile.algebra.symbols import Symbols, text_of
+from fst.compile.files import contents
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted
+
+MACHINE, SYMBOLS, ARCHIVE = 2125659606, 2125658996, 2125656924  # magic numbers
+INPUT_SYMBOLS, OUTPUT_SYMBOLS, ALIGNED = 1, 2, 4  # bits of flags
+ALIGNMENT = 16
+WEIGHTS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
+EXPANDED_AND_MUTABLE = 3  # the only properties that are written; OpenFst computes the others
+VERSION = 2
+
+
+class _Header(NamedTuple):
+    """What a machine's header contains."""
+
+    kind: str
+    arc_type: str
+    flags: int
+    start: int
+    states: int
+    arcs: int
+
+
+class _Reader:
+    """The bytes of a file, and the place of the next one."""
+
+    def __init__(self, data: bytes, path: Path) -> None:
+        self.data, self.path, self.place = data, path, 0
+
+    def numbers(self, layout: str) -> tuple[int, ...]:
+        """Read little-endian integers."""
+        size = struct.calcsize(f"<{layout}")
+        self.need(size)
+        found = struct.unpack_from(f"<{layout}", self.data, self.place)
+        self.place += size
+        return found
+
+    def string(self) -> str:
+        """Read a string."""
+        (size,) = self.numbers("i")
+        self.need(size)
+        found = self.data[self.place : self.place + size]
+        self.place += size
+        try:
+            return found.decode()
+        except UnicodeDecodeError:
+            raise self.fault(f"a name is {quoted(found)}; expected UTF-8") from None
+
+    def array(self, dtype: np.dtype[Any], count: int) -> NDArray[np.void]:
+        """Read an array of records."""
+        if not 0 <= count <= len(self.data):
+            raise self.fault(f"the number of records is {count:,}; expected at most {len(self.data):,}")
+        self.need(count * dtype.itemsize)
+        found = np.frombuffer(self.data, dtype, count, self.place)
+        self.place += count * dtype.itemsize
+        return found
+
+    def align(self) -> None:
+        """Skip to the next multiple of `ALIGNMENT`."""
+        self.place += -self.place % ALIGNMENT
+
+    def need(self, size: int) -> None:
+        """Refuse a file that does not contain `size` more bytes."""
+        if not 0 <= size <= len(self.data) - self.place:
+            left = max(len(self.data) - self.place, 0)
+            raise self.fault(f"{size:,} bytes are needed, and {left:,} are left; the file is damaged or cut short")
+
+    def fault(self, problem: str) -> VocabularyError:
+        """The error for a problem at the current place."""
+        return VocabularyError(f"{self.path}, byte {self.place}: {problem}")
+
+
+def read(path: Path, name: str | None = None, unit: Unit = "character") -> Arcs:
+    """Read a machine from a file, or from an archive.
+
+    Args:
+        path: a file, possibly packed with gzip.
+        name: the key of the machine in an archive; None: the file is a machine, or an archive of one.
+        unit: the meaning of labels in a machine without symbol tables: code points, or bytes.
+
+    Raises:
+        VocabularyError: the file is damaged or hostile, or has no machine of this name.
+        UnsupportedError: the type of the machine, its arcs or the archive is not supported.
+        OSError: the file cannot be read.
+    """
+    reader = _Reader(contents(path), path)
+    (magic,) = reader.numbers("i")
+    reader.place = 0
+    if magic == ARCHIVE:
+        _seek(reader, name)
+    elif name is not None:
+        raise VocabularyError(f"{path} is no archive, so it has no machine {quoted(name)}; leave the name out")
+    return _machine(reader, unit)
+
+
+def _seek(reader: _Reader, name: str | None) -> None:
+    """Go to the machine of this name in an archive."""
+    reader.place = max(len(reader.data) - 8, 0)
+    (count,) = reader.numbers("q")
+    reader.place = len(reader.data) - 8 * (count + 1)
+    if not 0 < count <= len(reader.data) // 8 or reader.place < 0:
+        raise reader.fault(f"the number of machines is {count:,}; expected at least 1, and no more than the archive has bytes for")
+    found = {}
+    for place in reader.numbers(f"{count}q"):
+        reader.place = place
+        if place < 0:
+            raise reader.fault("the place of a machine is negative")
+        key = reader.string()
+        found[key] = reader.place
+    if name is None and len(found) > 1:
+        raise VocabularyError(f"{reader.path} contains the machines {listed([*found])}; pass the name of one of them")
+    if name is not None and name not in found:
+        raise VocabularyError(f"{reader.path} has no machine {quoted(name)}; expected one of {listed([*found])}")
+    reader.place = next(iter(found.values())) if name is None else found[name]
+
+
+def _machine(reader: _Reader, unit: Unit) -> Arcs:
+    """Read a machine."""
+    header = _header(reader)
+    tables = [_symbols(reader) if header.flags & bit else None for bit in (INPUT_SYMBOLS, OUTPUT_SYMBOLS)]
+    final, sources, arcs = _vector(reader, header) if header.kind == "vector" else _const(reader, header)
+    symbols = Symbols(unit=unit)
+    read, write = (_labels(arcs[side], table, symbols) for side, table in zip(("read", "write"), tables, strict=True))
+    start = header.start if len(final) else -1
+    try:
+        return make(sources, read, write, arcs["target"], arcs["weight"], final, start, symbols.names, unit)
+    except VocabularyError as error:
+        raise VocabularyError(f"{reader.path}: {error}") from None
+
+
+def _header(reader: _Reader) -> _Header:
+    (magic,) = reader.numbers("i")
+    if magic != MACHINE:
+        raise reader.fault(f"the magic number is {magic}; expected {MACHINE} of an OpenFst machine, or {ARCHIVE} of an archive")
+    kind, arc_type = reader.string(), reader.string()
+    if kind not in ("vector", "const"):
+        raise UnsupportedError(f"{reader.path} is a machine of type {quoted(kind)}; convert it with fstconvert --fst_type=vector")
+    if arc_type not in WEIGHTS:
+        raise UnsupportedError(f"{reader.path} has arcs of type {quoted(arc_type)}; expected {listed([*WEIGHTS])}")
+    _version, flags, _properties, start, states, arcs = reader.numbers("iiQqqq")
+    return _Header(kind, arc_type, flags, start, states, arcs)
+
+
+def _symbols(reader: _Reader) -> dict[int, str]:
+    """Read a symbol table: key → name."""
+    magic, name = *reader.numbers("i"), reader.string()
+    _next_key, size = reader.numbers("qq")
+    if magic != SYMBOLS:
+        raise reader.fault(f"the magic number of the symbol table {quoted(name)} is {magic}; expected {SYMBOLS}")
+    reader.need(size * 12)
+    found = {}
+    for _ in range(size):
+        symbol = reader.string()
+        found[reader.numbers("q")[0]] = symbol
+    return found
+
+
+def _arc_dtype(weight: np.dtype[Any], *, align: bool) -> np.dtype[Any]:
+    return np.dtype([("read", "<i4"), ("write", "<i4"), ("weight", weight), ("target", "<i4")], align=align)
+
+
+def _vector(reader: _Reader, header: _Header) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], NDArray[np.void]]:
+    """Read the body of a vector machine: final weights, source of each arc, arcs."""
+    weight = WEIGHTS[header.arc_type]
+    dtype, head = _arc_dtype(weight, align=False), weight.itemsize + 8
+    if not 0 <= header.states <= len(reader.data) // head:
+        raise reader.fault(f"the number of states is {header.states:,}; expected no more than the file has bytes for")
+    begin, counts = reader.place, np.empty(header.states, np.int64)
+    for state in range(header.states):
+        reader.need(head)
+        reader.place += weight.itemsize
+        (counts[state],) = reader.numbers("q")
+        if not 0 <= counts[state] <= len(reader.data):
+            raise reader.fault(f"the number of arcs of state {state} is {counts[state]}; expected no more than the file has bytes for")
+        reader.need(int(counts[state]) * dtype.itemsize)
+        reader.place += int(counts[state]) * dtype.itemsize
+    body = np.frombuffer(reader.data, np.uint8, reader.place - begin, begin)
+    heads = np.arange(header.states) * head + (np.cumsum(counts) - counts) * dtype.itemsize
+    is_arc = np.ones(len(body), np.bool_)
+    is_arc[heads[:, None] + np.arange(head)] = False
+    final = body[heads[:, None] + np.arange(weight.itemsize)].reshape(-1).view(weight)
+    return final, np.repeat(np.arange(header.states), counts), body[is_arc].view(dtype)
+
+
+def _const(reader: _Reader, header: _Header) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], NDArray[np.void]]:
+    """Read the body of a const machine: final weights, source of each arc, arcs."""
+    weight = WEIGHTS[header.arc_type]
+    state: np.dtype[Any] = np.dtype([("final", weight), ("first", "<u4"), ("count", "<u4"), ("epsilons", "<u4", 2)])
+    if header.flags & ALIGNED:
+        reader.align()
+    states = reader.array(state, header.states)
+    if header.flags & ALIGNED:
+        reader.align()
+    arcs = reader.array(_arc_dtype(weight, align=True), header.arcs)
+    counts = states["count"].astype(np.int64)
+    if (states["first"] != np.cumsum(counts) - counts).any() or counts.sum() != header.arcs:
+        raise reader.fault(f"the rows of states do not partition the {header.arcs:,} arcs")
+    return states["final"], np.repeat(np.arange(header.states), counts), arcs
+
+
+def _labels(labels: NDArray[np.int32], table: dict[int, str] | None, symbols: Symbols) -> NDArray[np.int64]:
+    """The labels of this package for the labels of a file, which a symbol table may name."""
+    used, places = np.unique(labels, return_inverse=True)
+    return np.array([_label(label, table, symbols) for label in used.tolist()], np.int64)[places]
+
+
+def _label(label: int, table: dict[int, str] | None, symbols: Symbols) -> int:
+    if label <= 0:
+        return label
+    if table is None:
+        return symbols.number(label)
+    return symbols.label(table.get(label) or f"<{label}>")
+
+
+def write(arcs: Arcs, path: Path) -> None:
+    """Write a vector machine with standard arcs, and symbol tables if the machine has symbols.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    flags = INPUT_SYMBOLS | OUTPUT_SYMBOLS if arcs.symbols else 0
+    numbers = struct.pack("<iiQqqq", VERSION, flags, EXPANDED_AND_MUTABLE, arcs.start, arcs.states, arcs.arcs)
+    table = _table(arcs) if arcs.symbols else b""
+    header = struct.pack("<i", MACHINE) + _packed("vector") + _packed("standard") + numbers + table * 2
+    rows = np.empty(arcs.arcs, _arc_dtype(WEIGHTS["standard"], align=False))
+    rows["read"], rows["write"], rows["weight"], rows["target"] = arcs.ilabel, arcs.olabel, arcs.weights, arcs.target
+    heads = np.empty(arcs.states, [("final", "<f4"), ("count", "<i8")])
+    heads["final"], heads["count"] = arcs.final, np.diff(arcs.row_start)
+    with path.open("wb") as stream:
+        stream.write(header)
+        for state in range(arcs.states):
+            stream.write(heads[state].tobytes())
+            stream.write(rows[arcs.row_start[state] : arcs.row_start[state + 1]].tobytes())
+
+
+def _table(arcs: Arcs) -> bytes:
+    """The symbol table of all labels of a machine."""
+    used: Sequence[int] = np.unique(np.concatenate([[0], arcs.ilabel, arcs.olabel])).tolist()
+    keys = {label: text_of([label], arcs.symbols, "character") or "<eps>" for label in used}
+    keys |= {FIRST_SYMBOL + number: name for number, name in enumerate(arcs.symbols)}
+    entries = b"".join(_packed(name) + struct.pack("<q", label) for label, name in keys.items())
+    return struct.pack("<i", SYMBOLS) + _packed("symbols") + struct.pack("<qq", max(keys) + 1, len(keys)) + entries
+
+
+def _packed(name: str) -> bytes:
+    data = name.encode("utf-8", "surrogateescape")
+    return struct.pack("<i", len(data)) + data
