@@ -252,7 +252,7 @@ class Runner:
         if count > len(output.ids) and not counted:
             if count > MOST_IDS:
                 raise TextError(f"the texts have more than {MOST_IDS:,} matches: search fewer of them at a time, or only count")
-            buffers.reserve(count, int(state[COUNT]))
+            buffers.reserve(count, int(state[COUNT]), 2 * len(buffers.ids))
             output = self._into(buffers, output)
             workspace.state[:] = state
             rows.call(text, starts, more, table, output, workspace.work)
