@@ -15,6 +15,7 @@ from fst.cli.group import CliCommand
 from fst.cli.options import named_files, reading_options, table_argument
 from fst.cli.parameters import FileName
 from fst.core import remote
+from fst.errors import TextError
 from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
 
     With --against, the documents of FILE are also encoded by the reference library, without truncation and padding: by tokenizers for a
     tokenizer.json, tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit
-    code is 1 if any ids differ. FILE has the same formats as in `fst encode`.
+    code is 1 if any ids differ, or if there are no documents. FILE has the same formats as in `fst encode`.
 
     \b
     Examples:
@@ -67,6 +68,8 @@ def command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: 
     with remote.fetched(against) as source, progress("verifying", total) as advance:
         comparison = Comparison(tables, reference(Path(source)))
         lines = list(comparison.lines(how, files, advance))
+    if not comparison.documents:
+        raise TextError("the input has no documents; name a file with text in it")
     show(lines)
     if not comparison.alike:
         ctx.exit(1)
@@ -104,7 +107,12 @@ class Difference:
 
 
 class Comparison:
-    """A comparison of the ids of a table with those of the reference library, file by file."""
+    """A comparison of the ids of a table with those of the reference library, file by file.
+
+    Attributes:
+        alike: whether the ids of all documents read so far are equal.
+        documents: the number of documents read so far.
+    """
 
     def __init__(self, tables: WordPieceTable, reference: Reference) -> None:
         from fst.cli.files.ids import names
@@ -112,7 +120,7 @@ class Comparison:
 
         self._tokenizer, self._reference = ready(tables), reference
         self._names = names(tables)
-        self.alike = True
+        self.alike, self.documents = True, 0
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
         """Yield the result for each file: its first difference, or the number of documents without a difference."""
@@ -123,6 +131,7 @@ class Comparison:
         count, shown, unit = 0, file, "line"
         for some in how.documents([file], advance):
             documents = some.in_utf8()
+            self.documents += len(documents)
             if difference := self._difference(documents):
                 self.alike = False
                 yield from difference.lines(self._names.__getitem__, self._reference)

@@ -157,6 +157,13 @@ class TestVerify:
         assert "unable" in shown
         assert len(shown) < 1000
 
+    def test_no_documents(self, table: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """Files without any document are refused, because nothing was compared."""
+        reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
+        empty = written(tmp_path / "empty.txt", b"")
+        reason = error_of(call("verify", table, "--against", tmp_path / "tokenizer.json", empty, code=1))
+        assert reason == "the input has no documents; name a file with text in it"
+
     def test_nothing_to_compare_with(self, table: Path, texts: Path) -> None:
         """Files without --against are wrong usage."""
         assert "--against" in call("verify", table, texts, code=2).stderr

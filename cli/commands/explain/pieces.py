@@ -30,7 +30,7 @@ def _piece(tables: BpeTable, piece: bytes, names: dict[int, str]) -> Iterator[st
     """Yield the lines that explain a pre-token of BPE."""
     from fst.pretokens.byte_letters import spelled
 
-    yield f"piece {spelled(piece)}"
+    yield f"pre-token {spelled(piece)}"
     yield from _states(tables, piece, names) if tables.has_automaton else _merges(tables, piece, names)
 
 
@@ -61,7 +61,7 @@ def _paths(tables: UnigramTable, piece: bytes, names: dict[int, str]) -> Iterato
     from fst.machines.unigram.viterbi import tokens_at
 
     text = piece.decode()
-    yield f"piece {_shown(text, tables)}"
+    yield f"pre-token {_shown(text, tables)}"
     if tables.is_word_type:
         yield f"  {'unknown' if tables.token_of(piece) is None else 'a token'} as a whole word"
         return
