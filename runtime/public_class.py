@@ -35,6 +35,9 @@ class PublicClass:
 
     def __new__(cls, table: Any) -> Self:
         """Make an object of the public class of the table, which is this class or a subclass."""
+        if not hasattr(table, "public_class"):
+            remedy = f"to load a file, call {cls.__name__}.load"
+            raise TypeError(f"the table is {type(table).__name__}; expected a table of fst.compile; {remedy}")
         found = class_of(table)
         if not issubclass(found, cls):
             raise UnsupportedError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
@@ -65,6 +65,9 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
     if is_live(source):
         return of_statement(live.stated(source), LIVE, given, kind)
     need_kind("WordPiece", kind)
+    if not isinstance(source, Iterable):
+        known = "a file, a folder, the name of a model, a list of tokens, or a live tokenizer"
+        raise VocabularyError(f"the vocabulary is {type(source).__name__}; expected {known}")
     tokens = {token: number for number, token in enumerate(source)}
     return _checked(_with_options(of_tokens(tokens, given), given), "the vocabulary")
 

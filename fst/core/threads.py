@@ -102,5 +102,5 @@ def _at_least_one(number: Any, asked: Any, name: str) -> int:
     except TypeError:
         count = 0
     if count < 1:
-        raise ValueError(f"{name}={asked!r}: the number of threads is a whole number, at least 1")
+        raise ValueError(f"{name} is {asked!r}; expected a whole number of at least 1")
     return count

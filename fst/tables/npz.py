@@ -100,6 +100,8 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     path = Path(path).resolve()
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "not a regular file: it would be replaced by one", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", str(path))
     remove_leftovers(path.parent)
     temporary, file = _begun(path)
     lock = os.dup(file.fileno()) if fcntl else None  # a second descriptor, so that the lock lasts until the file is renamed

@@ -78,7 +78,7 @@ def _text(record: dict[str, Any], name: str) -> str:
     """Return the text in an object; raise a ValueError if the field is missing or not a str."""
     if name not in record:
         names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
-        raise ValueError(f"no field {name!r}, of {names}")
+        raise ValueError(f"no field {name!r}; its fields are {names}")
     text = record[name]
     if not isinstance(text, str):
         raise ValueError(f"the field {name!r} is {json.dumps(text)[:EXCERPT]}, no string")

@@ -307,6 +307,13 @@ def test_what_a_killed_process_has_left(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"other": b"whole", "x": b"whole", ".mine.part": b""}
 
 
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    """The error for a file in a missing folder contains the folder and the name of the file, not that of the unfinished file."""
+    path = tmp_path / "none" / "x.npz"
+    with pytest.raises(FileNotFoundError, match=r"no folder .*none to write it in: .*x.npz'$"), npz.replacing(path):
+        pass
+
+
 def waited(happened: Callable[[], Any]) -> None:
     """Wait until a condition is true."""
     end = time.monotonic() + TIMEOUT

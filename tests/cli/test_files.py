@@ -237,7 +237,7 @@ class TestErrors:
             (b"[" * 100_000, "not JSON"),
             (b"1" * 10_000, "not JSON"),
             (b"[1]", "no JSON object"),
-            (b'{"texts": 1}', "no field 'text', of 'texts'"),
+            (b'{"texts": 1}', "no field 'text'; its fields are 'texts'"),
             (b'{"text": 5}', "the field 'text' is 5, no string"),
             (b'{"text": null}', "the field 'text' is null, no string"),
         ],

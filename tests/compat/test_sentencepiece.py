@@ -336,6 +336,12 @@ def test_absent_members(name: str, remedy: str) -> None:
         getattr(small("bpe", False, False)[1], name)
 
 
+def test_only_a_tokenizer_is_accepted() -> None:
+    """A stand-in of an object that is not a tokenizer is refused, and the message contains a remedy."""
+    with pytest.raises(TypeError, match=r"^the tokenizer is str; expected an fst.Tokenizer; compile a source, or fst.load a table$"):
+        fst.sentencepiece("spiece.model")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("suffix", [False, True])
 @pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
 def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:

@@ -308,7 +308,7 @@ def test_many_ids() -> None:
 
 def test_threads_are_those_of_the_batch() -> None:
     """A number of threads below 1 is refused."""
-    with pytest.raises(ValueError, match=r"^threads=0: "):
+    with pytest.raises(ValueError, match=r"^threads is 0; "):
         fst.tokenizers(table("wordpiece"), threads=0)
 
 

@@ -334,7 +334,7 @@ def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Pa
     assert helpers(made, texts, return_tensors="np", verbose=False, threads=4 - asked) == 3 - asked
     made.save_pretrained(tmp_path)
     assert "threads" not in (tmp_path / "tokenizer_config.json").read_text()
-    with pytest.raises(ValueError, match=r"^threads=0: the number of threads is a whole number, at least 1"):
+    with pytest.raises(ValueError, match=r"^threads is 0; expected a whole number of at least 1"):
         fst.hf(two.other.fst, threads=0)
 
 

@@ -139,6 +139,6 @@ def test_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_junk_in_the_variable_is_refused(junk: str, tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """If FST_NUM_THREADS is not a valid number of threads, an error names the variable, but only when the default number is needed."""
     monkeypatch.setenv("FST_NUM_THREADS", junk)
-    with pytest.raises(ValueError, match=f"^FST_NUM_THREADS='{junk}': the number of threads is a whole number, at least 1$"):
+    with pytest.raises(ValueError, match=f"^FST_NUM_THREADS is '{junk}'; expected a whole number of at least 1$"):
         tokenizer.encode_batch(TEXTS)
     assert len(tokenizer.encode_batch(TEXTS, threads=1)) == len(TEXTS)

@@ -55,6 +55,15 @@ def test_loading_states_the_class(name: str, tmp_path: Path) -> None:
             public.load(tmp_path / "table.npz")
 
 
+@pytest.mark.parametrize("name", TABLES)
+def test_other_objects_are_no_tables(name: str) -> None:
+    """A public class refuses an object that is not a table, and the message contains a remedy."""
+    for other in ("table.npz", getattr(fst, name)(TABLES[name]())):
+        message = f"the table is {type(other).__name__}; expected a table of fst.compile; to load a file, call {name}.load"
+        with pytest.raises(TypeError, match=message):
+            getattr(fst, name)(other)
+
+
 def test_any_file_is_loaded_as_its_class(tmp_path: Path) -> None:
     """`fst.load` returns an object of the public class for the kind of the file."""
     for name, compiled in TABLES.items():

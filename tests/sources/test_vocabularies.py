@@ -210,6 +210,7 @@ def test_source_that_is_no_regular_file_is_refused(name: str, tmp_path: Path) ->
     ("tokens", "message"),
     [
         ([], "the vocabulary is empty"),
+        (5, "the vocabulary is int; expected a file, a folder, the name of a model, a list of tokens, or a live tokenizer"),
         (["a"], "the vocabulary does not hold the unknown token"),
         (["[UNK]", 1], "token 1 is not text"),
         (["[UNK]", None], "token None is not text"),
@@ -218,8 +219,8 @@ def test_source_that_is_no_regular_file_is_refused(name: str, tmp_path: Path) ->
         (["[UNK]", "a\udfff"], r"token 'a\\udfff' is not text"),
     ],
 )
-def test_unfit_list_is_refused(tokens: list[Any], message: str) -> None:
-    """A list that is not a vocabulary is refused, and the message contains its first invalid token."""
+def test_unfit_list_is_refused(tokens: Any, message: str) -> None:
+    """An object that is not a vocabulary is refused, and the message contains its type, or the first invalid token of a list."""
     with pytest.raises(fst.VocabularyError, match=message):
         wordpiece(tokens)
 

@@ -22,9 +22,15 @@ class Vocabulary:
 
     Attributes:
         fst: the tokenizer that encodes.
+
+    Raises:
+        TypeError: `tokenizer` is not an `fst.Tokenizer`.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            remedy = "compile a source, or fst.load a table"
+            raise TypeError(f"the tokenizer is {type(tokenizer).__name__}; expected an fst.Tokenizer; {remedy}")
         self.fst = tokenizer
 
     def get_piece_size(self) -> int:

@@ -305,7 +305,7 @@ def test_unknown_treatment_of_errors_is_refused(errors: Any, tokenizer: fst.Toke
 def test_no_threads_are_refused(threads: Any, tokenizer: fst.Tokenizer) -> None:
     """A number of threads that is not an integer of at least 1 is refused, also for a text too short for threads."""
     for encode in (tokenizer.encode_batch, tokenizer.count_tokens, tokenizer):
-        with pytest.raises(ValueError, match=f"^threads={threads!r}: the number of threads is a whole number, at least 1$"):
+        with pytest.raises(ValueError, match=f"^threads is {threads!r}; expected a whole number of at least 1$"):
             encode(["a"], threads=threads)
 
 
