@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from fst.runtime.compat.transformers.hf import hf
     from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
+    from fst.runtime.machines.lookup.analyser import Lookup
+    from fst.runtime.machines.lookup.analyses import Analyses
     from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
@@ -35,11 +37,13 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
+    "Analyses",
     "Batch",
     "BpeTokenizer",
     "Dropout",
     "FstError",
     "JiebaSegmenter",
+    "Lookup",
     "Match",
     "MatchStream",
     "Matches",
@@ -69,10 +73,12 @@ __all__ = [
 # Each public name → the full dotted name of its object. An object is imported at its first use, because the compiler and the command line
 # do not need the runtime.
 _OBJECTS = {
+    "Analyses": "fst.runtime.machines.lookup.analyses.Analyses",
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
     "Dropout": "fst.machines.bpe.dropout.Dropout",
     "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",
+    "Lookup": "fst.runtime.machines.lookup.analyser.Lookup",
     "Match": "fst.runtime.machines.keywords.searcher.Match",
     "MatchStream": "fst.runtime.machines.keywords.searcher.MatchStream",
     "Matches": "fst.runtime.machines.keywords.searcher.Matches",
@@ -94,9 +100,9 @@ _OBJECTS = {
 }
 
 
-def load(path: str | Path) -> Tokenizer | Searcher | Segmenter:
+def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup:
     """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
-    dictionary.
+    dictionary, a `fst.Lookup` for a transducer.
 
     The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run. If you
     know the kind, call ``fst.Tokenizer.load``, ``fst.Searcher.load`` or ``fst.Segmenter.load`` instead: each returns only one type.
@@ -122,7 +128,7 @@ def load(path: str | Path) -> Tokenizer | Searcher | Segmenter:
     """
     from fst.runtime.public_class import load as loaded
 
-    found: Tokenizer | Searcher | Segmenter = loaded(path)
+    found: Tokenizer | Searcher | Segmenter | Lookup = loaded(path)
     return found
 
 

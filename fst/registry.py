@@ -14,6 +14,7 @@ MACHINES: dict[str, str] = {  # kind → full name of its table class, which is 
     "bpe": "fst.machines.bpe.table.BpeTable",
     "jieba": "fst.machines.segmentation.jieba.JiebaTable",
     "keywords": "fst.machines.keywords.table.KeywordTable",
+    "lookup": "fst.machines.lookup.table.LookupTable",
     "maxmatch": "fst.machines.segmentation.maxmatch.MaxMatchTable",
     "mecab": "fst.machines.segmentation.mecab.MecabTable",
     "overlapping-keywords": "fst.machines.keywords.overlapping.OverlappingTable",

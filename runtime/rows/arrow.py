@@ -83,7 +83,7 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
     def make(rows: Column) -> Lists:
         return _ids(encode(rows))
 
-    return _made(column, make, _kind(filling, with_spans), filling, by_row)
+    return made(column, make, _kind(filling, with_spans), filling, by_row)
 
 
 def windowed(
@@ -95,7 +95,7 @@ def windowed(
         windows, splits = encode(rows)
         return Lists(_array(_ids(windows), filling, None), splits)
 
-    return _made(column, make, pa.list_(_kind(filling, with_spans)), None, by_row)
+    return made(column, make, pa.list_(_kind(filling, with_spans)), None, by_row)
 
 
 def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
@@ -113,7 +113,7 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
         batch = segment(rows)
         return Lists(_tokens(rows, batch), batch.row_splits)
 
-    return _made(column, make, pa.list_(pa.string()), None, by_row=False)
+    return made(column, make, pa.list_(pa.string()), None, by_row=False)
 
 
 def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
@@ -130,7 +130,7 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
     def make(rows: Column) -> Lists:
         return _ids(find(rows))
 
-    return _made(column, make, _kind(None, with_spans=True), None, by_row=False)
+    return made(column, make, _kind(None, with_spans=True), None, by_row=False)
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
@@ -175,7 +175,7 @@ def _kind(filling: Filling | None, with_spans: bool) -> Any:
     return pa.list_(values, filling.width if filling else -1)
 
 
-def _made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:
+def made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:
     """Make a column of lists from a column of texts; `kind` is the type of a list."""
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _chunk(chunk, make, filling, by_row), kind)

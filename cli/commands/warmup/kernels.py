@@ -214,6 +214,15 @@ def _compile_mecab(folder: Path) -> None:
     _segment(lattice.mecab(folder), folder)
 
 
+def _compile_lookup(folder: Path) -> None:
+    import fst
+    from fst.compile import lookup
+
+    lookup({"ab": "b"}).save(folder / "lookup.npz")
+    for words in (["ab"], [b"ab"]):
+        fst.Lookup.load(folder / "lookup.npz").lookup_batch(words)
+
+
 def _compile_counting(_: Path) -> None:
     from fst import train
 
@@ -273,6 +282,7 @@ PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
     "mecab": _compile_mecab,
     "jieba": _compile_jieba,
     "maxmatch": _compile_maxmatch,
+    "lookup": _compile_lookup,
     "search of spelled texts": _compile_spelling,
     "training": _compile_training,
     "counting of words": _compile_counting,

@@ -32,7 +32,7 @@ assert_type(lattice.jieba("dict.txt"), JiebaTable)
 assert_type(lattice.mecab("ipadic"), MecabTable)
 
 # Objects from tables and files
-assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter)
+assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter | fst.Lookup)
 assert_type(fst.Tokenizer.load("t.npz"), fst.Tokenizer)
 assert_type(fst.UnigramTokenizer.load("t.npz"), fst.UnigramTokenizer)
 assert_type(fst.Searcher.load("k.npz"), fst.Searcher)

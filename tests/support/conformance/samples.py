@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
 
-from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer, wordpiece
+from fst.compile import bpe, keywords, lattice, lookup, maxmatch, tokenizer, wordpiece
+from fst.compile.algebra.machine import Fst
 
 Json = dict[str, Any]
 
@@ -66,6 +67,14 @@ MECAB = {
     "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
 }
 MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f600", "世", "z")
+
+
+LOOP = [(0, 0, "a", "x"), (0, 1, "a", "<n>"), (1, 2, "b", ""), (2, 0, "<n>", "b"), (0, 0, "\U0001f600", "é"), (1, 0, "世", "界")]
+FLAGGED_LOOP = [
+    *((0, 1, "@P.A.ON@", ""), (0, 1, "@N.A.ON@", ""), (1, 1, "a", "x"), (1, 2, "@U.A.OFF@", ""), (2, 3, "b", "y"), (2, 3, "b", "")),
+    *((3, 4, "@D.A.ON@", ""), (3, 4, "@R.B@", ""), (4, 4, "<n>", "n"), (4, 5, "@C.A@", "z"), (3, 0, "a", "w"), (1, 4, "@R.A.ON@", "")),
+]
+LOOP_PARTS = ("a", "a", "b", "<n>", "世", "ab<n>", "aa", "\U0001f600", "<", "c", "")
 
 
 def _document(document: Json) -> Callable[[Path], Any]:
@@ -248,6 +257,12 @@ SAMPLES: Mapping[str, Sample] = {
     ),
     "keywords overlapping normalized": Sample(
         "overlapping-keywords", lambda _: keywords(WORDS, match_kind="overlapping", normalizer={"type": "NFKC"}), WORD_PARTS
+    ),
+    "lookup": Sample("lookup", lambda _: lookup({"a": ["ab", "x"], "b": "é", "aa": ["a", "b"], "": "nothing"}), LOOP_PARTS),
+    "lookup generating": Sample("lookup", lambda _: lookup(Fst.from_arcs(LOOP, final=[0, 2]), inverse=True), LOOP_PARTS),
+    "lookup flags": Sample("lookup", lambda _: lookup(Fst.from_arcs(FLAGGED_LOOP, final=[4, 5])), LOOP_PARTS),
+    "lookup weights": Sample(
+        "lookup", lambda _: lookup(Fst.from_arcs([(*arc, place / 4) for place, arc in enumerate(LOOP)], final={0: 1, 2: -1})), LOOP_PARTS
     ),
     "maxmatch": Sample("maxmatch", lambda _: maxmatch(WORDS), WORD_PARTS),
     "maxmatch backward": Sample("maxmatch", lambda _: maxmatch(WORDS, "backward"), WORD_PARTS),

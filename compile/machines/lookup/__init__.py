@@ -1,0 +1,1 @@
+"""Compile transducers into tables for look-up."""

@@ -1,0 +1,114 @@
+"""Fold arcs that read nothing into the arcs after them.
+
+1. Cycles that read nothing and write nothing become one state; others are refused.
+2. A chain of states that only read nothing becomes one arc.
+3. An arc ``p → q`` that reads nothing is replaced by copies of all arcs of q, at its place among the arcs of p, so the order of paths does
+   not change. All such arcs are replaced at the same time, so n arcs in a row take log n rounds. Arcs into states with many arcs are kept
+   where the copies would take more than `MAX_GROWTH` times the memory, as in a lexicon from which compounds start again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.automata.trie import Ints, spread
+from fst.compile.machines.lookup.arcs import EPSILON, FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
+from fst.compile.machines.lookup.cycles import without_cycles
+
+MAX_GROWTH = 2  # maximum number of arcs after folding, relative to the number before
+LARGE = (1e18, 4096, 1024, 256, 64, 16, 4, 0)  # arcs into states with more arcs than this are kept; the first that fits is chosen
+
+
+def folded(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:
+    """Fold the arcs of a machine that read nothing. The result may contain arcs that read nothing, but no cycles of them.
+
+    Raises:
+        UnsupportedError: a cycle reads nothing, and writes something, has a weight, or has conditions.
+    """
+    arcs = trimmed(arcs, root)
+    arcs = without_cycles(arcs, outputs)
+    arcs = _without_chains(arcs, root, outputs, conditions)
+    kept = _kept(arcs, root)
+    while True:
+        is_folded = (arcs.label == EPSILON) & ~kept[arcs.target]
+        if not is_folded.any():
+            return trimmed(arcs, root)
+        arcs = _replaced(arcs, is_folded, outputs, conditions)
+
+
+def _without_chains(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:
+    """Replace each chain of states whose only arc reads nothing by one arc."""
+    states = max(arcs.states, root + 1)
+    starts = starts_of(arcs.source, states)
+    is_chain = np.diff(starts) == 1
+    is_chain[is_chain] = arcs.label[starts[:-1][is_chain]] == EPSILON
+    is_chain[root] = False
+    inner = np.bincount(arcs.target[is_chain[arcs.source]], minlength=states)
+    is_head = is_chain & ~((inner == 1) & (np.bincount(arcs.target[arcs.label != FINAL], minlength=states) == 1))
+    places = starts[:-1][is_head]
+    following, parts = arcs.target.copy(), (arcs.output, arcs.condition)
+    heads, inside = is_head.tolist(), is_chain.tolist()
+    next_of, (out_of, condition_of) = arcs.target.tolist(), (column.tolist() for column in parts)
+    first_of, weights = starts.tolist(), arcs.weight.copy()
+    new_output, new_condition = arcs.output.copy(), arcs.condition.copy()
+    for place in places.tolist():
+        at, chain = next_of[place], [place]
+        while inside[at] and not heads[at]:
+            chain.append(first_of[at])
+            at = next_of[first_of[at]]
+        following[place] = at
+        if len(chain) > 1:
+            new_output[place] = outputs.number("".join([outputs.items[out_of[arc]] for arc in chain]))
+            new_condition[place] = conditions.number(sum((conditions.items[condition_of[arc]] for arc in chain), ()))
+            weights[place] = np.add.reduce(arcs.weight[chain], dtype=np.float32)
+    arcs = Arcs(arcs.source, following, arcs.label, new_output, new_condition, weights)
+    return arcs.take(~is_chain[arcs.source] | is_head[arcs.source])
+
+
+def _kept(arcs: Arcs, root: int) -> Array:
+    """Whether arcs that read nothing are kept if they lead to a state, for each state."""
+    states = max(arcs.states, root + 1)
+    pauses = arcs.take(arcs.label == EPSILON)
+    own = np.bincount(arcs.source[arcs.label != EPSILON], minlength=states).astype(np.float64)
+    begins = np.zeros(states, np.bool_)
+    begins[arcs.target[arcs.label > EPSILON]] = begins[root] = True
+    for large in LARGE:
+        sizes, kept = _sizes(own, pauses, large)
+        used = begins | kept
+        if sizes[used].sum() <= MAX_GROWTH * len(arcs.source):
+            break
+    return kept
+
+
+def _sizes(own: Array, pauses: Arcs, large: float) -> tuple[Array, Array]:
+    """The number of arcs of each state after folding; and whether a state has more than `large`, so that arcs into it are kept."""
+    sizes = own
+    while True:
+        kept = sizes > large
+        of_arcs = np.where(kept[pauses.target], 1.0, sizes[pauses.target])
+        found = np.minimum(own + np.bincount(pauses.source, of_arcs, len(own)), 1e15)
+        if np.array_equal(found, sizes):
+            return sizes, kept
+        sizes = found
+
+
+def _replaced(arcs: Arcs, is_folded: Array, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:
+    """Replace arcs that read nothing by copies of the arcs of their targets."""
+    starts = starts_of(arcs.source, arcs.states)
+    places = np.arange(len(arcs.source))
+    counts = np.where(is_folded, starts[arcs.target + 1] - starts[arcs.target], 1)
+    first = np.repeat(places, counts)
+    second: Ints = spread(np.where(is_folded, starts[arcs.target], places), counts)
+    copied = is_folded[first]
+    zero = np.where(copied, arcs.output[first], 0), np.where(copied, arcs.condition[first], 0)
+    before = np.where(copied, arcs.weight[first], np.float32(0))
+    found = Arcs(
+        source=arcs.source[first],
+        target=np.where(arcs.label[second] == FINAL, arcs.source[first], arcs.target[second]),
+        label=arcs.label[second],
+        output=outputs.joined(zero[0], arcs.output[second]),
+        condition=conditions.joined(zero[1], arcs.condition[second]),
+        weight=(before + arcs.weight[second]).astype(np.float32),
+    )
+    return sorted_by_source(found)

@@ -1,0 +1,147 @@
+"""Labels of a transducer → classes, pieces and conditions of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.automata.trie import Ints
+from fst.compile.algebra.arcs import FIRST_SYMBOL
+from fst.compile.algebra.arcs import Arcs as Machine
+from fst.compile.machines.lookup.arcs import FINAL, Arcs, Pool, sorted_by_source
+from fst.errors import UnsupportedError
+from fst.machines.lookup import flags
+from fst.machines.lookup.layout import BEGINS, MAX_CLASSES, NODE_SHIFT, ROOTS, UNITS
+
+Units = tuple[int, ...]
+
+
+class Labels:
+    """The numbers of the labels of a machine.
+
+    Args:
+        machine: the transducer.
+        inverse: whether the outputs are read, too.
+
+    Attributes:
+        pieces: what arcs write.
+        conditions: tuples of packed operations.
+        classes: int64[labels], the class of each label that is read; 0 for ε and flag diacritics.
+    """
+
+    def __init__(self, machine: Machine, *, inverse: bool) -> None:
+        self.pieces, self.conditions = Pool(""), Pool[tuple[int, ...]](())
+        self._names = machine.symbols
+        self._operations = _operations(machine.symbols)
+        self._read = [_used(machine.ilabel), *([_used(machine.olabel)] if inverse else [])]
+        frequency = np.bincount(machine.ilabel, minlength=FIRST_SYMBOL + len(machine.symbols))
+        if inverse:
+            frequency = frequency + np.bincount(machine.olabel, minlength=len(frequency))
+        frequency[[0, *(FIRST_SYMBOL + symbol for symbol in self._operations)]] = 0
+        used = np.flatnonzero(frequency)
+        used = used[np.argsort(-frequency[used], kind="stable")]
+        if len(used) > MAX_CLASSES:
+            raise UnsupportedError(f"the machine reads {len(used):,} symbols; expected at most {MAX_CLASSES:,}")
+        self.classes = np.zeros(len(frequency), np.int64)
+        self.classes[used] = np.arange(1, 1 + len(used))
+
+    @property
+    def count(self) -> int:
+        """The number of classes, without class 0."""
+        return int(self.classes.max(initial=0))
+
+    @property
+    def features(self) -> int:
+        """The number of features."""
+        return 1 + max((flags.unpack(operation).feature for operation in self._operations.values()), default=-1)
+
+    def name(self, label: int) -> str:
+        """The symbol of a label."""
+        return chr(label) if label < FIRST_SYMBOL else self._names[label - FIRST_SYMBOL]
+
+    def arcs(self, machine: Machine, *, inverse: bool) -> Arcs:
+        """The arcs and finals of the machine; with `inverse`, arcs read outputs and write inputs."""
+        reads, writes = (machine.olabel, machine.ilabel) if inverse else (machine.ilabel, machine.olabel)
+        ends = np.flatnonzero(np.isfinite(machine.final))
+        nothing = np.zeros(len(ends), np.int64)
+        return sorted_by_source(
+            Arcs(
+                source=np.concatenate([ends, machine.sources]).astype(np.int64),
+                target=np.concatenate([ends, machine.target]).astype(np.int64),
+                label=np.concatenate([nothing + FINAL, self.classes[reads]]),
+                output=np.concatenate([nothing, self._numbers(writes, lambda label: self.pieces.number(self._written(label)))]),
+                condition=np.concatenate([nothing, self._numbers(reads, self._condition)]),
+                weight=np.concatenate([machine.final[ends], machine.weights]),
+            )
+        )
+
+    def units(self) -> Array:
+        """See `fst.machines.lookup.table.LookupTable.units`."""
+        found = np.zeros(UNITS, np.uint32)
+        characters = self.classes[:UNITS]
+        found[: len(characters)] = characters
+        for units, _, _ in self._long:
+            found[units[0]] |= BEGINS
+        return found
+
+    def symbols(self) -> tuple[Array, Array]:
+        """The tree of symbols of several units; see `fst.machines.lookup.table.LookupTable`."""
+        nodes: dict[tuple[int, Units], int] = {(root, ()): root for root in range(ROOTS)}
+        keys = list[int]()
+        prefixes = {(root, units[:end]) for units, root, _ in self._long for end in range(1, len(units) + 1)}
+        for length in range(1, 1 + max((len(units) for _, units in prefixes), default=0)):
+            level = [(nodes[root, units[:-1]], units[-1], root, units) for root, units in prefixes if len(units) == length]
+            for parent, unit, root, units in sorted(level):
+                nodes[root, units] = ROOTS + len(keys)
+                keys.append(parent << NODE_SHIFT | unit)
+        classes = np.zeros(len(keys), np.uint32)
+        for units, root, number in self._long:
+            classes[nodes[root, units] - ROOTS] = number
+        return np.array(keys, np.uint64), classes
+
+    @property
+    def _long(self) -> list[tuple[Units, int, int]]:
+        """The units, the root and the class of each symbol of several units that is read."""
+        found = []
+        for root, labels in enumerate(self._read):
+            for label in labels[self.classes[labels] > 0].tolist():
+                if label >= UNITS:
+                    units = np.frombuffer(self.name(label).encode("utf-16-le"), "<u2")
+                    found.append((tuple(units.tolist()), root, int(self.classes[label])))
+        return found
+
+    def _written(self, label: int) -> str:
+        return "" if label == 0 or label - FIRST_SYMBOL in self._operations else self.name(label)
+
+    def _condition(self, label: int) -> int:
+        operation = self._operations.get(label - FIRST_SYMBOL)
+        return 0 if operation is None else self.conditions.number((operation,))
+
+    def _numbers(self, labels: Array, number: Callable[[int], int]) -> Ints:
+        used = _used(labels)
+        found = np.zeros(len(self.classes), np.int64)
+        found[used] = [number(label) for label in used.tolist()]
+        return found[labels]
+
+
+def _used(labels: Array) -> Ints:
+    return np.flatnonzero(np.bincount(labels, minlength=1))
+
+
+def _operations(symbols: Sequence[str]) -> dict[int, int]:
+    """The packed operation of each symbol that is a flag diacritic, by the number of the symbol."""
+    features, values, found = dict[str, int](), dict[tuple[str, str], int](), dict[int, int]()
+    for symbol, name in enumerate(symbols):
+        match = flags.FLAG.fullmatch(name)
+        if match:
+            kind, feature, value = match.groups()
+            number = features.setdefault(feature, len(features))
+            named = 0 if value is None else values.setdefault((feature, value), 1 + sum(key[0] == feature for key in values))
+            if number >= flags.MAX_FEATURES or named > flags.MAX_VALUE:
+                raise UnsupportedError(f"the flag {name} is one of too many; expected at most {flags.MAX_FEATURES:,} features")
+            if value is None and flags.KINDS.index(kind) in (flags.POSITIVE, flags.NEGATIVE, flags.UNIFY):
+                raise UnsupportedError(f"the flag {name} has no value; expected @{kind}.{feature}.VALUE@")
+            found[symbol] = flags.pack(flags.Operation(flags.KINDS.index(kind), number, named))
+    return found

@@ -1,0 +1,92 @@
+"""Folded arcs → the rows of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.automata.trie import Ints
+from fst.compile.layout.rows import filled, placed
+from fst.compile.machines.lookup.arcs import FINAL, Arcs, starts_of
+from fst.compile.machines.lookup.labels import Labels
+from fst.errors import UnsupportedError
+from fst.machines.lookup.layout import ENTRY, EPSILON, HAS_EPSILON, OUTPUT_SHIFT
+from fst.machines.lookup.table import LookupSettings, LookupTable, header
+from fst.tables.strings import stored
+
+
+def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
+    """Lay out arcs as a table.
+
+    Args:
+        arcs: the arcs of one direction, or of both, with different states.
+        roots: the first state of each direction.
+        labels: the classes, pieces and conditions of the arcs.
+    """
+    arcs, roots = _renumbered(arcs, np.asarray(roots, np.int64))
+    is_final = arcs.label == FINAL
+    finals, real = arcs.take(is_final), arcs.take(~is_final)
+    real = real.take(np.argsort(real.source * (labels.count + 1) + real.label, kind="stable"))
+    states = max(arcs.states, int(roots.max()) + 1)
+    slots, entries = _entries(real, finals, states, labels.count)
+    features = labels.features if arcs.condition.any() else 0
+    is_weighted = bool(arcs.weight.any())
+    piece_bytes, piece_ends = stored(labels.pieces.items)
+    symbol_keys, symbol_classes = labels.symbols()
+    has_epsilon = np.zeros(states, np.bool_)
+    has_epsilon[real.source[real.label == EPSILON]] = True
+    conditions = labels.conditions.items if features else [()]
+    columns = {
+        f"{noun}_{name}": column.astype(dtype) if is_needed else np.zeros(0, dtype)
+        for noun, some in (("arc", real), ("final", finals))
+        for name, column, dtype, is_needed in (
+            ("conditions", some.condition, np.uint32, features),
+            ("weights", some.weight, np.float32, is_weighted),
+        )
+    }
+    return LookupTable(
+        header(LookupSettings(LookupTable.kind, labels.count, features, len(piece_ends), int(slots[roots[1]]) if len(roots) > 1 else None)),
+        units=labels.units(),
+        symbol_keys=symbol_keys,
+        symbol_classes=symbol_classes,
+        entries=entries,
+        arcs=(slots[real.target] | has_epsilon[real.target].astype(np.int64) << HAS_EPSILON | real.output << OUTPUT_SHIFT).astype(
+            np.uint64
+        ),
+        final_pieces=finals.output.astype(np.uint32),
+        condition_ends=np.cumsum([len(operations) for operations in conditions]).astype(np.uint32),
+        operations=np.array([operation for operations in conditions for operation in operations], np.uint32),
+        piece_bytes=piece_bytes,
+        piece_ends=piece_ends,
+        **columns,
+    )
+
+
+def _renumbered(arcs: Arcs, roots: Ints) -> tuple[Arcs, Ints]:
+    """Number the states from 0, without gaps, the first root first."""
+    used = np.zeros(max(arcs.states, int(roots.max()) + 1), np.bool_)
+    used[arcs.source] = used[arcs.target] = used[roots] = True
+    used[roots[0]] = False
+    numbers = np.cumsum(used, dtype=np.int64)
+    numbers[roots[0]] = 0
+    return arcs._replace(source=numbers[arcs.source], target=numbers[arcs.target]), numbers[roots]
+
+
+def _entries(arcs: Arcs, finals: Arcs, states: int, classes: int) -> tuple[Ints, Array]:
+    """The slot of each state, and the entries of all rows."""
+    keys = arcs.source * (classes + 1) + arcs.label
+    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+    counts = np.diff(np.append(firsts, len(keys)))
+    starts = starts_of(arcs.source[firsts], states)
+    order = np.concatenate([[0], 1 + np.argsort(-np.diff(starts)[1:], kind="stable")])
+    slots = placed(ENTRY, starts, arcs.label[firsts], order, 1 + classes)
+    final_starts = starts_of(np.sort(finals.source), states)
+    final_counts = np.diff(final_starts)
+    if max(len(arcs.source), len(finals.source)) > ENTRY.max_target or max(counts.max(initial=0), final_counts.max()) > ENTRY.max_value:
+        raise UnsupportedError(f"the machine takes {len(arcs.source):,} arcs; a table has room for {ENTRY.max_target:,}")
+    own = ENTRY.pack(ENTRY.own, final_starts[:-1], final_counts)
+    entries = filled(ENTRY, slots, ENTRY.first + 1 + classes, own, "the machine")
+    entries[slots[arcs.source[firsts]] + ENTRY.first + arcs.label[firsts]] = ENTRY.pack(arcs.label[firsts], firsts, counts)
+    return slots, entries

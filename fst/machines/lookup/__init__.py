@@ -1,0 +1,1 @@
+"""Tables for look-up: morphological analysis and generation."""

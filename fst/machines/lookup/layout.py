@@ -1,0 +1,124 @@
+"""The layout of tables for look-up, and the arrays that their kernels read; see `fst.machines.lookup.table`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.automata.rows import Array, RowFormat
+
+EPSILON = 0  # the class of arcs that read nothing; as the class of a symbol, no arc reads the symbol
+UNITS = 1 << 16
+BEGINS = 1 << 16  # the bit of a unit with which a symbol of several units may begin
+ROOTS = 2  # the first nodes of the tree of symbols: for analysis and for generation
+NODE_SHIFT = 16  # a key of the tree of symbols: ``node << 16 | unit``
+ENTRY = RowFormat(label_bits=16, target_bits=28, value_bits=20, dtype=np.uint64, labels=UNITS - 1, own=UNITS - 1, free=2**64 - 1)
+MAX_CLASSES = UNITS - 2
+HAS_EPSILON, OUTPUT_SHIFT = 31, 32  # an arc: ``target 31 | whether arcs of the target read nothing 1 | piece 32``
+
+END, CUT, SLOW = -1, -2, -3  # ids that are no pieces; SLOW is a word that the kernel leaves to the slow walk
+MAX_ANALYSES = 4096  # maximum number of analyses of a word
+STEPS = 1 << 10  # maximum number of arcs that the kernel reads per symbol, before it leaves the word to the slow walk
+SPARE = 16  # symbols that are added to the length of a word for this maximum
+MAX_SYMBOLS, MAX_ARCS, MAX_FOUND, MAX_REGISTERS = 1 << 12, 1 << 14, 1 << 18, 1 << 16  # capacities of the kernel for one word
+MAX_PAUSES = 256  # maximum number of arcs in a row that read nothing
+UNIT_FACTOR = 8  # expected number of ids per unit of text
+
+
+class Arguments(NamedTuple):
+    """The arrays that `fst.runtime.machines.lookup.kernels.rows` reads.
+
+    Attributes:
+        begin: uint64[4], the root, whether arcs of the root read nothing, the root of the tree of symbols, and the maximum number of
+            analyses of a word.
+        features: uint64[1], the number of features.
+        units … operations: the arrays of the table.
+        piece_starts: int64[pieces + 1], the start of each piece in `piece_bytes`, and the end of the last piece.
+        hashes, powers: uint64[pieces], see `hashed`.
+    """
+
+    begin: Array
+    features: Array
+    units: Array
+    symbol_keys: Array
+    symbol_classes: Array
+    entries: Array
+    arcs: Array
+    arc_conditions: Array
+    arc_weights: Array
+    final_pieces: Array
+    final_conditions: Array
+    final_weights: Array
+    condition_ends: Array
+    operations: Array
+    piece_bytes: Array
+    piece_starts: Array
+    hashes: Array
+    powers: Array
+
+
+class Work(NamedTuple):
+    """The working arrays of one thread. For `state`, see `fst.tables.kernel_call.Work`; `symbols` is empty.
+
+    Attributes:
+        classes: uint32[MAX_SYMBOLS], the classes of a word.
+        stack: uint64[4 * MAX_ARCS], the slices of arcs that are not read yet.
+        sums: float32[MAX_ARCS], the weight before each of these slices.
+        path: uint32[MAX_ARCS], the pieces of the current path.
+        registers: uint16[MAX_REGISTERS], the registers of features, for each change on the current path.
+        found: int32[MAX_FOUND], the pieces of the analyses of a word.
+        starts: int64[MAX_ANALYSES + 1], the start of each analysis in `found`, and the end of the last.
+        order: int64[MAX_ANALYSES], the analyses in the order of their weights.
+        marks: uint64[MAX_ANALYSES], the hash of each analysis.
+        weights: float32[MAX_ANALYSES], the weight of each analysis.
+    """
+
+    state: Array
+    symbols: Array
+    classes: Array
+    stack: Array
+    sums: Array
+    path: Array
+    registers: Array
+    found: Array
+    starts: Array
+    order: Array
+    marks: Array
+    weights: Array
+
+
+def new_work() -> Work:
+    """Allocate the working arrays of one thread."""
+    return Work(
+        state=np.zeros(7, np.uint64),
+        symbols=np.empty(0, np.uint16),
+        classes=np.empty(MAX_SYMBOLS, np.uint32),
+        stack=np.empty(4 * MAX_ARCS, np.uint64),
+        sums=np.empty(MAX_ARCS, np.float32),
+        path=np.empty(MAX_ARCS, np.uint32),
+        registers=np.zeros(MAX_REGISTERS, np.uint16),
+        found=np.empty(MAX_FOUND, np.int32),
+        starts=np.zeros(MAX_ANALYSES + 1, np.int64),
+        order=np.empty(MAX_ANALYSES, np.int64),
+        marks=np.empty(MAX_ANALYSES, np.uint64),
+        weights=np.empty(MAX_ANALYSES, np.float32),
+    )
+
+
+def hashed(data: Array, ends: Array) -> tuple[Array, Array]:
+    """The polynomial hash of each string, and the power of the base that moves a hash to the left by the length of the string. The hash of
+    a concatenation of a and b is ``hash(a) * power(b) + hash(b)``, modulo 2^64.
+
+    Examples:
+        >>> hashes, powers = hashed(np.frombuffer(b"abab", np.uint8), np.array([1, 2, 4]))
+        >>> hashes[:1] * powers[1:2] + hashes[1:2] == hashes[2:]
+        array([ True])
+    """
+    base = np.uint64(0x9E3779B185EBCA87)
+    lengths = np.diff(ends, prepend=0)
+    powers = np.cumprod(np.append(np.uint64(1), np.full(int(lengths.max(initial=0)), base)))
+    places = np.arange(len(data)) - np.repeat(ends - lengths, lengths)
+    terms = (data.astype(np.uint64) + np.uint64(1)) * powers[np.repeat(lengths, lengths) - 1 - places]
+    sums = np.append(np.uint64(0), np.cumsum(terms, dtype=np.uint64))
+    return sums[ends] - sums[ends - lengths], powers[lengths]

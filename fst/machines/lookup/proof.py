@@ -1,0 +1,123 @@
+"""The proof that kernels are safe on a table for look-up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.automata.trie import spread
+from fst.machines.lookup import flags
+from fst.machines.lookup.layout import BEGINS, ENTRY, EPSILON, HAS_EPSILON, MAX_PAUSES, NODE_SHIFT, OUTPUT_SHIFT, ROOTS, UNITS
+from fst.tables.proof import need, need_none, prove_states
+from fst.tables.strings import prove_strings
+
+
+def prove(table: Any, settings: Any) -> None:
+    """Prove a `fst.machines.lookup.table.LookupTable` with its settings; see `fst.tables.table.Table.prove`."""
+    prove_strings(table.piece_bytes, table.piece_ends, settings.pieces, "pieces")
+    need(table.piece_ends[0] == 0, "piece 0 is not empty")
+    _prove_units(table, settings.classes)
+    _prove_symbols(table, settings.classes)
+    _prove_conditions(table, settings.features)
+    is_state = _prove_rows(table, settings)
+    _prove_arcs(table, settings, is_state)
+    _prove_pauses(table)
+
+
+def _prove_units(table: Any, classes: int) -> None:
+    """Prove that each unit has a class."""
+    need(len(table.units) == UNITS, f"units has {len(table.units)} elements; expected {UNITS}")
+    wrong = (table.units >= 2 * BEGINS) | (table.units % BEGINS > classes)
+    need_none(wrong, lambda unit: f"unit {unit} has the class {int(table.units[unit]) % BEGINS} of {classes}")
+
+
+def _prove_symbols(table: Any, classes: int) -> None:
+    """Prove that the edges of the tree of symbols are sorted, and lead to later nodes."""
+    keys, found = table.symbol_keys, table.symbol_classes
+    need(len(keys) == len(found), f"symbol_keys has {len(keys)} elements, symbol_classes {len(found)}")
+    need_none(keys[1:] <= keys[:-1], lambda edge: f"edge {edge + 1} of the tree of symbols is not after edge {edge}")
+    parents = keys >> np.uint64(NODE_SHIFT)
+    need_none(parents >= np.arange(len(keys), dtype=np.uint64) + np.uint64(ROOTS), lambda edge: f"edge {edge} of the tree leads to a root")
+    need_none(found > classes, lambda edge: f"edge {edge} of the tree has the class {found[edge]} of {classes}")
+
+
+def _prove_conditions(table: Any, features: int) -> None:
+    """Prove that conditions are slices of operations, and operations have features."""
+    ends, operations = table.condition_ends, table.operations
+    need(len(ends) and ends[0] == 0, "condition 0 is not empty")
+    need_none(ends[1:] < ends[:-1], lambda at: f"condition {at + 1} ends before it begins")
+    need(ends[-1] == len(operations), f"the last condition ends at operation {ends[-1]} of {len(operations)}")
+    kinds = operations & (1 << flags.FEATURE_SHIFT) - 1
+    need_none(kinds >= len(flags.KINDS), lambda at: f"operation {at} has the kind {kinds[at]} of {len(flags.KINDS)}")
+    named = flags.features_of(operations)
+    need_none(named >= features, lambda at: f"operation {at} has the feature {named[at]} of {features}")
+    values = operations >> flags.VALUE_SHIFT
+    need_none(values > flags.MAX_VALUE, lambda at: f"operation {at} has the value {values[at]}; the highest is {flags.MAX_VALUE}")
+
+
+def _prove_rows(table: Any, settings: Any) -> Array:
+    """Prove that look-ups stay inside of `entries`, that each transition belongs to a state, and that its arcs, or a state's finals, exist.
+
+    Returns:
+        bool[slots + 1], whether each slot is a state.
+    """
+    entries = table.entries
+    states = prove_states(ENTRY, entries, ENTRY.first + 1 + settings.classes, "entries", map)
+    is_state = np.zeros(len(entries) + 1, np.bool_)
+    is_state[states] = True
+    labels, firsts, counts = ENTRY.labels_of(entries), ENTRY.targets_of(entries), ENTRY.values_of(entries)
+    slots = np.flatnonzero(labels < ENTRY.labels)
+    need_none(labels[slots] > settings.classes, lambda at: f"slot {slots[at]} has the class {labels[slots[at]]} of {settings.classes}")
+    owners = slots - ENTRY.first - labels[slots]
+    need_none((owners < 0) | ~is_state[owners], lambda at: f"the transition at slot {slots[at]} belongs to no state")
+    for some, size, noun in ((slots, len(table.arcs), "arcs"), (states, len(table.final_pieces), "finals")):
+        ends = firsts[some] + counts[some]
+        need_none(ends > size, lambda at: f"slot {some[at]} has {noun} up to {ends[at]} of {size}")  # noqa: B023 - called at once
+    need_none(counts[slots] == 0, lambda at: f"the transition at slot {slots[at]} has no arcs")
+    generator = settings.generator
+    need(generator is None or is_state[min(generator, len(entries))], f"generation begins at {generator}, which is no state")
+    return is_state
+
+
+def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
+    """Prove that arcs lead to states and mark those with arcs that read nothing, and that pieces and conditions exist."""
+    targets = (table.arcs & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
+    need_none(~is_state[np.minimum(targets, len(is_state) - 1)], lambda arc: f"arc {arc} leads to {targets[arc]}, which is no state")
+    marked = table.arcs >> np.uint64(HAS_EPSILON) & np.uint64(1)
+    has_epsilon = ENTRY.labels_of(table.entries)[targets + ENTRY.first + EPSILON] == EPSILON
+    need_none(marked != has_epsilon, lambda arc: f"arc {arc} is marked {marked[arc]}, and state {targets[arc]} is not")
+    columns = (
+        ("arc", table.arcs >> np.uint64(OUTPUT_SHIFT), table.arc_conditions, table.arc_weights),
+        ("final", table.final_pieces, table.final_conditions, table.final_weights),
+    )
+    has_weights, has_conditions = (any(len(column[at]) for column in columns) for at in (3, 2))
+    need(has_conditions == (settings.features > 0), f"there are {settings.features} features, and conditions: {has_conditions}")
+    for noun, pieces, conditions, weights in columns:
+        need_none(pieces >= settings.pieces, lambda at: f"{noun} {at} has the piece {pieces[at]} of {settings.pieces}")  # noqa: B023
+        count = len(table.condition_ends)
+        need_none(conditions >= count, lambda at: f"{noun} {at} has the condition {conditions[at]} of {count}")  # noqa: B023
+        for name, column, is_needed in (("conditions", conditions, has_conditions), ("weights", weights, has_weights)):
+            expected = len(pieces) if is_needed else 0
+            need(len(column) == expected, f"there are {len(column)} {name} of {noun}s; expected {expected}")
+        need_none(~np.isfinite(weights), lambda at: f"{noun} {at} has the weight {weights[at]}")  # noqa: B023
+
+
+def _prove_pauses(table: Any) -> None:
+    """Prove that no path has more than `MAX_PAUSES` arcs in a row that read nothing: remove states without such arcs until none is left."""
+    labels, firsts, counts = (of(table.entries) for of in (ENTRY.labels_of, ENTRY.targets_of, ENTRY.values_of))
+    slots = np.flatnonzero(labels == EPSILON)
+    targets = (table.arcs[spread(firsts[slots], counts[slots])] & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
+    sources = np.repeat(slots - ENTRY.first, counts[slots])
+    states, numbers = np.unique(np.concatenate([sources, targets]), return_inverse=True)
+    sources, targets = numbers[: len(sources)], numbers[len(sources) :]
+    for _ in range(MAX_PAUSES):
+        if not len(sources):
+            break
+        goes_on = np.zeros(len(states), np.bool_)
+        goes_on[sources] = True
+        kept = goes_on[targets]
+        sources, targets = sources[kept], targets[kept]
+    first = states[sources].min(initial=len(table.entries))
+    need(not len(sources), f"more than {MAX_PAUSES} arcs in a row read nothing, from state {first}")

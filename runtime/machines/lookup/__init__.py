@@ -1,0 +1,1 @@
+"""Look-up, which finds all analyses of words."""

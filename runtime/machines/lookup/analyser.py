@@ -1,0 +1,188 @@
+"""Look-up: all analyses of a word, or all words of an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fst.core.lazy import Lazy
+from fst.errors import UnsupportedError, not_one_of, quoted
+from fst.machines.lookup.layout import MAX_ANALYSES
+from fst.machines.lookup.table import LookupTable
+from fst.runtime.machines.lookup.analyses import Analyses, spelled
+from fst.runtime.machines.lookup.encoder import LookupEncoder
+from fst.runtime.public_class import PublicClass
+from fst.runtime.rows.texts import Bytes, Ints, Source, Texts, batch_of, listed, rows_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+CASES, UNKNOWN = ("exact", "fold"), (None, "copy")
+
+
+class Lookup(PublicClass):
+    """A look-up finds all outputs of a transducer for a word, such as its morphological analyses. A look-up is immutable, so that threads
+    can share it without a lock.
+
+    Args:
+        table: a result of `fst.compile.lookup`. For a table file, use `load`.
+
+    Raises:
+        UnsupportedError: the table is not for look-up.
+
+    Examples:
+        >>> from fst.compile import lookup
+        >>> words = Lookup(lookup({"flies": ["fly+N+Pl", "fly+V+3Sg"], "fly": ["fly+N+Sg"]}, inverse=True))
+        >>> words("flies")
+        ['fly+N+Pl', 'fly+V+3Sg']
+        >>> words.lookup_batch(["fly", "bee"])[0]
+        ['fly+N+Sg']
+        >>> words.inverted()("fly+N+Pl")
+        ['flies']
+    """
+
+    def __init__(self, table: LookupTable) -> None:
+        self._table = table
+        self._encoder = LookupEncoder(table)
+
+    def __repr__(self) -> str:
+        return f"<fst.Lookup, {'generation' if self._encoder.inverse else 'analysis'}, {len(self._table.arcs):,} arcs>"
+
+    def inverted(self) -> Self:
+        """The look-up in the other direction: generation, if this look-up analyses.
+
+        Raises:
+            UnsupportedError: the table contains only one direction.
+        """
+        if self._table.metadata.settings.generator is None:
+            raise UnsupportedError("the table contains only analysis; expected both directions; compile it with inverse=True")
+        other = type(self)(self._table)
+        other._encoder = LookupEncoder(self._table, inverse=not self._encoder.inverse, like=self._encoder)
+        return other
+
+    def __call__(self, word: str | bytes, *, limit: int | None = None, case: str = "exact", unknown: str | None = None) -> list[str]:
+        """Look up one word.
+
+        Args:
+            word: str, or bytes in UTF-8.
+            limit, case, unknown: as in `lookup_batch`.
+
+        Returns:
+            The analyses, each once; in a weighted table, the smallest weight first. An unknown word has none.
+
+        Raises:
+            TextError: the argument is not text.
+            ValueError: as in `lookup_batch`.
+        """
+        _check(case, unknown)
+        batch = self._limited(limit).look_up(rows_of(batch_of(word)), 1, "strict", folds=case == "fold")
+        found = spelled(batch.ids.tolist(), self._pieces, weighted=self._table.is_weighted)
+        if found or unknown is None:
+            return found
+        return [word if isinstance(word, str) else str(word, "utf-8")]
+
+    def lookup_batch(
+        self,
+        words: Texts,
+        *,
+        limit: int | None = None,
+        case: str = "exact",
+        unknown: str | None = None,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Analyses:
+        """Look up many words.
+
+        Args:
+            words: as in `fst.Tokenizer.encode_batch`.
+            limit: the maximum number of analyses of a word, 1 to 4096; None: 4096. `Analyses.is_complete` contains whether there are more.
+            case: "exact"; or "fold": a word without analyses is looked up with a lower-case first letter, and then in lower case.
+            unknown: None: a word without analyses has an empty list; or "copy": its list contains the word.
+            threads, errors: as in `fst.Tokenizer.encode_batch`.
+
+        Raises:
+            TextError: a row is not text; the message contains the row's number.
+            ValueError: `limit`, `case`, `unknown`, `threads` or `errors` has an invalid value.
+        """
+        _check(case, unknown)
+        texts = listed(words)
+        return self._analyses(rows_of(texts), [*texts] if unknown else None, limit, case, threads, errors)
+
+    def lookup_arrow(self, column: Any, *, limit: int | None = None, case: str = "exact", threads: int | None = None) -> Any:
+        """Look up a column of words. This method needs pyarrow.
+
+        Args:
+            column: as in `fst.Tokenizer.encode_arrow`.
+            limit, case, threads: as in `lookup_batch`.
+
+        Returns:
+            ``list<string>``; null rows stay null. For an Array, the result is an Array; for any other column, a ChunkedArray with the same
+            chunks.
+
+        Raises:
+            TextError: a row is not text, or the column does not contain texts; the message contains the row's number or the column's type.
+            ValueError: as in `lookup_batch`.
+            ImportError: pyarrow is not installed.
+
+        Examples:
+            >>> import pyarrow as pa
+            >>> from fst.compile import lookup
+            >>> Lookup(lookup({"flies": ["fly+N", "fly+V"]})).lookup_arrow(pa.array(["flies", None, "bee"])).to_pylist()
+            [['fly+N', 'fly+V'], None, []]
+        """
+        from fst.runtime.machines.lookup.columns import looked_up
+
+        _check(case, None)
+
+        def look_up(rows: Source) -> tuple[Bytes, Ints, Ints]:
+            found = self._analyses(rows, None, limit, case, threads, "strict")
+            return *found.strings(), found.row_splits
+
+        return looked_up(column, look_up)
+
+    def _analyses(
+        self, rows: Source, unknown: Sequence[Any] | None, limit: int | None, case: str, threads: int | None, errors: str
+    ) -> Analyses:
+        batch = self._limited(limit).look_up(rows, threads, errors, folds=case == "fold")
+        return Analyses(batch, self._pieces, self._data, unknown, weighted=self._table.is_weighted)
+
+    def _limited(self, limit: int | None) -> LookupEncoder:
+        """The encoder for a limit."""
+        if limit is None:
+            return self._encoder
+        if type(limit) is not int or not 1 <= limit <= MAX_ANALYSES:
+            raise ValueError(f"limit is {quoted(limit)}; expected a whole number from 1 to {MAX_ANALYSES}, or None")
+        return LookupEncoder(self._table, inverse=self._encoder.inverse, limit=limit, like=self._encoder)
+
+    @Lazy
+    def _pieces(self) -> list[str]:
+        return [*self._table.pieces]
+
+    @Lazy
+    def _data(self) -> tuple[Bytes, Ints]:
+        """The bytes of the pieces; and the start of each piece, and the end of the last."""
+        return np.asarray(self._table.piece_bytes), np.append(0, self._table.piece_ends)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_generator, (self._table,)) if self._encoder.inverse else (type(self), (self._table,))
+
+    def __copy__(self) -> Self:
+        """Return the same object, because it is immutable."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+def _check(case: str, unknown: str | None) -> None:
+    if case not in CASES:
+        raise ValueError(not_one_of("case", case, CASES))
+    if unknown not in UNKNOWN:
+        raise ValueError(not_one_of("unknown", unknown, UNKNOWN))
+
+
+def _generator(table: LookupTable) -> Any:
+    """Unpickle a look-up that generates."""
+    return Lookup(table).inverted()

@@ -1,0 +1,116 @@
+"""The analyses of many words, in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fst.automata.trie import spread
+from fst.core.lazy import Lazy
+from fst.machines.lookup.layout import CUT, END
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Bytes, Ints
+from fst.runtime.workspace import Ids
+
+
+class Analyses:
+    """The analyses of a batch of words.
+
+    ``len(analyses)`` is the number of words, and ``analyses[r]`` is the list of the analyses of word r, a list of str. An analysis is a
+    sequence of *pieces*: the strings on the arcs of its path, such as "r" and "un<vblex>".
+
+    Attributes:
+        pieces: the strings of the pieces.
+
+    Examples:
+        >>> import fst
+        >>> from fst.compile import lookup
+        >>> found = fst.Lookup(lookup({"flies": ["fly+N", "fly+V"]})).lookup_batch(["flies", "bee"])
+        >>> list(found), found.row_splits
+        ([['fly+N', 'fly+V'], []], array([0, 2, 2]))
+    """
+
+    def __init__(
+        self, batch: Batch, pieces: Sequence[str], data: tuple[Bytes, Ints], unknown: Sequence[Any] | None, *, weighted: bool
+    ) -> None:
+        self._batch, self._data, self._unknown, self._weighted, self.pieces = batch, data, unknown, weighted, pieces
+
+    def __repr__(self) -> str:
+        return f"<fst.Analyses of {len(self)} words>"
+
+    def __len__(self) -> int:
+        return len(self._batch.row_splits) - 1
+
+    def __getitem__(self, row: int) -> list[str]:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        row %= len(self)
+        splits = self._batch.row_splits
+        found = spelled(self._batch.ids[splits[row] : splits[row + 1]].tolist(), self.pieces, weighted=self._weighted)
+        if not found and self._unknown is not None:
+            word = self._unknown[row]
+            return [word if isinstance(word, str) else str(word, "utf-8", "replace")]
+        return found
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[row] for row in range(len(self)))
+
+    def strings(self) -> tuple[Bytes, Ints]:
+        """The UTF-8 of all analyses, concatenated; and int64[analyses + 1], the start of each analysis, and the end of the last."""
+        data, starts = self._data
+        begins, lengths = starts[self.ids], starts[self.ids + 1] - starts[self.ids]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        return data[spread(begins, lengths)], ends[self.splits]
+
+    @Lazy
+    def _ends(self) -> Ints:
+        """The index of the end of each analysis in the ids of the batch."""
+        return np.flatnonzero(self._batch.ids == END)
+
+    @Lazy
+    def _is_piece(self) -> Any:
+        found = self._batch.ids >= 0
+        if self._weighted:
+            found[self._ends + 1] = False
+        return found
+
+    @Lazy
+    def ids(self) -> Ids:
+        """int32[n], the pieces of all analyses, concatenated: indices into `pieces`."""
+        ids: Ids = self._batch.ids[self._is_piece]
+        return ids
+
+    @Lazy
+    def splits(self) -> Ints:
+        """int64[analyses + 1]; analysis a contains the pieces ``ids[splits[a]:splits[a + 1]]``."""
+        before = np.cumsum(self._is_piece)
+        return np.concatenate([[0], before[self._ends]])
+
+    @Lazy
+    def weights(self) -> Any:
+        """float32[analyses], the weight of each analysis; None for an unweighted table."""
+        return self._batch.ids[self._ends + 1].view(np.float32) if self._weighted else None
+
+    @Lazy
+    def row_splits(self) -> Ints:
+        """int64[rows + 1]; row r contains the analyses ``row_splits[r]`` to ``row_splits[r + 1] - 1``."""
+        return np.searchsorted(self._ends, self._batch.row_splits)
+
+    @Lazy
+    def is_complete(self) -> Any:
+        """bool[rows], whether each row contains all analyses; False if there are more than the limit, or too many paths."""
+        found = np.ones(len(self), np.bool_)
+        found[np.searchsorted(self._batch.row_splits, np.flatnonzero(self._batch.ids == CUT), "right") - 1] = False
+        return found
+
+
+def spelled(ids: Sequence[int], pieces: Sequence[str], *, weighted: bool) -> list[str]:
+    """The analyses of one word, from its ids."""
+    found, begin = list[str](), 0
+    for at, number in enumerate(ids):
+        if number == END:
+            found.append("".join([pieces[piece] for piece in ids[begin:at]]))
+            begin = at + 1 + weighted
+    return found

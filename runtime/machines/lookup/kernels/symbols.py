@@ -1,0 +1,55 @@
+"""Split words into symbols, and find their classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, part
+from fst.machines.lookup import layout
+from fst.runtime.kernels.constants import U0, U1, U2
+
+BEGINS, CLASS, ROOTS = np.uint64(layout.BEGINS), np.uint64(layout.BEGINS - 1), np.uint64(layout.ROOTS)
+NODE_SHIFT, MAX_SYMBOLS = np.uint64(layout.NODE_SHIFT), np.uint64(layout.MAX_SYMBOLS)
+UNKNOWN, TOO_LONG = MAX_SYMBOLS + U1, MAX_SYMBOLS + U2  # instead of a number of symbols
+
+
+@part
+def longest_symbol(text, at, stop, table, found):
+    """Find the longest symbol that begins at a position; return its class and its end. `found` is the class of the first unit."""
+    keys, classes = table.symbol_keys, table.symbol_classes
+    end, place, node = at + U1, at, table.begin[U2]
+    while place < stop:
+        key = node << NODE_SHIFT | np.uint64(text[place])
+        low, high = U0, np.uint64(len(keys))
+        while low < high:
+            middle = (low + high) >> U1
+            if keys[middle] < key:
+                low = middle + U1
+            else:
+                high = middle
+        if low == np.uint64(len(keys)) or keys[low] != key:
+            break
+        place += U1
+        node = ROOTS + low
+        if classes[low]:
+            found, end = np.uint64(classes[low]), place
+    return found, end
+
+
+@inlined
+def read_classes(text, begin, stop, table, classes):
+    """Write the class of each symbol of a word; return the number of symbols, `UNKNOWN` if no arc reads one of them, or `TOO_LONG`."""
+    count, at = U0, begin
+    while at < stop:
+        record = np.uint64(table.units[text[at]])
+        found, end = record & CLASS, at + U1
+        if record & BEGINS:
+            found, end = longest_symbol(text, at, stop, table, found)
+        if found == U0:
+            return UNKNOWN
+        if count == MAX_SYMBOLS:
+            return TOO_LONG
+        classes[count] = found
+        count += U1
+        at = end
+    return count

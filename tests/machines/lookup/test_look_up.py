@@ -1,0 +1,193 @@
+"""Look-up: kernel, slow walk and definition give the same analyses, for any transducer."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.naive.lookup import look_up as defined
+from support.tiers import examples
+
+import fst
+from fst.compile import lookup
+from fst.compile.algebra.machine import Fst
+from fst.machines.lookup.layout import MAX_ANALYSES, MAX_SYMBOLS, SLOW
+from fst.runtime.encoder import Encoder
+from fst.runtime.rows.texts import rows_of
+from fst.runtime.workspace import NO_SPECIAL_IDS
+
+LABELS = ("a", "b", "<n>", "", "", "@P.A.X@", "@N.A.X@", "@R.A.X@", "@R.A@", "@D.A.X@", "@D.A@", "@C.A@", "@U.A.X@", "@U.A.Y@", "@P.B.X@")
+WORDS = [*map("".join, (word for length in range(4) for word in product(("a", "b", "<n>", "<"), repeat=length)))]
+MANY = Fst.from_arcs([(0, 0, "a", "x"), (0, 0, "a", "yy"), (0, 0, "a", "y")], final=[0])
+# 2 paths a symbol that write the same, and none of them ends; then 2 paths to the end
+DEAD = Fst.from_arcs([(0, 0, "a", ""), (0, 1, "a", ""), (1, 0, "a", ""), (1, 1, "a", ""), (0, 2, "b", "x"), (1, 2, "b", "y")], final=[2])
+
+
+@some.composite
+def machines(draw: some.DrawFn) -> Fst:
+    """A small transducer; arcs that read nothing, or write nothing, lead to later states."""
+    states = draw(some.integers(1, 5))
+    state = some.integers(0, states - 1)
+    arcs = []
+    for _ in range(draw(some.integers(0, 9))):
+        source, target, read = draw(state), draw(state), draw(some.sampled_from(LABELS))
+        written, weight = draw(some.sampled_from(("", "x", "y", "xy", "<n>"))), draw(some.sampled_from((0, 0, 1, -0.5)))
+        if (read in ("a", "b", "<n>") and written) or source < target:
+            arcs.append((source, target, read, written, weight))
+    return Fst.from_arcs([*arcs, (0, states - 1, "a", "b", 0.0)], final={draw(state): draw(some.sampled_from((0.0, 0.25)))})
+
+
+@given(machines())
+@examples(800)
+def test_definition(machine: Fst) -> None:
+    """For small transducers with flags, weights and symbols of several characters, the analyses are the outputs of all paths, and weights
+    are the smallest of their paths.
+    """
+    table = lookup(machine, inverse=True)
+    table.prove()
+    m = fst.Lookup(table)
+    for direction, of in ((m, machine), (m.inverted(), machine.invert())):
+        found = direction.lookup_batch(WORDS)
+        expected = [defined(of, word) for word in WORDS]
+        assert [sorted(row) for row in found] == [sorted(row) for row in expected]
+        if found.weights is not None:
+            weights = [row[written] for row, analyses in zip(expected, found, strict=True) for written in analyses]
+            assert found.weights.tolist() == weights
+            assert [sorted(row.values()) for row in expected] == [
+                [row[written] for written in found[at]] for at, row in enumerate(expected)
+            ]
+
+
+def test_kinds_of_sources(tmp_path: Path) -> None:
+    """A mapping, pairs, an Fst and a file of AT&T text with two sections give the same analyses."""
+    pairs = [("flies", "fly+N"), ("flies", "fly+V"), ("fly", "fly+N")]
+    Fst.from_strings(pairs[:2]).write_att(tmp_path / "flies.att")
+    Fst.from_strings(pairs[2:]).write_att(tmp_path / "fly.att")
+    path = tmp_path / "both.att"
+    path.write_text("--\n".join((tmp_path / name).read_text() for name in ("flies.att", "fly.att")))
+    for source in ({"flies": ["fly+N", "fly+V"], "fly": "fly+N"}, pairs, Fst.from_strings(pairs), path, str(path)):
+        assert [*fst.Lookup(lookup(source)).lookup_batch(["flies", "fly", "f"])] == [["fly+N", "fly+V"], ["fly+N"], []]
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        (5, fst.VocabularyError, "the source is int; expected an Fst, the path of a file, a mapping, or pairs"),
+        ("words.bin", fst.UnsupportedError, "the file is 'words.bin'; expected AT&T text"),
+        (Fst.from_strings(["a"], unit="utf-8"), fst.UnsupportedError, "the unit of the machine is 'utf-8'; expected 'character'"),
+        (Fst.from_arcs([(0, 0, "@P.A@", ""), (0, 0, "a", "")], final=[0]), fst.UnsupportedError, "the flag @P.A@ has no value"),
+        (
+            Fst.from_arcs([(0, 1, "", "x"), (1, 0, "", ""), (1, 1, "a", "")], final=[1]),
+            fst.UnsupportedError,
+            "the cycle of the arc from state 0 to state 1 reads nothing and writes 'x'",
+        ),
+    ],
+)
+def test_wrong_source_is_refused(source: Any, error: type[Exception], message: str) -> None:
+    """A source that cannot be compiled is refused with the fault."""
+    with pytest.raises(error, match=message):
+        lookup(source)
+
+
+def test_cycle_that_writes_nothing_is_removed() -> None:
+    """A cycle that reads nothing and writes nothing does not change the analyses."""
+    cycle = Fst.from_arcs([(0, 1, "", ""), (1, 2, "", ""), (2, 0, "", ""), (1, 1, "a", "x"), (2, 3, "b", "")], final=[3])
+    assert fst.Lookup(lookup(cycle))("aab") == ["xx"]
+
+
+def test_words_with_exponentially_many_dead_ends() -> None:
+    """A word with 2^40 paths, of which few differ, is left to the slow walk, and has all analyses."""
+    m, word = fst.Lookup(lookup(DEAD)), "a" * 40
+    ids = Encoder._encode(m._encoder, rows_of([word + "b", word, "b"]), special_ids=NO_SPECIAL_IDS).ids
+    assert ids[0] == SLOW
+    found = m.lookup_batch([word + "c", word, "ab"])
+    assert [sorted(row) for row in found] == [[], [], ["x", "y"]]
+
+
+def test_long_words() -> None:
+    """A word with more symbols than fit into the kernel's arrays has the analyses of its definition."""
+    m = fst.Lookup(lookup(Fst.from_arcs([(0, 0, "a", "b")], final=[0])))
+    assert [*m.lookup_batch(["a" * (MAX_SYMBOLS + 1), "a" * 200_000 + "c", "a" * MAX_SYMBOLS])] == [
+        ["b" * (MAX_SYMBOLS + 1)],
+        [],
+        ["b" * MAX_SYMBOLS],
+    ]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8, None])
+def test_limit_bounds_analyses(limit: int | None) -> None:
+    """A word has at most `limit` analyses, and `is_complete` contains whether it has more."""
+    found = fst.Lookup(lookup(MANY)).lookup_batch(["a", "aa", "a" * 30], limit=limit)
+    expected = [3, 8, MAX_ANALYSES]  # of the 9 paths for "aa", two write "yyy"
+    assert [*map(len, found)] == [min(count, limit or MAX_ANALYSES) for count in expected]
+    assert found.is_complete.tolist() == [limit is None or limit >= 3, limit is None or limit >= 8, False]
+
+
+def test_limit_keeps_the_best() -> None:
+    """With weights, `limit` keeps the analyses of the smallest weights, in their order."""
+    m = fst.Lookup(lookup([("a", "x", 3.0), ("a", "y", 1.0), ("a", "z", 2.0), ("a", "z", 0.5)]))
+    found = m.lookup_batch(["a", "b"], limit=2)
+    assert (found[0], found.weights.tolist(), found.is_complete.tolist()) == (["z", "y"], [0.5, 1.0], [False, True])
+
+
+def test_arrays_of_analyses() -> None:
+    """The arrays of `Analyses` contain the pieces, the analyses and the rows."""
+    found = fst.Lookup(lookup({"ab": ["x", "yz"], "b": ["x"]})).lookup_batch(["b", "c", "ab"])
+    written = [
+        "".join(found.pieces[piece] for piece in found.ids[begin:end]) for begin, end in zip(found.splits, found.splits[1:], strict=False)
+    ]
+    assert (written, found.row_splits.tolist(), found.weights) == (["x", "x", "yz"], [0, 1, 1, 3], None)
+    data, starts = found.strings()
+    assert (data.tobytes(), starts.tolist(), repr(found)) == (b"xxyz", [0, 1, 2, 4], "<fst.Analyses of 3 words>")
+    with pytest.raises(IndexError, match="row 3 of 3"):
+        found[3]
+
+
+def test_case_and_unknown_words() -> None:
+    """With case="fold", an unknown word is looked up with a lower-case first letter, then in lower case, and with unknown="copy", a word
+    without analyses is its own analysis.
+    """
+    m = fst.Lookup(lookup({"mcDonald": "1", "ab": "2", "Ab": "3", "ﬀ": "4"}))
+    words = ["McDonald", "AB", "Ab", "ab", "X", "ÉA"]
+    assert [*m.lookup_batch(words)] == [[], [], ["3"], ["2"], [], []]
+    assert [*m.lookup_batch(words, case="fold", unknown="copy")] == [["1"], ["2"], ["3"], ["2"], ["X"], ["ÉA"]]
+    assert [*m.lookup_batch([word.encode() for word in words], case="fold", unknown="copy")][3:] == [["2"], ["X"], ["ÉA"]]
+    assert (m("AB", case="fold"), m("AB"), m(b"X", unknown="copy")) == (["2"], [], ["X"])
+
+
+@pytest.mark.parametrize(("option", "value"), [("limit", 0), ("limit", True), ("limit", 5000), ("case", "lower"), ("unknown", "?")])
+def test_wrong_option_is_refused(option: str, value: Any) -> None:
+    """An option with an unknown value is refused with its name and the allowed values."""
+    options: Any = {option: value}
+    with pytest.raises(ValueError, match=f"{option}.*{value!r}"):
+        fst.Lookup(lookup({"a": "b"})).lookup_batch(["a"], **options)
+
+
+def test_one_direction_is_not_inverted() -> None:
+    """A table without generation cannot be inverted, and the message contains the option."""
+    with pytest.raises(fst.UnsupportedError, match="compile it with inverse=True"):
+        fst.Lookup(lookup({"a": "b"})).inverted()
+
+
+def test_columns_have_chunks_and_nulls() -> None:
+    """A column of words becomes a column of lists of strings, with the same chunks and nulls."""
+    pa = pytest.importorskip("pyarrow")
+    m = fst.Lookup(lookup({"a": ["x", "yy"], "b": ["é"]}))
+    column = pa.chunked_array([pa.array(["a", None, "B"]), pa.array(["b", "c"])])
+    found = m.lookup_arrow(column, case="fold", limit=1)
+    assert found.to_pylist() == [["x"], None, ["é"], ["é"], []]
+    assert (found.type, found.num_chunks) == (pa.list_(pa.string()), 2)
+
+
+def test_threads_give_equal_arrays() -> None:
+    """Any number of threads gives the same arrays."""
+    m = fst.Lookup(lookup({"a": ["x", "yy"], "b": ["é"]}))
+    words = ["a", "b", "c"] * 100_000
+    one, three = (m.lookup_batch(words, threads=threads) for threads in (1, 3))
+    assert np.array_equal(one.ids, three.ids)
+    assert np.array_equal(one.row_splits, three.row_splits)
