@@ -101,7 +101,7 @@ def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_explanation_tells_merges() -> None:
     """If a table has no automaton, `explained` lists the merges that apply to a text."""
     merges = ["  merge        2  a b", "  merge        0  ab c"]
-    assert [*explained(small(ONE_PIECE, LATE).table, "abc")] == ["piece abc", *merges, "  tokens abc 256"]
+    assert [*explained(small(ONE_PIECE, LATE).table, "abc")] == ["pre-token abc", *merges, "  tokens abc 256"]
 
 
 def test_table_of_pairs() -> None:

@@ -118,19 +118,19 @@ def test_explained() -> None:
     """`fst explain` lists the tokens that begin at each character, and the total score of the best path."""
     table, _, _ = machine(("always", "none", False))
     assert [*explained(table, "ab ☃")] == [
-        "piece ▁ab",
+        "pre-token ▁ab",
         "  ▁  tokens from here: ▁ -2.5, ▁a -2.75, ▁ab -5",
         "  a  tokens from here: a -3, ab -5.5",
         "  b  tokens from here: b -3.5",
         "  best path to ▁ab: sum -5",
         "  tokens ▁ab 6",
         "",
-        "piece ▁",
+        "pre-token ▁",
         "  ▁  tokens from here: ▁ -2.5",
         "  best path to ▁: sum -2.5",
         "  tokens ▁ 1",
         "",
-        "piece ☃",
+        "pre-token ☃",
         "  ☃  tokens from here: none",
         "  best path to ☃: sum -21",
         "  tokens <unk> 0",

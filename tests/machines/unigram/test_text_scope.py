@@ -169,8 +169,8 @@ def words() -> UnigramTable:
 def test_words_are_explained() -> None:
     """For a model of type "word", `fst explain` shows for each word whether it is a token."""
     assert [*explained(words(), "b ax")] == [
-        *("piece b", "  a token as a whole word", "  tokens b 2", ""),
-        *("piece ▁ax", "  unknown as a whole word", "  tokens <unk> 0"),
+        *("pre-token b", "  a token as a whole word", "  tokens b 2", ""),
+        *("pre-token ▁ax", "  unknown as a whole word", "  tokens <unk> 0"),
     ]
 
 
