@@ -20,6 +20,7 @@ COMMANDS = {
     "decode": "fst.cli.commands.decode",
     "count": "fst.cli.commands.count",
     "search": "fst.cli.commands.search.command",
+    "lookup": "fst.cli.commands.lookup.command",
     "segment": "fst.cli.commands.segment.command",
     "train": "fst.cli.commands.train.command",
     "info": "fst.cli.commands.info",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Public class → the words of the error message for the kind of table that it accepts.
 TAKEN = {
     "Searcher": "keywords; make one with `fst compile keywords`",
+    "Lookup": "a transducer; make one with `fst compile lookup`",
     "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",
     "Segmenter": "a dictionary; make one with `fst compile maxmatch`, `jieba` or `mecab`",
 }

@@ -106,6 +106,7 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
         (folder / name).write_text("\n".join(lines), encoding="utf-8")
     (folder / "spiece.model").write_bytes(model_of([UNK, *CHARS], "unigram"))
     (folder / "names.txt").write_text("hello\n", encoding="utf-8")
+    (folder / "words.tsv").write_text("hello\thello<ij>\n", encoding="utf-8")
     (folder / "dict.txt").write_text("hello 1 x\n", encoding="utf-8")
     pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
     (folder / "books").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -64,13 +65,18 @@ def test_definition(machine: Fst) -> None:
 
 
 def test_kinds_of_sources(tmp_path: Path) -> None:
-    """A mapping, pairs, an Fst and a file of AT&T text with two sections give the same analyses."""
+    """A mapping, pairs, an Fst, files of two or three columns, and files of machines give the same analyses."""
     pairs = [("flies", "fly+N"), ("flies", "fly+V"), ("fly", "fly+N")]
     Fst.from_strings(pairs[:2]).write_att(tmp_path / "flies.att")
     Fst.from_strings(pairs[2:]).write_att(tmp_path / "fly.att")
     path = tmp_path / "both.att"
     path.write_text("--\n".join((tmp_path / name).read_text() for name in ("flies.att", "fly.att")))
-    for source in ({"flies": ["fly+N", "fly+V"], "fly": "fly+N"}, pairs, Fst.from_strings(pairs), path, str(path)):
+    columns = "".join(f"{word}\t{analysis}\n" for word, analysis in pairs)
+    (tmp_path / "pairs.tsv").write_text(columns)
+    (tmp_path / "pairs.csv.gz").write_bytes(gzip.compress(columns.replace("\t", ",").encode()))
+    Fst.from_strings(pairs).write_openfst(tmp_path / "pairs.fst")
+    files = [tmp_path / name for name in ("pairs.tsv", "pairs.csv.gz", "pairs.fst")]
+    for source in ({"flies": ["fly+N", "fly+V"], "fly": "fly+N"}, pairs, Fst.from_strings(pairs), path, str(path), *files):
         assert [*fst.Lookup(lookup(source)).lookup_batch(["flies", "fly", "f"])] == [["fly+N", "fly+V"], ["fly+N"], []]
 
 
@@ -78,7 +84,7 @@ def test_kinds_of_sources(tmp_path: Path) -> None:
     ("source", "error", "message"),
     [
         (5, fst.VocabularyError, "the source is int; expected an Fst, the path of a file, a mapping, or pairs"),
-        ("words.bin", fst.UnsupportedError, "the file is 'words.bin'; expected AT&T text"),
+        ("words.bin", fst.UnsupportedError, "the file is 'words.bin'; expected a file with the ending .att, .txt, .fst"),
         (Fst.from_strings(["a"], unit="utf-8"), fst.UnsupportedError, "the unit of the machine is 'utf-8'; expected 'character'"),
         (Fst.from_arcs([(0, 0, "@P.A@", ""), (0, 0, "a", "")], final=[0]), fst.UnsupportedError, "the flag @P.A@ has no value"),
         (
@@ -92,6 +98,15 @@ def test_wrong_source_is_refused(source: Any, error: type[Exception], message: s
     """A source that cannot be compiled is refused with the fault."""
     with pytest.raises(error, match=message):
         lookup(source)
+
+
+@pytest.mark.parametrize(("line", "fault"), [("c", "the line has 1 columns"), ("c\td\te", "the weight is 'e'; expected a number")])
+def test_wrong_line_is_refused(line: str, fault: str, tmp_path: Path) -> None:
+    """A line of a list without an analysis, or with a wrong weight, is refused with its number."""
+    path = tmp_path / "words.tsv"
+    path.write_text(f"a\tb\t0.5\n{line}\n")
+    with pytest.raises(fst.VocabularyError, match=f"words.tsv, line 2: {fault}"):
+        lookup(path)
 
 
 def test_cycle_that_writes_nothing_is_removed() -> None:

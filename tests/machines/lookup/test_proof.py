@@ -24,9 +24,11 @@ def changed(name: str, field: str, place: Any, value: Any) -> LookupTable:
     table: LookupTable = table_of(name)
     array = getattr(table, field).copy()
     if place is None:
-        return replace(table, **{field: np.array(value, array.dtype)})
-    array[place] = value
-    return replace(table, **{field: array})
+        array = np.array(value, array.dtype)
+    else:
+        array[place] = value
+    fields: Any = {field: array}
+    return replace(table, **fields)
 
 
 @pytest.mark.parametrize(

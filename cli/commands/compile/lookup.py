@@ -1,0 +1,30 @@
+"""The command `fst compile lookup`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.commands.compile.options import output_option
+from fst.cli.commands.compile.table import write_table
+from fst.cli.group import CliCommand
+from fst.cli.parameters import FileName
+
+
+@click.command("lookup", cls=CliCommand)
+@click.argument("source", type=FileName(), metavar="FILE")
+@output_option
+@click.option("--inverse", is_flag=True, default=None, help="Store both directions, for `fst lookup --inverse`.")
+def command(source: str, output: str, **options: Any) -> None:
+    """Compile a transducer, such as a morphology, into a table for `fst lookup`.
+
+    FILE is AT&T text, as foma, HFST, OpenFst and lt-print write it (.att, .txt), an OpenFst file (.fst), or a list of words and analyses,
+    separated by a tab (.tsv). Text may be packed with gzip.
+
+    \b
+    Examples:
+      fst compile lookup eng.att.gz -o eng.npz
+      fst compile lookup words.tsv -o words.npz --inverse
+    """
+    write_table("fst.compile:lookup", source, output, **options)

@@ -1,0 +1,1 @@
+"""`fst lookup`: look up words in a transducer."""

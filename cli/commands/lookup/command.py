@@ -1,0 +1,86 @@
+"""The command `fst lookup`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.files.progress import progress, report
+from fst.cli.files.streams import standard_output
+from fst.cli.group import CliCommand
+from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
+from fst.runtime.files.streams import STANDARD, size
+
+
+@click.command("lookup", cls=CliCommand)
+@table_argument
+@files_argument
+@click.option("--inverse", is_flag=True, help="Generate: look up analyses, and write words.")
+@click.option(
+    "--case", type=click.Choice(["exact", "fold"]), default="exact", show_default=True, help="Look up unknown words in lower case."
+)
+@click.option("--limit", type=click.IntRange(1, 4096), metavar="N", show_default="4096", help="The maximum number of analyses of a word.")
+@output_options
+@format_option("tsv", "apertium", "xerox", "json", "arrow", "parquet", default="tsv")
+@reading_options
+@working_options
+def command(
+    table: str,
+    files: tuple[str, ...],
+    inverse: bool,
+    case: str,
+    limit: int | None,
+    output: str,
+    overwrite: bool,
+    resume: bool,
+    form: str | None,
+    errors: str,
+    threads: int | None,
+    **reading: Any,
+) -> None:
+    """Look up words. TABLE is from `fst compile lookup`. A document is a word; FILE and output folders work as in `fst encode`.
+
+    \b
+    --format, or the ending of the output, chooses the format:
+      tsv             a line per analysis: the word, a tab, the analysis, and in a
+                      weighted table a tab and the weight; nothing follows the tab
+                      after an unknown word
+      apertium        a line per word, as lt-proc prints it: ^word/analysis$, or
+                      ^word/*word$ for an unknown word
+      xerox           the output of flookup: as tsv, with +? for an unknown word, and
+                      an empty line after each word
+      json            an object per line: the fields or columns of the input, or
+                      else text; and analyses
+      arrow, parquet  all columns of the input, and analyses, lists of strings
+
+    \b
+    Examples:
+      fst lookup eng.npz words.txt > analyses.tsv
+      fst lookup eng.npz words.parquet --column word -o analyses.parquet --threads 2
+      fst lookup eng.npz analyses.txt --inverse
+
+    \b
+    $ printf 'flies\\tfly+N\\nflies\\tfly+V\\n' > words.tsv; fst compile lookup words.tsv -o words.npz
+    $ echo "flies" | fst lookup words.npz
+    flies   fly+N
+    flies   fly+V
+    """
+    from fst.cli.commands.lookup.work import looking_up
+    from fst.cli.commands.lookup.writers import FORMS, look_up
+    from fst.cli.files.outputs import Target, inputs_of
+    from fst.cli.files.pipeline import Policy
+    from fst.cli.tables import load_for, ready
+    from fst.runtime.files.inputs import Reading
+
+    how = Reading(**reading, mends=errors == "replace")
+    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
+    tables = load_for("Lookup", table)
+    total = size(inputs_of(outputs))
+    how.check(inputs_of(outputs))
+    lookup, policy = ready(tables, lambda lookup: lookup(b"a")), Policy(errors)
+    lookup = lookup.inverted() if inverse else lookup
+    work = looking_up(lookup, case=case, limit=limit, threads=threads)
+    with progress("looking up", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
+        look_up(outputs, how, policy, work, advance)
+    report(policy.notes())

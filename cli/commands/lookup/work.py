@@ -1,0 +1,51 @@
+"""Look up documents: the stage between reading and writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from fst.runtime.files.documents import Documents
+
+if TYPE_CHECKING:
+    from fst import Lookup
+
+Work = Callable[[Documents, str, str | None], "Found"]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Documents and their analyses.
+
+    Attributes:
+        documents: the documents.
+        words: the text of each document; None for a null.
+        analyses: the analyses of each document; None for a null.
+        weights: the weights of the analyses of each document; None for an unweighted table.
+    """
+
+    documents: Documents
+    words: Sequence[str | None]
+    analyses: Sequence[list[str] | None]
+    weights: Sequence[list[float]] | None
+
+
+def looking_up(lookup: Lookup, **options: Any) -> Work:
+    """A function that looks up documents, with options of `fst.Lookup.lookup_batch`.
+
+    The last argument of the function is the name of a field that receives the text of each document; None: the text is left out.
+    """
+
+    def look_up(documents: Documents, errors: str, text_name: str | None) -> Found:
+        documents = documents.mended() if errors == "replace" else documents
+        texts = documents.texts_in_utf8(range(len(documents)))
+        found = lookup.lookup_batch([text or b"" for text in texts], **options)
+        analyses = [None if text is None else row for text, row in zip(texts, found, strict=True)]
+        splits, weights = found.row_splits.tolist(), found.weights
+        weighted = None if weights is None else [weights[begin:end].tolist() for begin, end in pairwise(splits)]
+        words = [None if text is None else str(text, "utf-8") for text in texts]
+        return Found(documents if text_name is None else documents.carrying(documents.texts, text_name), words, analyses, weighted)
+
+    return look_up

@@ -1,0 +1,105 @@
+"""Look up files, and write the analyses as lines of text, JSON lines or columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any
+
+from fst.cli.commands.lookup.work import Found, Work
+from fst.cli.files.formats import Forms, forms_of
+from fst.cli.files.outputs import Output, how_for
+from fst.cli.files.pipeline import Policy
+from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.inputs import Reading
+
+if TYPE_CHECKING:
+    from fst.cli.files.columns import ColumnsOf
+
+TSV, ANALYSES, WEIGHTS = "tsv", "analyses", "weights"
+UNKNOWN = "+?"  # what flookup prints for an unknown word
+
+
+def _forms() -> Forms:
+    forms = forms_of(TSV, "apertium", "xerox", "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+    instead = {ending: advice for ending, advice in forms.instead.items() if ending != ".tsv"}
+    return forms._replace(endings={**forms.endings, ".tsv": TSV}, instead=instead)
+
+
+FORMS = _forms()
+
+
+def look_up(outputs: Sequence[Output], how: Reading, policy: Policy, work: Work, advance: Callable[[int], None]) -> None:
+    """Look up the documents of the input files of each output, and write the analyses."""
+    for output in outputs:
+        reading = how_for(output, how)
+        name = reading.text_name if reading.others else None
+        with (
+            writing(output.name, output.form) as write,
+            closing(policy.results(reading.documents(output.inputs, advance), partial(_worked, work, name))) as results,
+        ):
+            for found in results:
+                write(found)
+
+
+def _worked(work: Work, text_name: str | None, documents: Documents, errors: str) -> Found:
+    return work(documents, errors, text_name)
+
+
+@contextmanager
+def writing(name: str, form: str) -> Iterator[Write[Found]]:
+    """A function that writes analyses to a file, or to standard output for "-"."""
+    if form in LINES:
+        with lines_of(name) as file:
+            yield partial(_write_lines, file, LINES[form])
+    elif form == "json":
+        with lines_of(name) as file:
+            yield Objects(file, AnalysisMembers()).write
+    else:
+        with columns_of(name, form, _analysis_columns) as write:
+            yield write
+
+
+def _write_lines(file: IO[bytes], lines_of_word: Callable[[str, Sequence[str]], str], found: Found) -> None:
+    """Write the lines of each word. A null is written as a word without characters."""
+    for row, (word, analyses) in enumerate(zip(found.words, found.analyses, strict=True)):
+        rows = analyses or []
+        if found.weights is not None and lines_of_word is not _apertium:
+            rows = [f"{analysis}\t{weight:.9g}" for analysis, weight in zip(rows, found.weights[row], strict=True)]
+        file.write(lines_of_word(word or "", rows).encode())
+    file.flush()
+
+
+def _tsv(word: str, analyses: Sequence[str]) -> str:
+    return "".join([f"{word}\t{analysis}\n" for analysis in analyses or [""]])
+
+
+def _xerox(word: str, analyses: Sequence[str]) -> str:
+    return _tsv(word, analyses or [UNKNOWN]) + "\n"
+
+
+def _apertium(word: str, analyses: Sequence[str]) -> str:
+    return f"^{word}/{'/'.join(analyses or [f'*{word}'])}$\n"
+
+
+LINES: Mapping[str, Callable[[str, Sequence[str]], str]] = {TSV: _tsv, "apertium": _apertium, "xerox": _xerox}
+
+
+class AnalysisMembers:
+    """A conversion of analyses to JSON members: the analyses, and the weights of a weighted table."""
+
+    def of(self, found: Found, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+        """See `fst.cli.files.formats.MembersOf`."""
+        members = {ANALYSES: list(map(as_json, found.analyses))}
+        if found.weights is not None:
+            rows = zip(found.analyses, found.weights, strict=True)
+            members[WEIGHTS] = [as_json(None if analyses is None else weights) for analyses, weights in rows]
+        return found.documents, None, members
+
+
+def _analysis_columns() -> ColumnsOf[Found]:
+    from fst.cli.commands.lookup.columns import AnalysisColumns
+
+    return AnalysisColumns()

@@ -1,0 +1,72 @@
+"""Read the sources of a look-up as one machine."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.build import Entry, from_strings
+from fst.compile.algebra.machine import read_att, read_openfst
+from fst.compile.files import read_text
+from fst.errors import UnsupportedError, VocabularyError, quoted
+
+
+def machine_of(source: Any) -> Arcs:
+    """Read a source; see `fst.compile.lookup`."""
+    if isinstance(source, Arcs):
+        return source
+    if isinstance(source, str | Path):
+        return _of_file(Path(source))
+    if isinstance(source, Mapping):
+        return from_strings(_pairs(source))
+    if isinstance(source, Iterable):
+        return from_strings(source)
+    raise VocabularyError(f"the source is {type(source).__name__}; expected an Fst, the path of a file, a mapping, or pairs")
+
+
+def _of_file(path: Path) -> Arcs:
+    """Read a file by its ending."""
+    name = path.name.lower().removesuffix(".gz")
+    read = READERS.get(name[name.rfind(".") :])
+    if read is None:
+        raise UnsupportedError(f"the file is {quoted(path.name)}; expected a file with the ending {', '.join(READERS)}, also with .gz")
+    return read(path)
+
+
+def _of_tsv(path: Path) -> Arcs:
+    """Read lines of a word, an analysis and possibly a weight."""
+    return from_strings(_of_records(path, csv.reader(io.StringIO(read_text(path), newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)))
+
+
+def _of_csv(path: Path) -> Arcs:
+    """Read records of a word, an analysis and possibly a weight."""
+    return from_strings(_of_records(path, csv.reader(io.StringIO(read_text(path), newline=""), strict=True)))
+
+
+def _of_records(path: Path, records: Iterable[list[str]]) -> Iterator[Entry]:
+    for number, record in enumerate(records, 1):
+        if len(record) not in (2, 3):
+            raise VocabularyError(f"{path}, line {number}: the line has {len(record)} columns; expected a word, an analysis and a weight")
+        try:
+            yield (record[0], record[1]) if len(record) == 2 else (record[0], record[1], float(record[2]))
+        except ValueError:
+            raise VocabularyError(f"{path}, line {number}: the weight is {quoted(record[2])}; expected a number") from None
+
+
+def _pairs(analyses: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+    """The pairs of a mapping from words to one analysis or several."""
+    for word, found in analyses.items():
+        for analysis in [found] if isinstance(found, str) else found:
+            yield word, analysis
+
+
+READERS: Mapping[str, Callable[[Path], Arcs]] = {
+    **dict.fromkeys([".att", ".txt"], read_att),
+    **dict.fromkeys([".fst", ".far"], read_openfst),
+    ".tsv": _of_tsv,
+    ".csv": _of_csv,
+}

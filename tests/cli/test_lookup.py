@@ -1,0 +1,95 @@
+"""`fst lookup` gives the same analyses as the Python interface for every combination of formats."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import product
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.commands import call, error_of, written
+from support.document_files import INPUTS, as_input, fields_of, options_for, records_of
+from support.tiers import thinned
+
+import fst
+from fst.compile import lookup
+
+PAIRS = [("flies", "fly+N"), ("flies", "fly+V"), ("é", "E"), ("New York", "NY+N")]
+TEXTS = ("flies", "", "Flies", "é", "New York")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table for both directions, compiled by a command."""
+    folder = tmp_path_factory.mktemp("tables")
+    source = written(folder / "words.tsv", "".join(f"{word}\t{analysis}\n" for word, analysis in PAIRS).encode())
+    call("compile", "lookup", source, "-o", folder / "lookup.npz", "--inverse")
+    return folder / "lookup.npz"
+
+
+@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["tsv", "json", "arrow", "parquet"]), 2))
+def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
+    """From any input format to any output format, the analyses are the same as from `lookup_batch`, and rows keep their other fields."""
+    source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
+    call("lookup", table, source, *options_for(kind), "-o", out, "--format", form)
+    found = [*fst.Lookup.load(table).lookup_batch(TEXTS)]
+    if form == "tsv":
+        lines = [f"{text}\t{analysis}\n" for text, row in zip(TEXTS, found, strict=True) for analysis in row or [""]]
+        assert out.read_bytes().decode() == "".join(lines)
+    else:
+        assert records_of(out, form) == [
+            {**fields_of(kind, number, text), "analyses": row} for number, (text, row) in enumerate(zip(TEXTS, found, strict=True))
+        ]
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("tsv", "flies\tfly+N\nflies\tfly+V\nfly\t\n"),
+        ("apertium", "^flies/fly+N/fly+V$\n^fly/*fly$\n"),
+        ("xerox", "flies\tfly+N\nflies\tfly+V\n\nfly\t+?\n\n"),
+        ("json", '{"text":"flies","analyses":["fly+N","fly+V"]}\n{"text":"fly","analyses":[]}\n'),
+    ],
+)
+def test_lines(form: str, expected: str, table: Path) -> None:
+    """Each format of lines has its own form of known and unknown words."""
+    assert call("lookup", table, "--format", form, stdin=b"flies\nfly\n").stdout == expected
+
+
+def test_options(table: Path, tmp_path: Path) -> None:
+    """--case, --limit and --inverse have the effects of the Python interface, and the ending .tsv is known."""
+    call("lookup", table, "--case", "fold", "--limit", "1", "-o", tmp_path / "out.tsv", stdin=b"FLIES\n")
+    assert (tmp_path / "out.tsv").read_text() == "FLIES\tfly+N\n"
+    assert call("lookup", table, "--inverse", stdin=b"fly+V\n").stdout == "fly+V\tflies\n"
+
+
+def test_weights(tmp_path: Path) -> None:
+    """A weighted table adds a column or a member of weights."""
+    lookup([("a", "x", 0.5), ("a", "y", -2.0)]).save(tmp_path / "weighted.npz")
+    assert call("lookup", tmp_path / "weighted.npz", stdin=b"a\nb\n").stdout == "a\ty\t-2\na\tx\t0.5\nb\t\n"
+    found = json.loads(call("lookup", tmp_path / "weighted.npz", "--format", "json", stdin=b"a\n").stdout)
+    assert found == {"text": "a", "analyses": ["y", "x"], "weights": [-2.0, 0.5]}
+
+
+def test_nulls(table: Path, tmp_path: Path) -> None:
+    """A null is an unknown word without characters in text, and null in other formats."""
+    pq.write_table(pa.table({"text": ["é", None]}), tmp_path / "in.parquet")
+    for form, expected in (("tsv", "é\tE\n\t\n"), ("json", '{"text":"é","analyses":["E"]}\n{"text":null,"analyses":null}\n')):
+        assert call("lookup", table, tmp_path / "in.parquet", "--column", "text", "--format", form).stdout == expected
+
+
+def test_errors(table: Path, tmp_path: Path) -> None:
+    """--errors determines whether a document that is not text stops the command, is repaired or is omitted."""
+    source = written(tmp_path / "in.txt", "é\n".encode() + b"x\xff\n")
+    assert error_of(call("lookup", table, source, code=1)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
+    assert call("lookup", table, source, "--errors", "replace").stdout == "é\tE\nx\ufffd\t\n"
+    assert call("lookup", table, source, "--errors", "skip").stdout == "é\tE\n"
+
+
+def test_other_tables_are_refused(table: Path, tmp_path: Path) -> None:
+    """A table of another kind is refused with both kinds, here and in other commands."""
+    done = call("search", table, written(tmp_path / "in.txt", b"a\n"), code=2)
+    assert error_of(done).endswith("is a table of lookup; expected a table of keywords; make one with `fst compile keywords`")
