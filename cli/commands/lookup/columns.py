@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fst.cli.commands.lookup.work import Found
-from fst.cli.commands.lookup.writers import ANALYSES
+from fst.cli.commands.lookup.work import ANALYSES, Found
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.with_pyarrow import pa
 

@@ -12,6 +12,8 @@ from fst.runtime.files.documents import Documents
 if TYPE_CHECKING:
     from fst import Lookup
 
+ANALYSES, WEIGHTS = "analyses", "weights"  # names of the added members or columns
+
 Work = Callable[[Documents, str, str | None], "Found"]
 
 

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from fst.cli.commands.lookup.work import Found, Work
+from fst.cli.commands.lookup.work import ANALYSES, WEIGHTS, Found, Work
 from fst.cli.files.formats import Forms, forms_of
 from fst.cli.files.outputs import Output, how_for
 from fst.cli.files.pipeline import Policy
@@ -18,7 +18,7 @@ from fst.runtime.files.inputs import Reading
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
-TSV, ANALYSES, WEIGHTS = "tsv", "analyses", "weights"
+TSV = "tsv"
 UNKNOWN = "+?"  # what flookup prints for an unknown word
 
 
