@@ -1,4 +1,4 @@
-"""fst-toolkit: vocabularies, keywords and dictionaries, compiled into tables that tokenize, search and segment text.
+"""fst-toolkit: vocabularies, keywords, dictionaries and rules, compiled into tables that tokenize, search, segment and rewrite text.
 
 >>> import fst
 >>> from fst.compile import wordpiece
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.machines.lookup.analyser import Lookup
     from fst.runtime.machines.lookup.analyses import Analyses
+    from fst.runtime.machines.rules.rewriter import Rewriter, Rewritten
+    from fst.runtime.machines.rules.stream import RewriteStream
     from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
@@ -50,6 +52,9 @@ __all__ = [
     "MecabSegmenter",
     "Part",
     "ReadingError",
+    "RewriteStream",
+    "Rewriter",
+    "Rewritten",
     "Sampling",
     "Searcher",
     "SegmentStream",
@@ -84,6 +89,9 @@ _OBJECTS = {
     "Matches": "fst.runtime.machines.keywords.searcher.Matches",
     "MecabSegmenter": "fst.runtime.machines.segmentation.lattice.MecabSegmenter",
     "Part": "fst.runtime.stream.Part",
+    "RewriteStream": "fst.runtime.machines.rules.stream.RewriteStream",
+    "Rewriter": "fst.runtime.machines.rules.rewriter.Rewriter",
+    "Rewritten": "fst.runtime.machines.rules.rewriter.Rewritten",
     "Sampling": "fst.machines.unigram.sampling.Sampling",
     "Searcher": "fst.runtime.machines.keywords.searcher.Searcher",
     "SegmentStream": "fst.runtime.machines.segmentation.segmenter.SegmentStream",
@@ -100,12 +108,13 @@ _OBJECTS = {
 }
 
 
-def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup:
+def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup | Rewriter:
     """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
-    dictionary, a `fst.Lookup` for a transducer.
+    dictionary, a `fst.Lookup` for a transducer, a `fst.Rewriter` for rewrite rules.
 
     The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run. If you
-    know the kind, call ``fst.Tokenizer.load``, ``fst.Searcher.load`` or ``fst.Segmenter.load`` instead: each returns only one type.
+    know the kind, call ``fst.Tokenizer.load``, ``fst.Searcher.load``, ``fst.Segmenter.load`` or ``fst.Rewriter.load`` instead: each returns
+    only one type.
 
     Args:
         path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``. fsspec reads the URL; each
@@ -128,7 +137,7 @@ def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup:
     """
     from fst.runtime.public_class import load as loaded
 
-    found: Tokenizer | Searcher | Segmenter | Lookup = loaded(path)
+    found: Tokenizer | Searcher | Segmenter | Lookup | Rewriter = loaded(path)
     return found
 
 

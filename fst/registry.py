@@ -18,6 +18,7 @@ MACHINES: dict[str, str] = {  # kind → full name of its table class, which is 
     "maxmatch": "fst.machines.segmentation.maxmatch.MaxMatchTable",
     "mecab": "fst.machines.segmentation.mecab.MecabTable",
     "overlapping-keywords": "fst.machines.keywords.overlapping.OverlappingTable",
+    "rules": "fst.machines.rules.table.RulesTable",
     "unigram": "fst.machines.unigram.table.UnigramTable",
     "wordpiece": "fst.machines.wordpiece.table.WordPieceTable",
 }

@@ -223,6 +223,15 @@ def _compile_lookup(folder: Path) -> None:
         fst.Lookup.load(folder / "lookup.npz").lookup_batch(words)
 
 
+def _compile_rules(_: Path) -> None:
+    import fst
+    from fst.compile import rewrite
+
+    rewriter = fst.Rewriter(rewrite("a -> b", direction="rtl"))
+    rewriter.apply("a")
+    rewriter.align_batch([b"a"])
+
+
 def _compile_counting(_: Path) -> None:
     from fst import train
 
@@ -284,6 +293,7 @@ PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
     "maxmatch": _compile_maxmatch,
     "lookup": _compile_lookup,
     "search of spelled texts": _compile_spelling,
+    "rules": _compile_rules,
     "training": _compile_training,
     "counting of words": _compile_counting,
     "wordpiece with composed letters": _compile_composed,

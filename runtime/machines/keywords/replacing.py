@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.errors import TextError, quoted
+from fst.runtime.rows.strings import ends_of, strings_of
 from fst.runtime.rows.texts import Bytes, Ints
 from fst.runtime.workspace import Ids
 
@@ -114,11 +114,6 @@ def _chosen(found: Found, numbers: Ids, texts: Sequence[str]) -> Chosen:
     return Chosen(found, numbers, np.frombuffer(b"".join(spelled), np.uint8), ends_of(spelled))
 
 
-def ends_of(texts: Sequence[bytes]) -> Ints:
-    """Return the start of each text in the concatenation of all texts, and the end of the last text."""
-    return np.cumsum([0, *map(len, texts)], dtype=np.int64)
-
-
 def replaced_rows(text: Bytes, starts: Ints, by: Chosen) -> tuple[Ints, Callable[[], Bytes]]:
     """Replace the matches in rows of UTF-8. Return the sizes of the new rows, and make the rows only on request.
 
@@ -150,15 +145,6 @@ def replaced_strings(texts: Sequence[str], by: Chosen) -> list[str]:
     spelled = [texts[row].encode() for row in changed.tolist()]
     found = by.found._replace(row_splits=np.concatenate([splits[changed], splits[-1:]]))
     ends, make = replaced_rows(np.frombuffer(b"".join(spelled), np.uint8), ends_of(spelled), by._replace(found=found))
-    for row, text in zip(changed.tolist(), _strings(make(), ends), strict=True):
+    for row, text in zip(changed.tolist(), strings_of(make(), ends), strict=True):
         rows[row] = text
     return rows
-
-
-def _strings(data: Bytes, ends: Ints) -> list[str]:
-    """Decode rows of UTF-8 to a list of str."""
-    contents: memoryview = data.data
-    whole = str(contents, "utf-8")
-    if len(whole) == len(data):
-        return [whole[begin:end] for begin, end in pairwise(ends.tolist())]
-    return [str(contents[begin:end], "utf-8") for begin, end in pairwise(ends.tolist())]

@@ -22,13 +22,13 @@ from fst.runtime.machines.keywords.replacing import (
     Replacements,
     check_replacements,
     chosen,
-    ends_of,
     in_utf_8,
     replaced_rows,
     replaced_strings,
 )
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.strings import ends_of
 from fst.runtime.rows.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts

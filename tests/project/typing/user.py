@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 import fst
-from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer, unigram, wordpiece
+from fst.compile import bpe, cascade, keywords, lattice, maxmatch, rewrite, tokenizer, unigram, wordpiece
 from fst.machines.bpe.table import BpeTable
 from fst.machines.keywords.table import KeywordTable
+from fst.machines.rules.table import RulesTable
 from fst.machines.segmentation.jieba import JiebaTable
 from fst.machines.segmentation.maxmatch import MaxMatchTable
 from fst.machines.segmentation.mecab import MecabTable
@@ -31,8 +32,10 @@ assert_type(maxmatch(["un"]), MaxMatchTable)
 assert_type(lattice.jieba("dict.txt"), JiebaTable)
 assert_type(lattice.mecab("ipadic"), MecabTable)
 
+assert_type(cascade(rewrite("a -> b"), rewrite({"a": "b"})), RulesTable)
+
 # Objects from tables and files
-assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter | fst.Lookup)
+assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter | fst.Lookup | fst.Rewriter)
 assert_type(fst.Tokenizer.load("t.npz"), fst.Tokenizer)
 assert_type(fst.UnigramTokenizer.load("t.npz"), fst.UnigramTokenizer)
 assert_type(fst.Searcher.load("k.npz"), fst.Searcher)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
 
-from fst.compile import bpe, keywords, lattice, lookup, maxmatch, tokenizer, wordpiece
+from fst.compile import bpe, cascade, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
 from fst.compile.algebra.machine import Fst
 
 Json = dict[str, Any]
@@ -67,6 +67,15 @@ MECAB = {
     "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
 }
 MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f600", "世", "z")
+
+RULES = (
+    rewrite({"ch": "tʃ", "c": "k", "é": "", "世": "世界x"}),
+    rewrite(["a+ -> b / ^|c _ c|$", "(a|bc)* -> <> / b _ ."]),
+    rewrite(" -> x / a _ b", direction="rtl"),
+    rewrite("a -> b / b _", direction="ltr"),
+    rewrite("a -> bé / _ b", direction="rtl"),
+)
+RULE_PARTS = ("a", "b", "c", "h", "ch", "é", "世", "x", " ", "\n", "\0", "\U0001f600", "ab", "aaa", "bcbc")
 
 
 LOOP = [(0, 0, "a", "x"), (0, 1, "a", "<n>"), (1, 2, "b", ""), (2, 0, "<n>", "b"), (0, 0, "\U0001f600", "é"), (1, 0, "世", "界")]
@@ -273,4 +282,8 @@ SAMPLES: Mapping[str, Sample] = {
     "mecab": Sample("mecab", _mecab, MECAB_PARTS),
     "mecab short": Sample("mecab", lambda folder: _mecab(folder, max_grouping_size=1), MECAB_PARTS),
     "mecab spaces": Sample("mecab", lambda folder: _mecab(folder, skip_spaces=False, max_grouping_size=2), MECAB_PARTS),
+    "rules of strings": Sample("rules", lambda _: RULES[0], RULE_PARTS),
+    "rules in parallel": Sample("rules", lambda _: RULES[1], RULE_PARTS),
+    "rules from right to left": Sample("rules", lambda _: RULES[2], RULE_PARTS),
+    "rules in a cascade": Sample("rules", lambda _: cascade(*RULES), RULE_PARTS),
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from support.conformance.rewriting import RewritingEncoder
 from support.conformance.samples import SAMPLES, Sample
 
 import fst
@@ -43,7 +44,9 @@ def public(table: Any) -> Any:
 
 
 def encoder_of(used: Any) -> Encoder:
-    """The encoder inside a public object."""
+    """The encoder inside a public object; for a rewriter, an encoder of texts into the characters of new texts."""
+    if isinstance(used, fst.Rewriter):
+        return RewritingEncoder(used)
     found: Encoder = used if isinstance(used, Encoder) else next(part for part in vars(used).values() if isinstance(part, Encoder))
     return found
 

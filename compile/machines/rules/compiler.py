@@ -1,0 +1,184 @@
+"""Compile rewrite rules into a table of `fst.machines.rules.table`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from fst.automata.rows import CODE_POINTS
+from fst.compile.machines.rules.passes import Compiler, Passes, Strings
+from fst.compile.machines.rules.positions import Alphabet
+from fst.compile.machines.rules.syntax import Rule, mirrored, of_string, of_text, trees
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
+from fst.machines.rules.entries import ENDED, PAGE, PAGES, copies_of, pack_right, rows_of, strings_of
+from fst.machines.rules.table import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings, RulesTable
+
+Rules = str | Sequence[str] | Mapping[str, str]
+MAX_CLASSES = 1 << 16  # maximum number of classes of characters in a stage
+MAX_BLOCKS = 1 << 16  # maximum number of blocks of a table
+
+
+def rewrite(
+    rules: Rules,
+    *,
+    left: str = "",
+    right: str = "",
+    direction: str = SIMULTANEOUS,
+    definitions: Mapping[str, str] | None = None,
+) -> RulesTable:
+    r"""Compile a rewrite rule, or parallel rules, which all read the same text.
+
+    A rule ``phi -> psi / left _ right`` replaces each string that matches phi between the two contexts by psi. Matches are leftmost and
+    longest; of rules with equal matches the first is applied. Characters that no rule names are copied. An empty psi removes; an empty phi
+    inserts once at each position where both contexts hold.
+
+    Phi and the contexts are regular expressions in the syntax of Python's `re`, with two differences: whitespace outside of brackets is
+    ignored (write ``\ `` or ``[ ]``), and the characters ``->``, ``/`` and ``_`` need a backslash where they would end a part. ``^`` and
+    ``$`` are the ends of the text; they may be in the left and the right context. Psi is a string; it may contain escapes such as ``\/``,
+    ``\n`` and ``\u{2C8}``.
+
+    Args:
+        rules: the text of a rule; a list of such texts; or a mapping of strings to the strings that replace them.
+        left, right: for a mapping, the contexts of all its rules.
+        direction: "simultaneous": the contexts are those of the text that is read; "ltr": the rules are applied from left to right, and the
+            left context is that of the text that has been written; "rtl": from right to left, and the right context is that of the text
+            that has been written, and matches are rightmost.
+        definitions: regular expressions by name. Outside of brackets, the names stand for the expressions in all rules and in later
+            definitions.
+
+    Raises:
+        VocabularyError: there are no rules, a rule is not text or not a rule, or a definition has an invalid name.
+        UnsupportedError: an expression is malformed, or has an unsupported construct such as a look-around, a lazy repetition or a back
+            reference; or the rules need too many states. The message contains the rule.
+        ValueError: `direction` has an invalid value, or `left` or `right` is given for rules that contain contexts.
+
+    Examples:
+        >>> import fst
+        >>> fst.Rewriter(rewrite({"ch": "tʃ", "c": "k"})).apply("chico")
+        'tʃiko'
+        >>> fst.Rewriter(rewrite("r -> ɾ / V _ V", definitions={"V": "[aeiou]"})).apply("rara perro")
+        'raɾa perro'
+
+    Source: Kaplan and Kay 1994, *Regular models of phonological rule systems*; Karttunen 1996, *Directed replacement*.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(not_one_of("direction", direction, DIRECTIONS))
+    listed = _listed(rules, left, right, definitions or {})
+    parsed, psis, strings = [trees(rule) for rule in listed], [rule.psi for rule in listed], Strings()
+    if direction == RIGHT_TO_LEFT:
+        parsed, psis = [mirrored(each) for each in parsed], [psi[::-1] for psi in psis]
+    passes = Compiler(parsed, psis, direction != SIMULTANEOUS, strings).passes()
+    stage = {"direction": direction, "rules": [rule._asdict() for rule in listed]}
+    return _table(stage, passes, strings.listed)
+
+
+def cascade(*tables: RulesTable) -> RulesTable:
+    """Join tables of rewrite rules: each rewrites what the one before has written.
+
+    Args:
+        tables: the results of `rewrite` or `cascade`, in the order of their application.
+
+    Raises:
+        VocabularyError: there are no tables, or one argument is not a table of rules.
+        UnsupportedError: there are more than 1,024 stages.
+
+    Examples:
+        >>> import fst
+        >>> rewriter = fst.Rewriter(cascade(rewrite("rr -> R"), rewrite("r -> ɾ"), rewrite("R -> r")))
+        >>> rewriter.apply("pero perro")
+        'peɾo pero'
+    """
+    for table in tables:
+        if not isinstance(table, RulesTable):
+            raise VocabularyError(f"a stage of the cascade is {type(table).__name__}; expected a result of fst.compile.rewrite")
+    if not tables:
+        raise VocabularyError("the cascade has no stages; expected at least 1")
+    stages = [stage for table in tables for stage in table.stages]
+    if len(stages) > MAX_STAGES:
+        raise UnsupportedError(f"the cascade has {len(stages):,} stages; expected at most {MAX_STAGES:,}; join rules that can be parallel")
+    return _joined(stages, tables)
+
+
+def _listed(rules: Rules, left: str, right: str, definitions: Mapping[str, str]) -> list[Rule]:
+    """Read rules of any form."""
+    if isinstance(rules, Mapping):
+        _need_texts([*rules, *rules.values(), left, right])
+        found = [of_string(phi, psi, left, right, definitions) for phi, psi in rules.items()]
+    else:
+        if left or right:
+            raise ValueError("left and right are contexts of a mapping; a rule contains its contexts, as in 'a -> b / left _ right'")
+        texts = [rules] if isinstance(rules, str) else [*rules]
+        _need_texts(texts)
+        found = [of_text(text, definitions) for text in texts]
+    if not found:
+        raise VocabularyError("there are no rules; expected at least one")
+    return found
+
+
+def _need_texts(texts: Iterable[Any]) -> None:
+    for text in texts:
+        if not isinstance(text, str):
+            raise VocabularyError(f"a part of a rule is {quoted(text)}; expected a str")
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise VocabularyError(f"the rule {quoted(text)} is not text: it has a lone surrogate; remove it")
+
+
+def _table(stage: Mapping[str, Any], passes: Passes, strings: Sequence[str]) -> RulesTable:
+    """Make the table of one stage."""
+    pages, blocks = _pages(passes.alphabet)
+    spelled = [string.encode() for string in strings]
+    return RulesTable(
+        RulesMetadata(RulesSettings(RulesTable.kind, [stage])).to_json(),
+        shapes=np.array([[*passes.to_left.shape, *passes.to_right.shape]], np.uint32),
+        pages=pages.reshape(1, -1),
+        blocks=blocks,
+        to_left=passes.to_left.ravel(),
+        to_right=passes.to_right.ravel(),
+        finals=passes.finals,
+        string_bytes=np.frombuffer(b"".join(spelled), np.uint8),
+        string_ends=np.cumsum([len(each) for each in spelled], dtype=np.int64),
+    )
+
+
+def _pages(alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
+    """The block of each page of code points, and the classes of each block; equal pages share a block."""
+    if alphabet.size > MAX_CLASSES:
+        raise UnsupportedError(f"the rules distinguish {alphabet.size:,} classes of characters; expected at most {MAX_CLASSES:,}")
+    classes = alphabet.classes
+    of_codes = np.repeat(classes.numbers.astype(np.uint16), np.diff([*classes.starts, CODE_POINTS])).reshape(PAGES, PAGE)
+    seen: dict[bytes, int] = {}
+    pages = np.array([seen.setdefault(page.tobytes(), len(seen)) for page in of_codes], np.uint16)
+    return pages, of_codes[np.unique(pages, return_index=True)[1]]
+
+
+def _joined(stages: Sequence[Mapping[str, Any]], tables: Sequence[RulesTable]) -> RulesTable:
+    """Join the arrays of tables, and renumber their blocks and strings."""
+    blocks, strings, ends = (
+        [*accumulate(map(len, arrays), initial=0)]
+        for arrays in zip(*((table.blocks, table.string_ends, table.string_bytes) for table in tables), strict=True)
+    )
+    if blocks[-1] > MAX_BLOCKS:
+        raise UnsupportedError(f"the cascade has {blocks[-1]:,} blocks of character classes; expected at most {MAX_BLOCKS:,}")
+    return RulesTable(
+        RulesMetadata(RulesSettings(RulesTable.kind, stages)).to_json(),
+        shapes=np.concatenate([table.shapes for table in tables]),
+        pages=np.concatenate([table.pages + np.uint16(first) for table, first in zip(tables, blocks, strict=False)]),
+        blocks=np.concatenate([table.blocks for table in tables]),
+        to_left=np.concatenate([table.to_left for table in tables]),
+        to_right=np.concatenate([_renumbered(table.to_right, first) for table, first in zip(tables, strings, strict=False)]),
+        finals=np.concatenate([_moved(table.finals, first) for table, first in zip(tables, strings, strict=False)]).astype(np.uint32),
+        string_bytes=np.concatenate([table.string_bytes for table in tables]),
+        string_ends=np.concatenate([table.string_ends + first for table, first in zip(tables, ends, strict=False)]),
+    )
+
+
+def _renumbered(entries: np.ndarray, first: int) -> np.ndarray:
+    """Entries of the pass to the right whose strings are numbered from `first`; the first two strings are shared."""
+    return pack_right(rows_of(entries), _moved(strings_of(entries), first), copies_of(entries))
+
+
+def _moved(strings: np.ndarray, first: int) -> np.ndarray:
+    return np.where(strings > ENDED, strings + first, strings)

@@ -1,0 +1,330 @@
+"""The machine of rewrite rules: stages, each of which rewrites a text by two passes.
+
+A stage contains rules that read the same text; the next stage reads what the stage has written. The *pass to the left* reads a text from
+its end, and stores for each character the *column* that it found: all that the next pass must know about the character and the text after
+it. The *pass to the right* looks up its state and the column, and copies the character, or writes a string, or both. So a character takes
+two look-ups in each stage, for any rules.
+
+Example: ``a -> b / _ c``. Going to the left, the sets are "a c comes next" and "no c comes next"; the columns are "an a before a c" and
+"anything else". Going to the right, the first column writes b, and the second copies.
+
+The stage of rules from right to left is *mirrored*: it reads the characters of a text in reverse order, and the order of the characters
+that it writes is then reversed.
+
+Source: Schützenberger 1961, *A remark on finite transducers* (two passes); Kaplan and Kay 1994, *Regular models of phonological rule
+systems* (rules); Karttunen 1996, *Directed replacement* (leftmost-longest).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from fst.automata.rows import CODE_POINTS, Array
+from fst.core.json_fields import TEXT, Rule, is_text, stored_as
+from fst.core.lazy import Lazy
+from fst.errors import TableError
+from fst.machines.rules.entries import (
+    COPY,
+    ENDED,
+    MAX_COLUMNS,
+    MAX_ENTRIES,
+    NOTHING,
+    PAGE,
+    PAGES,
+    columns_of,
+    copies_of,
+    rows_of,
+    strings_of,
+)
+from fst.tables.header import Sections
+from fst.tables.proof import need, need_none
+from fst.tables.table import Each, member
+from fst.tables.table import Table as AnyTable
+from fst.text.reading_arguments import borrowable
+
+DIRECTIONS = SIMULTANEOUS, LEFT_TO_RIGHT, RIGHT_TO_LEFT = "simultaneous", "ltr", "rtl"
+SHAPE = SETS, CLASSES, STATES, COLUMNS = range(4)  # columns of `shapes`
+RULE = ("text", "phi", "psi", "left", "right")
+MAX_STAGES = 1 << 10
+
+
+def _is_stage(value: Any) -> bool:
+    """Whether a value is a mapping with a direction and a list of rules."""
+    return (
+        isinstance(value, Mapping)
+        and value.keys() == {"direction", "rules"}
+        and value["direction"] in DIRECTIONS
+        and isinstance(value["rules"], list)
+        and all(isinstance(rule, Mapping) and rule.keys() == {*RULE} and all(map(is_text, rule.values())) for rule in value["rules"])
+    )
+
+
+STAGES = Rule(
+    lambda value: isinstance(value, list) and 0 < len(value) <= MAX_STAGES and all(map(_is_stage, value)),
+    f"a list of at most {MAX_STAGES:,} mappings with 'direction', {' or '.join(map(repr, DIRECTIONS))}, and 'rules'",
+)
+
+
+@dataclass(frozen=True)
+class RulesSettings:
+    """The settings of the table.
+
+    Attributes:
+        kind: the kind of machine.
+        stages: for each stage its direction and its rules. A rule has its text as given, and the regular expressions without definitions.
+    """
+
+    kind: str = stored_as(TEXT)
+    stages: Sequence[Mapping[str, Any]] = stored_as(STAGES)
+
+
+@dataclass(frozen=True)
+class RulesMetadata(Sections):
+    """The metadata of a table of rewrite rules."""
+
+    settings: RulesSettings
+
+
+class Stage(NamedTuple):
+    """The arrays of a stage, which kernels read.
+
+    Attributes:
+        pages: uint16[PAGES], the block of each page of code points.
+        blocks: uint16[blocks * PAGE], the class of each code point of a block.
+        to_left: uint64[sets * classes]; to_right: uint64[states * columns]; see `fst.machines.rules.entries`. The first set and the first
+            state are those of the ends of a text.
+        finals: uint32[states], the string that each state writes at the end of a text.
+        string_bytes: uint8[n], the strings in UTF-8, concatenated.
+        string_ends: int64[strings], the end of each string in `string_bytes`.
+        classes, columns: uint64[1], the numbers of classes and of columns.
+    """
+
+    pages: Array
+    blocks: Array
+    to_left: Array
+    to_right: Array
+    finals: Array
+    string_bytes: Array
+    string_ends: Array
+    classes: Array
+    columns: Array
+
+
+class Written(NamedTuple):
+    """A character of a new text, and the span of the characters of the text that became it.
+
+    Attributes:
+        char: the character.
+        start, end: the first character, and one past the last. Equal if the character was inserted.
+    """
+
+    char: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class RulesTable(AnyTable):
+    """Compiled rewrite rules.
+
+    Attributes:
+        shapes: uint32[stages, 4], the numbers of sets, classes, states and columns of each stage.
+        pages: uint16[stages, PAGES]; blocks: uint16[blocks, PAGE], see `Stage`.
+        to_left, to_right: uint64[n]; finals: uint32[n]: those of all stages, concatenated.
+        string_bytes: uint8[n]; string_ends: int64[strings], the strings of all stages. Strings of mirrored stages are reversed.
+    """
+
+    kind: ClassVar[str] = "rules"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
+    kernel: ClassVar[str] = "fst.runtime.machines.rules.kernels.passes"
+    public_class: ClassVar[str] = "fst.runtime.machines.rules.rewriter.Rewriter"
+    has_tokens: ClassVar[bool] = False
+    has_bounded_ids: ClassVar[bool] = False
+
+    shapes: Array = member("<u4", axes=2)
+    pages: Array = member("<u2", axes=2)
+    blocks: Array = member("<u2", axes=2)
+    to_left: Array = member("<u8")
+    to_right: Array = member("<u8")
+    finals: Array = member("<u4")
+    string_bytes: Array = member("|u1")
+    string_ends: Array = member("<i8")
+
+    @Lazy
+    def metadata(self) -> RulesMetadata:
+        """The metadata of the table."""
+        return RulesMetadata.from_json(self.header)
+
+    @property
+    def stages(self) -> Sequence[Mapping[str, Any]]:
+        """The direction and the rules of each stage."""
+        return self.metadata.settings.stages
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The number of stages and of rules."""
+        return {"kind": self.kind, "stages": len(self.stages), "rules": sum(len(stage["rules"]) for stage in self.stages)}
+
+    @property
+    def ids_per_unit(self) -> int:
+        """The capacity of characters per byte, an estimate."""
+        return 2
+
+    @Lazy
+    def strings(self) -> tuple[str, ...]:
+        """The strings that rules write."""
+        data, ends = self.string_bytes.tobytes(), self.string_ends.tolist()
+        return tuple(data[start:end].decode() for start, end in pairwise([0, *ends]))
+
+    def run(self, text: str) -> list[int]:
+        """The code points of the new text, by the slow walk."""
+        return [ord(written.char) for written in self.written(text)]
+
+    def written(self, text: str) -> list[Written]:
+        """The characters of the new text, by the slow walk."""
+        found = [Written(char, at, at + 1) for at, char in enumerate(text)]
+        for stage, settings in zip(self.arguments(), self.stages, strict=True):
+            is_mirrored = settings["direction"] == RIGHT_TO_LEFT
+            found = _mirrored(self._rewritten(stage, _mirrored(found))) if is_mirrored else self._rewritten(stage, found)
+        return found
+
+    def _rewritten(self, stage: Stage, text: Sequence[Written]) -> list[Written]:
+        """Rewrite a text by one stage."""
+        columns, row = list[int](), 0
+        for char, _, _ in reversed(text):
+            page, place = divmod(ord(char), PAGE)
+            entry = stage.to_left[row + stage.blocks[stage.pages[page] * PAGE + place]]
+            columns.append(int(columns_of(entry)))
+            row = int(rows_of(entry))
+        found, begun, row = list[Written](), 0, 0
+        for at, column in enumerate(reversed(columns)):
+            entry = stage.to_right[row + column]
+            row, string, is_copied = int(rows_of(entry)), int(strings_of(entry)), bool(copies_of(entry))
+            if is_copied:
+                start = text[at].start
+                found += [*(Written(char, start, start) for char in self.strings[string]), text[at]]
+                begun = at + 1
+            elif string != NOTHING:
+                found += (Written(char, text[begun].start, text[at].end) for char in self.strings[string])
+                begun = at + 1
+        end = text[-1].end if text else 0
+        string = int(stage.finals[row // stage.columns.item()])
+        return [*found, *(Written(char, end, end) for char in self.strings[string])]
+
+    @Lazy
+    def cuts(self) -> Array:
+        """bool[0x110000], the characters after which any text may be cut: each stage copies such a character, and what it has read before
+        the character and after it makes no difference to what it does on the other side.
+        """
+        found = np.ones(CODE_POINTS, np.bool_)
+        for stage in self._arguments:
+            classes = stage.blocks.reshape(-1, PAGE)[stage.pages].ravel()
+            found &= _class_cuts(stage)[classes]
+        return found
+
+    def arguments(self) -> tuple[Stage, ...]:
+        """The arrays of each stage."""
+        return self._arguments
+
+    @Lazy
+    def _arguments(self) -> tuple[Stage, ...]:
+        sets, classes, states, columns = self.shapes.astype(np.int64).T
+        moves = _parts(self.to_left, sets * classes, np.uint64), _parts(self.to_right, states * columns, np.uint64)
+        finals, blocks = _parts(self.finals, states, np.uint32), borrowable(self.blocks, np.uint16).ravel()
+        return tuple(
+            Stage(
+                pages=borrowable(self.pages[number], np.uint16),
+                blocks=blocks,
+                to_left=moves[0][number],
+                to_right=moves[1][number],
+                finals=finals[number],
+                string_bytes=borrowable(self.string_bytes, np.uint8),
+                string_ends=borrowable(self.string_ends, np.int64),
+                classes=np.array([classes[number]], np.uint64),
+                columns=np.array([columns[number]], np.uint64),
+            )
+            for number in range(len(sets))
+        )
+
+    def work(self) -> Any:
+        """Not used: the runtime allocates arrays for each chunk of a text."""
+        raise NotImplementedError
+
+    def prove(self, each: Each = map) -> None:
+        """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
+        super().prove(each)
+        self._prove_sizes(len(self.metadata.settings.stages))
+        self._prove_strings()
+        need_none(np.any(self.pages >= len(self.blocks), axis=1), lambda stage: f"a page of stage {stage} has no block")
+        for number, (stage, shape) in enumerate(zip(self._arguments, self.shapes.tolist(), strict=True)):
+            self._prove_stage(number, stage, shape)
+
+    def _prove_sizes(self, stages: int) -> None:
+        """Prove that the arrays have the sizes that `shapes` states."""
+        need(self.shapes.shape == (stages, len(SHAPE)), f"shapes has the shape {self.shapes.shape}; expected {stages} × {len(SHAPE)}")
+        need_none(np.any(self.shapes < 1, axis=1), lambda stage: f"stage {stage} has the shape {self.shapes[stage].tolist()}, with a 0")
+        sets, classes, states, columns = self.shapes.astype(np.uint64).T
+        for name, array, sizes in (
+            ("to_left", self.to_left, sets * classes),
+            ("to_right", self.to_right, states * columns),
+            ("finals", self.finals, states),
+        ):
+            need_none(sizes > MAX_ENTRIES, lambda stage, sizes=sizes: f"stage {stage} has {sizes[stage]} entries")  # type: ignore[misc]
+            need(sizes.sum() == len(array), f"{name} has {len(array)} entries; expected {sizes.sum()}")
+        need_none(columns > MAX_COLUMNS, lambda stage: f"stage {stage} has {columns[stage]} columns; expected {MAX_COLUMNS} or fewer")
+        need(self.pages.shape == (stages, PAGES), f"pages has the shape {self.pages.shape}; expected {stages} × {PAGES}")
+        need(len(self.blocks) and self.blocks.shape[1] == PAGE, f"blocks has the shape {self.blocks.shape}")
+
+    def _prove_strings(self) -> None:
+        """Prove that the strings are UTF-8, and that the first two are empty."""
+        ends = self.string_ends
+        need(len(ends) > ENDED and not ends[: ENDED + 1].any(), "the first two strings are not empty")
+        need_none(np.diff(ends) < 0, lambda string: f"string {string + 1} ends before it begins")
+        need(ends[-1] == len(self.string_bytes), f"the last string ends at byte {ends[-1]} of {len(self.string_bytes)}")
+        try:
+            str(self.string_bytes.data, "utf-8")
+        except UnicodeDecodeError as error:
+            raise TableError(f"string_bytes is not UTF-8 at byte {error.start}") from None
+        firsts = np.append(self.string_bytes, 0)[np.append(0, ends[:-1])]
+        need_none(firsts & 0xC0 == 0x80, lambda string: f"string {string} begins within a character")
+
+    def _prove_stage(self, number: int, stage: Stage, shape: Sequence[int]) -> None:
+        """Prove that each entry of a stage leads to a row, and has a column or a string."""
+        _, classes, _, columns = shape
+        need(int(self.blocks[np.unique(stage.pages)].max()) < classes, f"a character of stage {number} has no class")
+        for name, entries, width in (("to_left", stage.to_left, classes), ("to_right", stage.to_right, columns)):
+            rows = rows_of(entries)
+            fault = f"an entry of {name} in stage {number} leads to no row"
+            need_none((rows >= len(entries)) | (rows % width > 0), lambda at, fault=fault: f"{fault}: {at}")  # type: ignore[misc]
+        need_none(columns_of(stage.to_left) >= columns, lambda at: f"entry {at} of to_left in stage {number} has no column")
+        for name, strings in (("to_right", strings_of(stage.to_right)), ("finals", stage.finals)):
+            fault = f"an entry of {name} in stage {number} has no string"
+            need_none(strings >= len(self.string_ends), lambda at, fault=fault: f"{fault}: {at}")  # type: ignore[misc]
+
+
+def _parts(array: Array, sizes: Array, dtype: type[np.generic]) -> list[Array]:
+    """Cut an array into parts of the given sizes."""
+    return [borrowable(part, dtype) for part in np.split(array, np.cumsum(sizes)[:-1])]
+
+
+def _class_cuts(stage: Stage) -> Array:
+    """bool[classes], whether every set moves to the same set on a class, and every state copies it and moves to the same state."""
+    to_right = stage.to_right.reshape(-1, stage.columns.item())
+    to_left = stage.to_left.reshape(-1, stage.classes.item())
+    copies = (to_right == to_right[0]).all(axis=0) & (columns_of(to_right[0]) == COPY)
+    columns, moves = columns_of(to_left), to_right[0][columns_of(to_left)]
+    are_equal = (rows_of(to_left) == rows_of(to_left[0])).all(axis=0) & (moves == moves[0]).all(axis=0)
+    found: Array = are_equal & copies[columns].all(axis=0)
+    return found
+
+
+def _mirrored(text: Sequence[Written]) -> list[Written]:
+    """The characters in reverse order; positions count backwards from 0."""
+    return [Written(char, -end, -start) for char, start, end in reversed(text)]
+
+

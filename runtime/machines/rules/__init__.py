@@ -1,0 +1,1 @@
+"""The rewriter, which applies rewrite rules."""

@@ -1,0 +1,78 @@
+"""Compiled rules give the texts that the definition gives."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from support.naive.rules import Rule, rewritten
+from support.tiers import sample
+
+import fst
+from fst.compile import cascade, rewrite
+from fst.machines.rules.table import DIRECTIONS
+
+TEXTS = ["".join(letters) for size in range(7) for letters in product("abc", repeat=size)]
+ATOMS = ("a", "b", "c", "[ab]", "[^a]", ".", "ab", "(?:a|bc)")
+SIGNS = ("", "", "", "*", "+", "?", "{2}", "{1,2}")
+CONTEXTS = ("", "", "a", "b|c", "[ab]c*", "(?:ab|c)", "[^b]")
+
+
+def expression(draw: random.Random) -> str:
+    """A random regular expression that matches more than the empty string."""
+    parts = [draw.choice(ATOMS) + draw.choice(SIGNS) for _ in range(draw.randint(1, 3))]
+    return "|".join(parts) if draw.random() < 0.2 else "".join(parts)
+
+
+def rule(draw: random.Random) -> Rule:
+    """A random rule; a seventh of the rules insert."""
+    left, right = draw.choice((*CONTEXTS, "^", "^a|b")), draw.choice((*CONTEXTS, "$", "a|b$"))
+    return Rule(expression(draw) if draw.random() < 0.85 else "", draw.choice(("", "x", "ab", "ca", "a")), left, right)
+
+
+def spelled(rule: Rule) -> str:
+    """A rule as text."""
+    return f"{rule.phi} -> {rule.psi} / {rule.left} _ {rule.right}"
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.sampled
+def test_rules_follow_the_definition(direction: str) -> None:
+    """One rule or several parallel rules give the text of the definition for every short text over three letters, in each direction."""
+    for seed in sample(range(240), 24):
+        draw = random.Random(f"{direction} {seed}")
+        rules = [rule(draw) for _ in range(draw.choice((1, 1, 2, 3)))]
+        rewriter = fst.Rewriter(rewrite([*map(spelled, rules)], direction=direction))
+        texts = draw.sample(TEXTS, 150)
+        assert dict(zip(texts, rewriter.apply_batch(texts), strict=True)) == {
+            text: rewritten(rules, text, direction) for text in texts
+        }, (rules, direction)
+
+
+def test_stages_read_what_the_stage_before_wrote() -> None:
+    """A cascade gives the result of its stages one after the other, in every combination of directions."""
+    draw = random.Random(0)
+    for directions in product(DIRECTIONS, repeat=2):
+        stages = [rewrite(spelled(rule(draw)), direction=direction) for direction in directions]
+        texts = draw.sample(TEXTS, 100)
+        expected: list[str] = texts
+        for stage in stages:
+            expected = fst.Rewriter(stage).apply_batch(expected)
+        assert fst.Rewriter(cascade(*stages)).apply_batch(texts) == expected
+
+
+def test_strings_are_longest_and_of_equal_ones_the_first() -> None:
+    """Of many strings, the longest that begins at a position is replaced, and of rules with equal matches the first is applied."""
+    strings = {"".join(letters): f"<{number}>" for number, letters in enumerate(product("ab", repeat=3))} | {"ab": "X", "b": "Y"}
+    rules = [Rule(string, new) for string, new in strings.items()]
+    rewriter = fst.Rewriter(rewrite(strings))
+    assert rewriter.apply_batch(TEXTS) == [rewritten(rules, text, "simultaneous") for text in TEXTS]
+    assert fst.Rewriter(rewrite(["a|b -> 1", "a -> 2", "aa -> 3"])).apply("aab") == "31"
+
+
+def test_empty_phi_inserts_once_at_each_position() -> None:
+    """An empty phi inserts at every position where both contexts hold, also at both ends of the text."""
+    assert fst.Rewriter(rewrite(" -> -")).apply_batch(["ab", ""]) == ["-a-b-", "-"]
+    assert fst.Rewriter(rewrite({"": "-"}, left="[aeiou]", right="[^aeiou]")).apply("banana") == "ba-na-na"
+    assert fst.Rewriter(rewrite(" -> - / _ $", direction="rtl")).apply("ab") == "ab-"

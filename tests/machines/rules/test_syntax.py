@@ -1,0 +1,89 @@
+"""Rules are read from text, and wrong ones are refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import fst
+from fst.compile import cascade, keywords, rewrite
+
+CASES: tuple[tuple[Any, Mapping[str, Any], str, str], ...] = (
+    ("a->b", {}, "aa", "bb"),
+    (" a  b -> c d ", {}, "ab a b", "c d a b"),
+    (r"a\ b -> [ ]", {}, "a b", "[ ]"),
+    ("[ ] -> _", {}, "a b", "a_b"),
+    (r"\-> -> \/", {}, "a->", "a/"),
+    (r"\_ -> x / _ \_", {}, "__", "x_"),
+    ("/ -> x", {}, "/", "x"),
+    (r"[-_/>] -> \n\t\u{2C8}", {}, "_", "\n\tˈ"),
+    ("a -> / b _", {}, "aba", "ab"),
+    ("a{2} -> b", {}, "aaa", "ba"),
+    ("(?i)ß|é -> x", {}, "É", "x"),
+    (r"\p{Lu}\d -> x", {}, "É4é4", "xé4"),
+    ("(?:ab)+ -> x", {}, "ababa", "xa"),
+    ("a -> b / ^ _ $", {}, "a", "b"),
+    ("a -> b / (^|c) _ (c|$)", {}, "acaa", "bcaa"),
+    ("V -> x / C _ C", {"definitions": {"V": "[ae]", "C": "[^V]"}}, "baVab bab", "baVab bxb"),
+    ("VV -> x", {"definitions": {"A": "a | á", "V": "A|e"}}, "aá e", "x e"),
+    ("[V]Vx -> y", {"definitions": {"V": "a", "Vx": "b"}}, "Vb", "y"),
+    ({"a.b": "(", "->": "_"}, {}, "a.b axb ->", "( axb _"),
+    ({"a": "b"}, {"left": "C", "right": "[cd]", "definitions": {"C": "c"}}, "cac aad", "cbc aad"),
+    (["a -> b", "b -> a"], {}, "abab", "baba"),
+)
+REFUSED: tuple[Any, ...] = (
+    ("a b", {}, "no '->'"),
+    ("a -> b / c", {}, "no '_'"),
+    ("a -> b / c _ d _ e", {}, "two '_'"),
+    ([], {}, "there are no rules"),
+    ([3], {}, "expected a str"),
+    ({"a": None}, {}, "expected a str"),
+    ("a -> \ud800", {}, "lone surrogate"),
+    ("V -> b", {"definitions": {"2": "a"}}, "the name of a definition is '2'"),
+    ("a*? -> b", {}, "lazy"),
+    ("a++ -> b", {}, "possessive"),
+    ("(?>a|ab) -> b", {}, "atomic"),
+    (r"(a)\1 -> b", {}, "back-reference"),
+    (r"(a) -> \1", {}, "to a group"),
+    (r"a -> \q", {}, "escape"),
+    ("a(?=b) -> c", {}, "look-around"),
+    ("(?<!b)a -> c", {}, "look-around"),
+    (r"\ba -> c", {}, "word boundary"),
+    ("^a -> b", {}, "left context only"),
+    ("a -> b / _ ^", {}, "left context only"),
+    ("a -> b / $ _", {}, "right context only"),
+    ("(a -> b", {}, r"\( without \)"),
+    ("[a -> b", {}, "without"),
+    ("(?:[ab]{1000}){1000} -> b", {}, "steps to compile"),
+    pytest.param("a -> b / _ (a|b){25}a", {}, "transitions", marks=pytest.mark.slow),
+)
+
+
+@pytest.mark.parametrize(("rules", "options", "text", "expected"), CASES)
+def test_text_of_rules(rules: Any, options: Mapping[str, Any], text: str, expected: str) -> None:
+    """Whitespace, escapes, brackets, definitions, lists and mappings mean what the documentation states."""
+    assert fst.Rewriter(rewrite(rules, **options)).apply(text) == expected
+
+
+@pytest.mark.parametrize(("rules", "options", "message"), REFUSED)
+def test_wrong_rules_are_refused(rules: Any, options: Mapping[str, Any], message: str) -> None:
+    """A text that is not a rule, a construct without meaning in rules, and rules with too many states are refused by name."""
+    with pytest.raises((fst.VocabularyError, fst.UnsupportedError), match=message):
+        rewrite(rules, **options)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    """An unknown direction, contexts for rules that have their own, and stages that are not rules are refused."""
+    with pytest.raises(ValueError, match="direction is 'up'"):
+        rewrite("a -> b", direction="up")
+    with pytest.raises(ValueError, match="contexts of a mapping"):
+        rewrite("a -> b", left="c")
+    with pytest.raises(fst.VocabularyError, match="no stages"):
+        cascade()
+    stage: Any = keywords(["a"])
+    with pytest.raises(fst.VocabularyError, match="a stage of the cascade is KeywordTable"):
+        cascade(rewrite("a -> b"), stage)
+    with pytest.raises(fst.UnsupportedError, match="1,025 stages"):
+        cascade(*[rewrite("a -> b")] * 1025)
