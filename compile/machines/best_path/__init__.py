@@ -1,0 +1,1 @@
+"""The compiler of weighted transducers into tables for the best path."""

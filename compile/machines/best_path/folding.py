@@ -1,0 +1,144 @@
+"""Remove ε-arcs: fold chains of arcs, and break cycles of ε-arcs, so that every state has a number below those of its ε-arcs' targets.
+
+A state that has a single arc, and is not final, needs no node at run time: if this arc or the arc before it reads nothing, both become one
+arc. A cycle of ε-arcs is never on a best path unless its weight is negative, and then there is no best path. So the states of a cycle are
+split: one half has the arcs that leave the cycle, and from the other half the best path to each of these halves is one ε-arc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fst.compile.machines.best_path.rows import Arc, Machine
+from fst.errors import UnsupportedError, VocabularyError
+from fst.machines.best_path.table import EPSILON
+
+MAX_CYCLE = 1 << 11  # maximum number of states of a cycle of ε-arcs
+
+
+def folded(machine: Machine) -> Machine:
+    """Join arcs into and out of states that have a single arc; keep the best of arcs that read the same byte and have the same target."""
+    following = [row[0] if len(row) == 1 and state not in machine.finals else None for state, row in enumerate(machine.rows)]
+    rows: list[list[Arc]] = [[] for _ in machine.rows]
+    waiting, found = [machine.start], {machine.start}
+    while waiting:
+        state = waiting.pop()
+        best: dict[tuple[int, int], Arc] = {}
+        for arc in machine.rows[state]:
+            joined = _joined(arc, following)
+            key = joined.byte, joined.target
+            if key not in best or joined.weight < best[key].weight:
+                best[key] = joined
+        rows[state] = [*best.values()]
+        new = {arc.target for arc in rows[state]} - found
+        found |= new
+        waiting += new
+    return machine._replace(rows=rows, finals={state: weight for state, weight in machine.finals.items() if state in found})
+
+
+def _joined(arc: Arc, following: Sequence[Arc | None]) -> Arc:
+    """Join an arc with the arcs after it, as long as they are single arcs and at most one arc reads a byte."""
+    after = following[arc.target]
+    while after and EPSILON in (arc.byte, after.byte):
+        arc = arc.then(after)
+        after = following[arc.target]
+    return arc
+
+
+def without_cycles(machine: Machine) -> Machine:
+    """Break the cycles of ε-arcs.
+
+    Raises:
+        VocabularyError: a cycle has a negative weight; the message contains its states.
+        UnsupportedError: a cycle has too many states.
+    """
+    silent = [[arc for arc in row if arc.byte == EPSILON] for row in machine.rows]
+    rows, finals = [*machine.rows], dict(machine.finals)
+    for states in _components([[arc.target for arc in row] for row in silent]):
+        is_cycle = len(states) > 1 or any(arc.target == states[0] for arc in silent[states[0]])
+        if is_cycle:
+            _split(states, rows, finals)
+    return machine._replace(rows=rows, finals=finals)
+
+
+def _split(states: Sequence[int], rows: list[list[Arc]], finals: dict[int, int]) -> None:
+    """Break the cycles among some states."""
+    if len(states) > MAX_CYCLE:
+        raise UnsupportedError(f"a cycle of {len(states):,} states reads nothing; expected at most {MAX_CYCLE:,}; remove ε-arcs first")
+    among = {*states}
+    inner = {state: [arc for arc in rows[state] if arc.byte == EPSILON and arc.target in among] for state in states}
+    halves = {state: len(rows) + number for number, state in enumerate(states)}
+    for state in states:
+        rows.append([arc for arc in rows[state] if arc.byte != EPSILON or arc.target not in among])
+        if state in finals:
+            finals[halves[state]] = finals.pop(state)
+    for state in states:
+        rows[state] = [arc._replace(target=halves[arc.target]) for arc in _best(state, inner)]
+
+
+def _best(start: int, inner: dict[int, list[Arc]]) -> list[Arc]:
+    """For each state of a cycle, the arc for the best path to it from `start`; of equal paths, one with the fewest arcs."""
+    found = {start: Arc(EPSILON, b"", 0, start)}
+    before: dict[int, int] = {}
+    improved = [start]
+    for _ in range(len(inner) + 1):
+        changed: dict[int, None] = {}
+        for state in improved:
+            for arc in inner[state]:
+                joined = found[state].then(arc)
+                if arc.target not in found or joined.weight < found[arc.target].weight:
+                    found[arc.target], before[arc.target] = joined, state
+                    changed[arc.target] = None
+        improved = [*changed]
+        if not improved:
+            return [*found.values()]
+    cycle = _cycle(improved[0], before)
+    raise VocabularyError(f"the arcs {cycle} read nothing and have a negative weight together; expected no such cycle")
+
+
+def _cycle(state: int, before: dict[int, int]) -> str:
+    """The states of a cycle that leads to a state, as text."""
+    for _ in before:
+        state = before[state]
+    states = [state]
+    while before[states[-1]] != state:
+        states.append(before[states[-1]])
+    return " → ".join(map(str, [state, *reversed(states)]))
+
+
+def _components(following: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The strongly connected components of a graph, each after those that it leads to (Tarjan 1972)."""
+    order: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    stack, components, done = list[int](), list[list[int]](), set[int]()
+    for root in range(len(following)):
+        path = [(root, iter(following[root]))] if root not in order else []
+        while path:
+            state, rest = path[-1]
+            if state not in order:
+                order[state] = lowest[state] = len(order)
+                stack.append(state)
+            for target in rest:
+                if target not in order:
+                    path.append((target, iter(following[target])))
+                    break
+                if target not in done:
+                    lowest[state] = min(lowest[state], order[target])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[state])
+                if lowest[state] == order[state]:
+                    component = [stack.pop()]
+                    while component[-1] != state:
+                        component.append(stack.pop())
+                    components.append(component)
+                    done.update(component)
+    return components
+
+
+def in_order(machine: Machine) -> list[int]:
+    """The states on paths, such that each state comes before the targets of its ε-arcs."""
+    silent = [[arc.target for arc in row if arc.byte == EPSILON] for row in machine.rows]
+    used = {machine.start, *machine.finals, *(arc.target for row in machine.rows for arc in row)}
+    return [states[0] for states in reversed(_components(silent)) if states[0] in used]

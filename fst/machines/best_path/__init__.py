@@ -1,0 +1,1 @@
+"""The machine of the best path through a weighted transducer."""

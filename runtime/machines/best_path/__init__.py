@@ -1,0 +1,1 @@
+"""The runtime of the best path through a weighted transducer."""

@@ -1,0 +1,1 @@
+"""Kernels of the best path through a weighted transducer."""

@@ -1,0 +1,157 @@
+"""Run a table of the best path on rows of text. The arrays of kernels grow with texts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.core.jit import Deferred
+from fst.errors import TextError
+from fst.machines.best_path.arguments import AT, DONE, FILLED, FULL, MAX_GROWTH, NEEDS_OUTPUT, NO_PATH, PLACE, REPORT, ROW, STATE
+from fst.machines.best_path.table import BestPathTable
+from fst.runtime.front_end import grown
+from fst.runtime.rows.texts import Bytes, Ints
+from fst.runtime.workspace import Ids
+
+MARGIN = 64  # number of bytes of an output beyond those of the text
+MOST_BYTES = 1 << 32  # maximum number of bytes that one call writes
+
+NO_MORE, MORE = np.uint64(0), np.uint64(1)
+NO_SPANS = np.empty(0, np.int32)
+
+rewrite = Deferred("fst.runtime.machines.best_path.kernels.rewriting", "rewrite")
+
+
+class Rows(NamedTuple):
+    """Rows of text.
+
+    Attributes:
+        text: uint8[n], the rows in UTF-8, concatenated.
+        starts: int64[rows + 1], the start of each row, and the end of the last row.
+        spans: int32[2 * n + 2], for each byte the span of the characters that became it, in their row; the last two elements are not used.
+            Empty if no spans are requested.
+    """
+
+    text: Bytes
+    starts: Ints
+    spans: Ids = NO_SPANS
+
+
+class Buffers:
+    """The arrays of one thread, which grow with texts, and the layers that they keep.
+
+    Args:
+        table: the table.
+
+    Attributes:
+        out, spans: the output, and the spans of its bytes.
+    """
+
+    def __init__(self, table: BestPathTable) -> None:
+        self._table, self._growth = table, 1
+        self.work = table.work()
+        self.out, self.spans = np.empty(0, np.uint8), NO_SPANS
+
+    def enlarge(self) -> bool:
+        """Replace the kernel's arrays by larger ones; return False if they are as large as they may be."""
+        if self._growth == MAX_GROWTH:
+            return False
+        self._growth *= 2
+        self.work = self._table.work(self._growth)
+        return True
+
+    def reserve(self, size: int, filled: int, *, with_spans: bool) -> None:
+        """Enlarge the output to at least `size` bytes; keep the first `filled`.
+
+        Raises:
+            TextError: the output would be too long.
+        """
+        if size > MOST_BYTES:
+            raise TextError(f"the new texts have {size:,} bytes; expected at most {MOST_BYTES:,}; rewrite fewer texts in one call")
+        if size > len(self.out):
+            self.out = grown(self.out, filled, size + size // 2)
+        if with_spans and 2 * len(self.out) + 2 > len(self.spans):
+            self.spans = grown(self.spans, 2 * filled, 2 * len(self.out) + 2)
+
+
+class BestPaths:
+    """A table, and its kernel.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: BestPathTable) -> None:
+        self._table, self._arguments = table, table.arguments()
+
+    def buffers(self) -> Buffers:
+        """Return the arrays of a thread."""
+        return Buffers(self._table)
+
+    def start(self) -> NDArray[np.uint64]:
+        """Return the place before the first row, see `fst.runtime.machines.best_path.kernels.rewriting.rewrite`."""
+        place = np.zeros(len(PLACE), np.uint64)
+        place[STATE] = self._arguments.start[0]
+        return place
+
+    def run(self, rows: Rows, buffers: Buffers) -> Rows:
+        """Rewrite complete rows. The result uses the arrays of `buffers`.
+
+        Raises:
+            TextError: a text has no path; it has too many open paths, or paths whose weights differ too much; or the new texts are too
+                long, or not UTF-8.
+        """
+        place = self.start()
+        place[AT] = rows.starts[0]
+        new = self.run_part(rows, NO_MORE, place, buffers)
+        if not self._table.writes_characters:
+            _check(new)
+        return new
+
+    def run_part(self, rows: Rows, more: np.uint64, place: NDArray[np.uint64], buffers: Buffers) -> Rows:
+        """Rewrite rows from a place on, and move the place; with `more`, the last row continues in the next call."""
+        has_spans = len(rows.spans) > 0
+        starts = np.zeros_like(rows.starts)
+        buffers.reserve(len(rows.text) + MARGIN, 0, with_spans=has_spans)
+        while True:
+            spans = buffers.spans if has_spans else NO_SPANS
+            output = buffers.out, starts, spans
+            result = int(rewrite.call(rows.text, rows.starts, more, place, rows.spans, *output, self._arguments, buffers.work))
+            filled = place.item(FILLED)
+            if result == DONE:
+                return Rows(buffers.out[:filled], starts, spans[: 2 * filled + 2])
+            if result == NEEDS_OUTPUT:
+                buffers.reserve(place.item(REPORT), filled, with_spans=has_spans)
+            elif result != FULL or not buffers.enlarge():
+                row = place.item(ROW)
+                raise _fault(result, row, place.item(REPORT) - rows.starts.item(row))
+
+
+def _check(rows: Rows) -> None:
+    """Refuse rows that are not UTF-8.
+
+    Raises:
+        TextError: a row is not UTF-8.
+    """
+    try:
+        str(rows.text.data, "utf-8")
+        wrong = rows.text[rows.starts[:-1][rows.starts[:-1] < len(rows.text)]] & 0xC0 == 0x80
+        place = int(rows.starts[np.argmax(wrong)]) if wrong.any() else -1
+    except UnicodeDecodeError as error:
+        place = error.start
+    if place >= 0:
+        row = int(np.searchsorted(rows.starts, place, side="right")) - 1
+        raise TextError(f"row {row} becomes bytes that are not UTF-8; expected arcs that write complete characters", row)
+
+
+def _fault(result: int, row: int, place: int) -> TextError:
+    """The error for a text that the kernel cannot rewrite."""
+    if result == NO_PATH:
+        problem = f"row {row} has no path through the transducer after byte {place}; expected a text that it accepts"
+    elif result == FULL:
+        problem = f"row {row} has too many open paths after byte {place}; rewrite shorter texts"
+    else:
+        problem = f"row {row} has paths whose weights differ too much after byte {place}; rewrite shorter texts"
+    return TextError(problem, row, place)
