@@ -87,16 +87,17 @@ def trees(rule: Rule) -> Trees:
 
 def mirrored(parsed: Trees) -> Trees:
     """The regular expressions that match the reverse of what the given ones match."""
-    return Trees(_mirrored(parsed.phi), _mirrored(parsed.right), _mirrored(parsed.left))
+    return Trees(reversed_tree(parsed.phi), reversed_tree(parsed.right), reversed_tree(parsed.left))
 
 
-def _mirrored(node: Node) -> Node:
+def reversed_tree(node: Node) -> Node:
+    """The expression that matches the reverse of what an expression matches."""
     if isinstance(node, Sequence):
-        return Sequence(tuple(_mirrored(part) for part in reversed(node.parts)))
+        return Sequence(tuple(reversed_tree(part) for part in reversed(node.parts)))
     if isinstance(node, Choice):
-        return Choice(tuple(map(_mirrored, node.parts)))
+        return Choice(tuple(map(reversed_tree, node.parts)))
     if isinstance(node, Repeat):
-        return replace(node, body=_mirrored(node.body))
+        return replace(node, body=reversed_tree(node.body))
     return START_OF_TEXT if is_end(node) else END_OF_TEXT if is_start(node) else node
 
 

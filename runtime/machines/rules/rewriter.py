@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.strings import strings_of
 from fst.runtime.rows.texts import CAPACITY, Bytes, Column, Ints, Limits, Source, Texts, batch_of, check, listed, rows_of, units, whole
 from fst.runtime.workspace import Ids
+
+if TYPE_CHECKING:
+    from fst.bridge.rules import Explanation
 
 CHUNK = Limits(1 << 16, 1 << 16)  # the limits of the rows that a thread rewrites at a time, so few that they fit into the cache of a core
 SHARE = 1 << 10  # maximum number of rows in the task of a thread
@@ -164,6 +167,32 @@ class Rewriter(PublicClass):
             return ends, lambda: np.concatenate([np.empty(0, np.uint8), *(part.text for part in parts)])
 
         return rewritten(column, rewrite)
+
+    def explain(self, text: str) -> Explanation:
+        """Explain what the rules do with a text: which rule matched where, and which context failed.
+
+        The rules are applied slowly, by their definition. So this method is for short texts.
+
+        Returns:
+            The text that each stage reads, the final text, and the matches; see `fst.bridge.rules.Explanation`. Printed, it has a line for
+            each of them.
+
+        Examples:
+            >>> from fst.compile import cascade, rewrite
+            >>> rules = cascade(rewrite("rr -> R"), rewrite("r -> ɾ / [aeiou] _ [aeiou]"), rewrite("R -> r"))
+            >>> print(Rewriter(rules).explain("raro perro"))
+            raro perro
+              7-9 'rr'  rr -> R  applied: 'R'
+            raro peRo
+              0-1 'r'  r -> ɾ / [aeiou] _ [aeiou]  left context fails
+              2-3 'r'  r -> ɾ / [aeiou] _ [aeiou]  applied: 'ɾ'
+            raɾo peRo
+              7-8 'R'  R -> r  applied: 'r'
+            raɾo pero
+        """
+        from fst.bridge.rules import explained
+
+        return explained(self._table.stages, text)
 
     def stream(self, *, errors: str = "strict") -> RewriteStream:
         """Rewrite one text that arrives in pieces, into the same new text as in a single call.

@@ -48,6 +48,8 @@ def test_rules_follow_the_definition(direction: str) -> None:
         assert dict(zip(texts, rewriter.apply_batch(texts), strict=True)) == {
             text: rewritten(rules, text, direction) for text in texts
         }, (rules, direction)
+        for text in texts[:5]:
+            assert rewriter.explain(text).texts[-1] == rewritten(rules, text, direction)
 
 
 def test_stages_read_what_the_stage_before_wrote() -> None:
