@@ -21,6 +21,7 @@ COMMANDS = {
     "count": "fst.cli.commands.count",
     "search": "fst.cli.commands.search.command",
     "lookup": "fst.cli.commands.lookup.command",
+    "rewrite": "fst.cli.commands.rewrite",
     "segment": "fst.cli.commands.segment.command",
     "train": "fst.cli.commands.train.command",
     "info": "fst.cli.commands.info",

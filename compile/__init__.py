@@ -7,10 +7,11 @@ from fst.compile.api import bpe, tokenizer, unigram, wordpiece
 from fst.compile.machines.keywords.compiler import keywords
 from fst.compile.machines.lookup.compiler import lookup
 from fst.compile.machines.rules.compiler import cascade, rewrite
+from fst.compile.machines.rules.file import rules
 from fst.compile.machines.segmentation import lattice
 from fst.compile.machines.segmentation.maxmatch import maxmatch
 
-__all__ = ["bpe", "cascade", "keywords", "lattice", "lookup", "maxmatch", "rewrite", "tokenizer", "unigram", "wordpiece"]
+__all__ = ["bpe", "cascade", "keywords", "lattice", "lookup", "maxmatch", "rewrite", "rules", "tokenizer", "unigram", "wordpiece"]
 
 
 def __dir__() -> list[str]:

@@ -230,4 +230,4 @@ class SetParser:
 
     def refused(self, construct: str) -> UnsupportedError:
         """The error for an unsupported construct."""
-        return UnsupportedError(f"the pattern has {construct}, before character {self.place}: no splitter is compiled from it")
+        return UnsupportedError(f"the pattern has {construct}, before character {self.place}, which is not supported")

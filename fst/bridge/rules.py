@@ -40,8 +40,8 @@ class Explanation(NamedTuple):
 
     Attributes:
         texts: the text that each stage reads, and the final text.
-        trials: the matches in the order of stages and of application. Matches inside an applied match are not tried. Of an empty match, only
-            the application is listed.
+        trials: the matches in the order of stages and of application. Matches inside an applied match are not tried. An empty match is only
+            listed if it is applied.
     """
 
     texts: list[str]

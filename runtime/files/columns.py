@@ -19,7 +19,7 @@ from fst.runtime.files.streams import Source
 from fst.runtime.files.with_pyarrow import pa, pq
 
 if TYPE_CHECKING:
-    from fst import Matches, Searcher, Segmenter, Tokenizer
+    from fst import Matches, Rewriter, Searcher, Segmenter, Tokenizer
 
 BLOCK_BYTES = 1 << 21  # number of bytes of columns per block
 MOST_ROWS = 1 << 14  # maximum number of rows in a block, because repeated texts may need far more bytes in memory than in a Parquet file
@@ -141,6 +141,10 @@ class Column(Documents):
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
         """Replace the matches in the texts; return an array of the same type."""
         return searcher.replace_arrow(self.texts, by, threads=threads)
+
+    def rewrite(self, rewriter: Rewriter, threads: int | None) -> Any:
+        """Apply rewrite rules to the texts; return an array of the same type."""
+        return rewriter.apply_arrow(self.texts, threads=threads)
 
 
 def _ids_and_spans(values: Any) -> Iterator[Any]:

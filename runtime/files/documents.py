@@ -14,7 +14,7 @@ from fst.errors import TextError
 from fst.runtime.rows.texts import replaced, wrong_at
 
 if TYPE_CHECKING:
-    from fst import Matches, Searcher, Segmenter, Tokenizer
+    from fst import Matches, Rewriter, Searcher, Segmenter, Tokenizer
 
 MEND = "correct it, or pass --errors skip"
 MEND_TEXT = "correct it, or pass --errors replace or skip"
@@ -134,6 +134,10 @@ class Documents:
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
         """Replace the matches in the texts; return a list of str."""
         return searcher.replace(list(map(_as_str, self.texts)), by, threads=threads)
+
+    def rewrite(self, rewriter: Rewriter, threads: int | None) -> Any:
+        """Apply rewrite rules to the texts; return a list of str."""
+        return rewriter.apply_batch(list(map(_as_str, self.texts)), threads=threads)
 
 
 @dataclass(frozen=True, eq=False)

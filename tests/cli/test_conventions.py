@@ -43,7 +43,10 @@ from fst.cli.main import main
 from fst.core import jit
 from fst.runtime.run import kernel_of
 
-COMMANDS = ("compile", "encode", "search", "segment", "lookup", "decode", "info", "verify", "bench", "count", "explain", "warmup")
+COMMANDS = (
+    *("compile", "encode", "search", "segment", "lookup", "rewrite", "decode"),
+    *("info", "verify", "bench", "count", "explain", "warmup"),
+)
 # Runs command lines in one process. For each command line, prints the exit code, the standard error and the imported modules.
 IMPORTED = """
 import contextlib, io, json, sys

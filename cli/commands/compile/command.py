@@ -13,7 +13,7 @@ from fst.cli.group import LazyGroup
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = {name: f"fst.cli.commands.compile.{name}" for name in ("keywords", "maxmatch", "jieba", "mecab", "lookup")}
+COMMANDS = {name: f"fst.cli.commands.compile.{name}" for name in ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules")}
 
 
 class CompileGroup(LazyGroup):

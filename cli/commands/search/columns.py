@@ -37,13 +37,3 @@ class MatchColumns:
         values = pa.StructArray.from_arrays([first, pa.array(found.matches.starts), pa.array(found.matches.ends)], fields=list(self._kind))
         mask = None if found.nulls is None else pa.array(found.nulls)
         return found.documents, [pa.ListArray.from_arrays(pa.array(found.matches.row_splits.astype(np.int32)), values, mask=mask)]
-
-
-class NoColumns:
-    """A conversion that adds no columns, so the output has the columns of the input."""
-
-    added: Sequence[tuple[str, Any]] = ()
-
-    def of(self, documents: Documents, /) -> tuple[Documents, Sequence[Any]]:
-        """See `fst.cli.files.columns.ColumnsOf`."""
-        return documents, ()

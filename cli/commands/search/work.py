@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fst.cli.commands.search.matches import counting, finding, replacing
-from fst.cli.commands.search.writers import TAKE_PIECES, is_colored, writing, writing_texts
+from fst.cli.commands.search.writers import TAKE_PIECES, is_colored, writing
 from fst.cli.files.outputs import Output, how_for
 from fst.cli.files.pipeline import Policy
 from fst.cli.files.streams import show
+from fst.cli.files.texts import writing_texts
 from fst.runtime.files.inputs import Reading
 
 if TYPE_CHECKING:

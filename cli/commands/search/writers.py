@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
@@ -94,36 +94,10 @@ def writing(
             yield write
 
 
-@contextmanager
-def writing_texts(name: str, form: str, end: bytes | None) -> Iterator[Write[Documents]]:
-    """A function that writes documents after the replacement of matches. In the form "lines", `end` follows each document."""
-    if form == "lines":
-        with lines_of(name) as file:
-            yield lambda documents: _write_texts(file, documents, end or b"")
-    elif form == "json":
-        with lines_of(name) as file:
-            yield Objects(file, NoMembers()).write
-    else:
-        with columns_of(name, form, _no_columns) as write:
-            yield write
-
-
-def _write_texts(file: IO[bytes], documents: Documents, end: bytes) -> None:
-    texts = documents.texts_in_utf8(range(len(documents.texts)))
-    file.write(b"".join([(text or b"") + end for text in texts]))
-    file.flush()
-
-
 def _match_columns(keywords: Sequence[str] | None) -> ColumnsOf[Found]:
     from fst.cli.commands.search.columns import MatchColumns
 
     return MatchColumns(keywords)
-
-
-def _no_columns() -> ColumnsOf[Documents]:
-    from fst.cli.commands.search.columns import NoColumns
-
-    return NoColumns()
 
 
 class DocumentLines:
@@ -233,14 +207,6 @@ class MatchMembers:
         objects = [f'{{{self._spellings[keyword]},"start":{start},"end":{end}}}' for keyword, start, end in rows]
         lists = [f"[{','.join(objects[begin:end])}]".encode() for begin, end in pairwise(found.matches.row_splits.tolist())]
         return found.documents, found.nulls, {MATCHES: lists}
-
-
-class NoMembers:
-    """A conversion that adds no members, so the output has the fields of the document."""
-
-    def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
-        """See `fst.cli.files.writers.MembersOf`."""
-        return documents, None, {}
 
 
 class Arrays:

@@ -1,0 +1,97 @@
+"""Read a file of rewrite rules: one stage a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from fst.compile.machines.rules.compiler import cascade, rewrite
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.rules.table import DIRECTIONS, SIMULTANEOUS, RulesTable
+
+COMMENT, PARALLEL = "#", ",,"
+DEFINITION = re.compile(r"(\w+)\s*=(.*)", re.DOTALL)
+DIRECTED = re.compile(rf"({'|'.join(DIRECTIONS)})\s*:(.*)", re.DOTALL)
+MAX_BYTES = 1 << 24  # maximum size of a file
+
+
+class Line(NamedTuple):
+    """A line that is neither empty nor a comment."""
+
+    number: int
+    text: str
+
+
+def rules(path: str | Path) -> RulesTable:
+    r"""Compile a file of rewrite rules into a cascade.
+
+    Each line is a rule, as in `fst.compile.rewrite`, and reads what the line before has written. A line may contain several parallel rules,
+    separated by ``,,``, and may begin with a direction, as in ``rtl: a -> b / _ b``. A line ``V = [aeiou]`` defines a name for the lines
+    after it. Empty lines, and lines that begin with ``#``, are ignored.
+
+    Args:
+        path: the file, in UTF-8.
+
+    Raises:
+        VocabularyError, UnsupportedError: as in `fst.compile.rewrite`; or the file has no rules, has more than 16 MiB, or is not UTF-8. The
+            message contains the file and the line.
+        OSError: the file cannot be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import fst
+        >>> _ = Path("spanish.rules").write_text("V = [aeiou]\nch -> tʃ ,, ll -> ʝ\nr -> ɾ / V _ V\nrr -> r\n", encoding="utf-8")
+        >>> fst.Rewriter(rules("spanish.rules")).apply("chicharro caro")
+        'tʃitʃaro caɾo'
+    """
+    stages, definitions = list[RulesTable](), dict[str, str]()
+    for line in _lines(Path(path)):
+        with _named(f"{path}, line {line.number}"):
+            if (defined := DEFINITION.fullmatch(line.text)) and "->" not in line.text:
+                definitions[defined[1]] = defined[2].strip()
+                _check_definition(defined[1], definitions)
+            else:
+                stages.append(_stage(line.text, definitions))
+    if not stages:
+        raise VocabularyError(f"{path} has no rules; expected lines such as 'a -> b / left _ right'")
+    return cascade(*stages)
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Begin the message of an error with its place."""
+    try:
+        yield
+    except (VocabularyError, UnsupportedError) as error:
+        raise type(error)(f"{place}: {error}") from None
+
+
+def _stage(text: str, definitions: dict[str, str]) -> RulesTable:
+    directed = DIRECTED.fullmatch(text)
+    direction, text = (directed[1], directed[2]) if directed else (SIMULTANEOUS, text)
+    return rewrite(text.split(PARALLEL), direction=direction, definitions=definitions)
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    """The lines of a file."""
+    data = path.read_bytes()
+    if len(data) > MAX_BYTES:
+        raise VocabularyError(f"{path} has {len(data):,} bytes; expected at most {MAX_BYTES:,}")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise VocabularyError(f"{path} is not UTF-8 at byte {error.start}; convert it to UTF-8") from None
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip()
+        if stripped and not stripped.startswith(COMMENT):
+            yield Line(number, stripped)
+
+
+def _check_definition(name: str, definitions: dict[str, str]) -> None:
+    """Compile a definition alone, so that an error has the definition's line."""
+    if not definitions[name]:
+        raise VocabularyError(f"the definition of {quoted(name)} is empty; expected a regular expression")
+    rewrite(f"{name} -> ", definitions=definitions)

@@ -1,0 +1,82 @@
+"""`fst rewrite` gives the same texts as the Python interface for every combination of formats."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import product
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.commands import call, error_of, written
+from support.document_files import INPUTS, as_input, fields_of, options_for, records_of
+from support.tiers import thinned
+
+import fst
+from fst.compile import keywords
+
+FILE = "# Spanish\nV = [aeiou]\n\nch -> tʃ ,, ll -> ʝ\nr -> ɾ / V _ V\nrtl: a -> e / _ (e|$)\n"
+TEXTS = ("chicharra", "", "llora la raa", "  ", "caro\r")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of rules from a file."""
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "small.rules").write_text(FILE, encoding="utf-8")
+    call("compile", "rules", folder / "small.rules", "-o", folder / "rules.npz")
+    return folder / "rules.npz"
+
+
+@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 2))
+def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
+    """From any input format to any output format, the texts are the same as from `apply_batch`, and rows keep their other fields."""
+    source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
+    call("rewrite", table, source, *options_for(kind), "-o", out, "--format", form)
+    new = fst.Rewriter.load(table).apply_batch(TEXTS)
+    assert new[:3] == ["tʃitʃarre", "", "ʝoɾa la ree"]
+    if form == "lines":
+        assert out.read_bytes().decode() == "".join(f"{text}\n" for text in new)
+    else:
+        assert records_of(out, form) == [fields_of(kind, number, text) for number, text in enumerate(new)]
+
+
+def test_nulls(table: Path, tmp_path: Path) -> None:
+    """A null stays null, and is an empty line in text."""
+    pq.write_table(pa.table({"text": ["caro", None]}), tmp_path / "in.parquet")
+    assert call("rewrite", table, tmp_path / "in.parquet", "--column", "text").stdout == "caɾo\n\n"
+    call("rewrite", table, tmp_path / "in.parquet", "--column", "text", "-o", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [{"text": "caɾo"}, {"text": None}]
+
+
+def test_malformed_documents(table: Path, tmp_path: Path) -> None:
+    """A document that is not UTF-8 is refused with its line, repaired or skipped."""
+    source = written(tmp_path / "in.txt", b"caro\nx\xff\n")
+    assert error_of(call("rewrite", table, source, code=1)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
+    assert call("rewrite", table, source, "--errors", "replace").stdout == "caɾo\nx\ufffd\n"
+    assert call("rewrite", table, source, "--errors", "skip").stdout == "caɾo\n"
+
+
+def test_tables_of_another_kind(table: Path, tmp_path: Path) -> None:
+    """Rules and keywords are not taken for each other."""
+    keywords(["a"]).save(tmp_path / "words.npz")
+    done = call("rewrite", tmp_path / "words.npz", code=1, stdin=b"a\n")
+    assert error_of(done).endswith("is a table of keywords; expected a table of rewrite rules; make one with `fst compile rules`")
+    assert "is a table of rules; expected a table of keywords" in error_of(call("search", table, code=2, stdin=b"a\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a -> b\nc\n", "line 2: the rule 'c' has no '->'"),
+        (b"V = (a\na -> b\n", "line 1: the rule 'V ->': the pattern has ( without )"),
+        (b"V =\n", "line 1: the definition of 'V' is empty"),
+        (b"# a\n\n", "has no rules"),
+        (b"a -> \xff\n", "is not UTF-8 at byte 5"),
+    ],
+)
+def test_wrong_files(content: bytes, message: str, tmp_path: Path) -> None:
+    """A file with an error is refused with the file and the line."""
+    source = written(tmp_path / "wrong.rules", content)
+    assert message in error_of(call("compile", "rules", source, "-o", tmp_path / "out.npz", code=1))
