@@ -6,9 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from fst.compile.algebra import build, paths, rational, relabel
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra import boolean, compose, functional, paths, rational
 from fst.compile.algebra.arcs import Arcs, Unit
-from fst.compile.algebra.build import Arc, Entry
+from fst.compile.algebra.build import strings
+from fst.compile.algebra.build.regex import from_regex
+from fst.compile.algebra.build.strings import Arc, Entry
+from fst.compile.algebra.connect import connect
+from fst.compile.algebra.determinize import determinize
+from fst.compile.algebra.distance import push, shortest_distance
+from fst.compile.algebra.epsilon import remove_epsilon
+from fst.compile.algebra.minimize import minimize, optimize
 from fst.compile.algebra.symbols import labels_of, text_of
 from fst.compile.sources import att, openfst
 
@@ -66,7 +76,7 @@ class Fst(Arcs):
             >>> list(Fst.from_arcs([(0, 1, "a", "<b>"), (1, 1, "c", "", 0.5)], final={1: 1}).paths(2))
             [('a', '<b>', 1.0), ('ac', '<b>', 1.5)]
         """
-        return cls.of(build.from_arcs(arcs, final, start, unit))
+        return cls.of(strings.from_arcs(arcs, final, start, unit))
 
     @classmethod
     def from_strings(cls, entries: Iterable[Entry], symbols: Iterable[str] = (), unit: Unit = "character") -> Fst:
@@ -84,7 +94,52 @@ class Fst(Arcs):
             >>> list(Fst.from_strings(["cat", ("dog", "DOG", 0.5)]).paths())
             [('cat', 'cat', 0.0), ('dog', 'DOG', 0.5)]
         """
-        return cls.of(build.from_strings(entries, symbols, unit))
+        return cls.of(strings.from_strings(entries, symbols, unit))
+
+    @classmethod
+    def from_regex(cls, pattern: str, alphabet: Iterable[str] | None = None) -> Fst:
+        """The acceptor of all strings that a regular expression matches as a whole.
+
+        Args:
+            pattern: characters, escapes, sets, groups, alternatives and repeats, with the syntax of Python's ``re``.
+            alphabet: the characters that sets such as ``.`` and ``[^a]`` contain; None: all of Unicode, one arc each.
+
+        Raises:
+            UnsupportedError: the pattern is malformed or too large, or has another construct.
+
+        Examples:
+            >>> list(Fst.from_regex("a(b|c)*").paths(4))
+            [('a', 'a', 0.0), ('ab', 'ab', 0.0), ('ac', 'ac', 0.0), ('abb', 'abb', 0.0)]
+        """
+        return cls.of(from_regex(pattern, alphabet))
+
+    @classmethod
+    def edits(cls, text: str, distance: int, alphabet: Iterable[str] | None = None, unit: Unit = "character") -> Fst:
+        """The transducer that reads a text and writes all strings within a Levenshtein distance; the weight is the number of edits.
+
+        Composed with a lexicon, it finds similar words, the nearest first.
+
+        Args:
+            text: the text.
+            distance: the largest number of insertions, deletions and substitutions.
+            alphabet: the characters that are inserted and substituted, such as ``lexicon.alphabet``; None: those of the text.
+            unit: "character", or "utf-8": one label a byte.
+
+        Raises:
+            VocabularyError: the distance is negative, or the text contains U+0000.
+            UnsupportedError: the machine is too large.
+
+        Examples:
+            >>> lexicon = Fst.from_strings(["cart", "cat", "dog"])
+            >>> list((Fst.edits("cat", 1, lexicon.alphabet) @ lexicon).paths())
+            [('cat', 'cat', 0.0), ('cat', 'cart', 1.0)]
+        """
+        return cls.of(strings.edits(text, distance, text if alphabet is None else alphabet, unit))
+
+    @property
+    def alphabet(self) -> list[str]:
+        """The characters and symbols that this machine reads, by label. Bytes that are not ASCII are lone surrogates."""
+        return [self.text_of([label]) for label in np.unique(self.ilabel).tolist() if label]
 
     def __repr__(self) -> str:
         kind = "acceptor" if self.is_acceptor else "transducer"
@@ -112,7 +167,7 @@ class Fst(Arcs):
 
     def invert(self) -> Fst:
         """Exchange input and output."""
-        return Fst.of(relabel.invert(self))
+        return Fst.of(rational.invert(self))
 
     def project(self, side: Literal["input", "output"]) -> Fst:
         """The acceptor of all inputs, or of all outputs.
@@ -120,13 +175,54 @@ class Fst(Arcs):
         Raises:
             VocabularyError: `side` is not "input" or "output".
         """
-        return Fst.of(relabel.project(self, side))
+        return Fst.of(rational.project(self, side))
 
     def __or__(self, other: Fst) -> Fst:
+        """The machine of all paths of both machines."""
         return Fst.of(rational.union([self, other]))
 
     def __add__(self, other: Fst) -> Fst:
+        """The machine of all paths of this machine, each followed by a path of the other."""
         return Fst.of(rational.concatenate(self, other))
+
+    def __matmul__(self, other: Fst) -> Fst:
+        """The composition: the other machine reads what this one writes.
+
+        Raises:
+            UnsupportedError: the result has too many states or arcs.
+        """
+        return Fst.of(compose.compose(self, other))
+
+    def __and__(self, other: Fst) -> Fst:
+        """The acceptor of all strings that both acceptors accept; weights are added.
+
+        Raises:
+            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
+        """
+        return Fst.of(compose.intersect(self, other))
+
+    def __sub__(self, other: Fst) -> Fst:
+        """The acceptor of all strings of this acceptor, with their weights, that the other does not accept with any weight.
+
+        Raises:
+            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
+        """
+        return Fst.of(boolean.difference(self, other))
+
+    def complement(self, alphabet: Iterable[str] | None = None) -> Fst:
+        """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
+
+        Args:
+            alphabet: characters and symbols; None: those that this machine reads.
+
+        Raises:
+            UnsupportedError: the machine has outputs of its own, or the result has too many states.
+
+        Examples:
+            >>> list(Fst.from_strings(["a", "bb"]).complement().paths(4))
+            [('', '', 0.0), ('b', 'b', 0.0), ('aa', 'aa', 0.0), ('ab', 'ab', 0.0)]
+        """
+        return Fst.of(boolean.complement(self, alphabet))
 
     def closure(self, *, plus: bool = False) -> Fst:
         """The machine of all sequences of paths; with `plus`, of all that have at least one path."""
@@ -135,6 +231,110 @@ class Fst(Arcs):
     def reverse(self) -> Fst:
         """The machine of all paths read backwards."""
         return Fst.of(rational.reverse(self))
+
+    def connect(self) -> Fst:
+        """The machine without states that are on no path from the start to a final state."""
+        return Fst.of(connect(self))
+
+    def remove_epsilon(self) -> Fst:
+        """A machine with the same paths and no arc that reads and writes nothing.
+
+        Raises:
+            UnsupportedError: a cycle of such arcs has a negative weight, or the result has too many arcs.
+        """
+        return Fst.of(remove_epsilon(self))
+
+    def determinize(self) -> Fst:
+        """A machine with the same paths in which no state has two arcs with the same labels. In a transducer, an input and an output label
+        together count as one label.
+
+        Raises:
+            UnsupportedError: the result has too many states or arcs. Weighted machines with cycles may have no finite result.
+        """
+        return Fst.of(determinize(self))
+
+    def minimize(self) -> Fst:
+        """The machine with the fewest states among those of `determinize`; weights are pushed towards the start.
+
+        Raises:
+            UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
+
+        Examples:
+            >>> Fst.from_strings(["walks", "talks"]).minimize()
+            <Fst: acceptor, 6 states, 6 arcs>
+        """
+        return Fst.of(minimize(self))
+
+    def push(self) -> Fst:
+        """The trimmed machine with weights moved towards the start: from each state, the smallest weight to the end is 0.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight.
+        """
+        return Fst.of(push(self))
+
+    def optimize(self) -> Fst:
+        """A smaller machine with the same paths: without ε-arcs, deterministic and minimal, where a pair of labels counts as one label.
+
+        Raises:
+            UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
+        """
+        return Fst.of(optimize(self))
+
+    def shortest_distance(self, *, reverse: bool = False) -> NDArray[np.float64]:
+        """float64[states], the smallest weight of a path from the start to each state; infinity if there is none.
+
+        Args:
+            reverse: from each state to the end, including final weights.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight.
+        """
+        return shortest_distance(self, reverse=reverse)
+
+    def shortest_path(self, count: int = 1) -> Fst:
+        """The machine of the best pairs of input and output, each with its smallest weight.
+
+        Args:
+            count: the number of pairs.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight, or the search takes too long.
+
+        Examples:
+            >>> list(Fst.from_strings([("a", "b", 2), ("a", "c", 1)]).shortest_path().paths())
+            [('a', 'c', 1.0)]
+        """
+        return Fst.of(paths.shortest_path(self, count))
+
+    def is_functional(self) -> bool:
+        """Whether each input has one output. Weights are ignored.
+
+        Raises:
+            UnsupportedError: pairs of states are too many.
+        """
+        return functional.is_functional(self)
+
+    def find_ambiguity(self) -> tuple[str, str, str] | None:
+        """A shortest input that has two outputs, and both; None if the machine is functional.
+
+        Raises:
+            UnsupportedError: pairs of states are too many.
+
+        Examples:
+            >>> Fst.from_strings([("a", "b"), ("a", "c")]).find_ambiguity()
+            ('a', 'b', 'c')
+        """
+        found = functional.find_ambiguity(self)
+        return None if found is None else (self.text_of(found.read), self.text_of(found.first), self.text_of(found.second))
+
+    def is_equivalent(self, other: Fst) -> bool:
+        """Whether two machines have the same pairs of input and output, with the same weights (up to 2⁻¹⁰).
+
+        Raises:
+            UnsupportedError: a transducer is not functional, or has weights; or the determinized machines are too large.
+        """
+        return boolean.is_equivalent(self, other)
 
     def write_att(self, path: str | Path, *, numbers: bool = False) -> None:
         """Write AT&T text, which `fst.read_att`, foma, HFST and OpenFst read; ε is ``@0@``.

@@ -1,4 +1,4 @@
-"""Paths in the order of their weights, one by one. Slow and obvious: other operations are tested with it."""
+"""Paths in the order of their weights, one by one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.build.strings import tree
+from fst.compile.algebra.distance import shortest_distance
 from fst.errors import UnsupportedError
 
 Labels = tuple[int, ...]
@@ -29,7 +30,7 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
     Raises:
         UnsupportedError: a cycle has a negative weight, or the search takes more than `MAX_STEPS` steps.
     """
-    left = distances_to_end(arcs)
+    left = shortest_distance(arcs, reverse=True)
     number, found = count(), set[tuple[Labels, Labels]]()
     seen = set[tuple[int, Labels, Labels]]()
     heap: list[tuple[float, int, int, int, Labels, Labels, float]] = []
@@ -56,16 +57,10 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
                 heapq.heappush(heap, (weight + cost + float(left[target]), length + 1, next(number), *following))
 
 
-def distances_to_end(arcs: Arcs) -> NDArray[np.float64]:
-    """float64[states], the smallest weight from each state to the end; infinity if no end can be reached.
+def shortest_path(arcs: Arcs, count: int) -> Arcs:
+    """The tree of the `count` best pairs of input and output, each with its smallest weight.
 
     Raises:
-        UnsupportedError: a cycle that leads to the end has a negative weight.
+        UnsupportedError: a cycle has a negative weight, or the search takes too long.
     """
-    distances, sources, weights = arcs.final.astype(np.float64), arcs.sources, arcs.weights.astype(np.float64)
-    for _ in range(arcs.states + 1):
-        before = distances.copy()
-        np.minimum.at(distances, sources, weights + before[arcs.target])
-        if (distances == before).all():
-            return distances
-    raise UnsupportedError("a cycle of the machine has a negative weight; expected weights that have a smallest sum")
+    return tree(paths(arcs, count), arcs.symbols, arcs.unit)

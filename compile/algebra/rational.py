@@ -1,15 +1,19 @@
-"""The rational operations: union, concatenation, closure and reversal. They copy arcs and add ε-arcs."""
+"""Operations that copy arcs: inversion and projection; and the rational operations, which add ε-arcs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty, make
 from fst.compile.algebra.symbols import with_shared_symbols
+from fst.errors import VocabularyError, not_one_of
 
+Side = Literal["input", "output"]
 NOT_FINAL = np.float32(np.inf)
 
 
@@ -66,6 +70,30 @@ def reverse(arcs: Arcs) -> Arcs:
         arcs.symbols,
         arcs.unit,
     )
+
+
+def invert(arcs: Arcs) -> Arcs:
+    """The machine that reads what `arcs` writes, and writes what it reads."""
+    return make(arcs.sources, arcs.olabel, arcs.ilabel, arcs.target, arcs.weight, arcs.final, arcs.start, arcs.symbols, arcs.unit)
+
+
+def project(arcs: Arcs, side: Side) -> Arcs:
+    """The acceptor of all inputs, or of all outputs.
+
+    Raises:
+        VocabularyError: `side` is not "input" or "output".
+    """
+    if side == "input":
+        return replace(arcs, olabel=arcs.ilabel)
+    if side == "output":
+        inverted = invert(arcs)
+        return replace(inverted, olabel=inverted.ilabel)
+    raise VocabularyError(not_one_of("side", side, ("input", "output")))
+
+
+def without_weights(arcs: Arcs) -> Arcs:
+    """The machine with weight 0 everywhere."""
+    return replace(arcs, weight=None, final=np.where(np.isfinite(arcs.final), np.float32(0), NOT_FINAL))
 
 
 def _combined(

@@ -23,6 +23,7 @@ SECTION = "--"
 EPSILONS = ("@0@", "@_EPSILON_SYMBOL_@", "<eps>")
 ESCAPES = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n", "@_CARRIAGE_RETURN_@": "\r", "@_COLON_@": ":"}
 WILDCARDS = ("@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@", "@_DEFAULT_SYMBOL_@")
+MAX_GAPS = 4  # the largest ratio of the number of a state and the number of states
 ZERO = "0"  # ε; but a digit in files that contain one of `EPSILONS`
 
 
@@ -122,9 +123,11 @@ def _weight(text: str) -> float:
 
 
 def _machine(columns: _Columns, start: int | None, symbols: tuple[str, ...], unit: Unit) -> Arcs:
-    """The machine of a section. Where the states of a file have gaps in their numbers, they are numbered again, in the same order."""
+    """The machine of a section. States keep their numbers; where these have large gaps, states are numbered again, in the same order."""
     named = np.array([*columns.source, *columns.target, *columns.ends], np.int64)
     states, numbers = np.unique(named, return_inverse=True)
+    if len(states) and states[-1] < MAX_GAPS * len(states):
+        states, numbers = np.arange(states[-1] + 1), named
     source, target, ends = np.split(numbers, [len(columns.source), 2 * len(columns.source)])
     final = np.full(len(states), np.inf, np.float32)
     final[ends] = columns.end_weights

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.algebra.arcs import Arcs
-from fst.compile.algebra.build import Entry, from_strings
+from fst.compile.algebra.build.strings import Entry, from_strings
 from fst.compile.algebra.machine import read_att, read_openfst
 from fst.compile.files import read_text
 from fst.errors import UnsupportedError, VocabularyError, quoted

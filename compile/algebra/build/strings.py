@@ -1,14 +1,16 @@
-"""Machines from arcs and from strings."""
+"""Machines from arcs, from strings, and from all strings similar to one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from math import inf
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, Unit, make
 from fst.compile.algebra.symbols import Symbols, labels_of
-from fst.errors import VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, quoted
 
+MAX_EDITS = 1 << 20
 Label = str | int
 Arc = tuple[int, int, Label, Label] | tuple[int, int, Label, Label, float]
 Entry = str | tuple[str, str] | tuple[str, str, float]
@@ -40,12 +42,17 @@ def _label(label: Label, symbols: Symbols) -> int:
 def from_strings(entries: Iterable[Entry], symbols: Iterable[str] = (), unit: Unit = "character") -> Arcs:
     """A tree of strings; see `fst.Fst.from_strings`."""
     names = tuple(symbols)
+    parts = map(_parts, entries)
+    return tree(((labels_of(read, names, unit), labels_of(write, names, unit), weight) for read, write, weight in parts), names, unit)
+
+
+def tree(entries: Iterable[tuple[Sequence[int], Sequence[int], float]], symbols: tuple[str, ...], unit: Unit) -> Arcs:
+    """A tree of pairs of labels. The first label read goes with the first label written; the shorter side is filled up with ε."""
     children: list[dict[tuple[int, int], int]] = [{}]
     final: list[float] = [inf]
-    for entry in entries:
-        read, write, weight = _parts(entry)
+    for read, write, weight in entries:
         state = 0
-        for pair in _aligned(labels_of(read, names, unit), labels_of(write, names, unit)):
+        for pair in zip_longest(read, write, fillvalue=EPSILON):
             following = children[state].setdefault(pair, len(children))
             if following == len(children):
                 children.append({})
@@ -55,7 +62,7 @@ def from_strings(entries: Iterable[Entry], symbols: Iterable[str] = (), unit: Un
     source = [state for state, row in enumerate(children) for _ in row]
     read_labels, write_labels = ([pair[side] for row in children for pair in row] for side in (0, 1))
     target = [following for row in children for following in row.values()]
-    return make(source, read_labels, write_labels, target, None, final, 0, names, unit)
+    return make(source, read_labels, write_labels, target, None, final, 0, symbols, unit)
 
 
 def _parts(entry: Entry) -> tuple[str, str, float]:
@@ -67,10 +74,27 @@ def _parts(entry: Entry) -> tuple[str, str, float]:
     raise VocabularyError(f"an entry is {quoted(entry)}; expected a string, (input, output) or (input, output, weight)")
 
 
-def _aligned(read: list[int], write: list[int]) -> Iterable[tuple[int, int]]:
-    """Pairs of labels, the first with the first; the shorter string is filled up with ε."""
-    length = max(len(read), len(write))
-    pad = [EPSILON] * length
-    return zip((read + pad)[:length], (write + pad)[:length], strict=True)
-
-
+def edits(text: str, distance: int, alphabet: Iterable[str], unit: Unit = "character") -> Arcs:
+    """The transducer from a text to all strings within a Levenshtein distance; see `fst.Fst.edits`."""
+    if distance < 0:
+        raise VocabularyError(f"distance is {distance}; expected 0 or more")
+    symbols = Symbols(unit=unit)
+    labels, others = labels_of(text, unit=unit), {symbols.label(name): None for name in alphabet if name}
+    columns: list[tuple[int, int, int, int, float]] = []
+    width = len(labels) + 1
+    if 2 * width * distance * max(len(others), 1) > MAX_EDITS:
+        raise UnsupportedError(f"the machine has more than {MAX_EDITS:,} arcs; expected a shorter text, a smaller distance or alphabet")
+    for made in range(distance + 1):
+        for place in range(width):
+            state, label = made * width + place, labels[place] if place < len(labels) else EPSILON
+            if label:
+                columns.append((state, state + 1, label, label, 0))
+            if made < distance:
+                above = state + width
+                columns += [(state, above, EPSILON, other, 1) for other in others]
+                if label:
+                    columns.append((state, above + 1, label, EPSILON, 1))
+                    columns += [(state, above + 1, label, other, 1) for other in others if other != label]
+    final = [0.0 if state % width == len(labels) else inf for state in range((distance + 1) * width)]
+    source, target, read, write, weight = zip(*columns, strict=True) if columns else ((),) * 5
+    return make(source, read, write, target, weight, final, 0, symbols.names, unit)

@@ -1,0 +1,120 @@
+"""Composition, intersection and difference: products of two machines."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import EPSILON, Arcs, empty
+from fst.compile.algebra.connect import connect
+from fst.compile.algebra.kernels import compose as kernel
+from fst.compile.algebra.kernels.pools import ARCS, COMPLETE, MORE_STATES, STATES, fill
+from fst.compile.algebra.room import Rows, counters, empty_rows, more_arcs, more_states, rows_of
+from fst.compile.algebra.symbols import with_shared_symbols
+from fst.errors import UnsupportedError
+
+FIRST_STATES = 1 << 10
+
+
+def compose(first: Arcs, second: Arcs) -> Arcs:
+    """The trimmed machine that gives the output of the first machine to the second.
+
+    Raises:
+        UnsupportedError: the result has too many states or arcs.
+        VocabularyError: the labels of one machine are characters, those of the other are bytes.
+    """
+    first, second = with_shared_symbols([first, second])
+    if not first.states or not second.states:
+        return empty(first.symbols, first.unit)
+    keys, rows = products(rows_of(first), rows_of(second), np.isfinite(first.final), (first.start, second.start))
+    return connect(_machine(first, rows, first.final[_first(keys)] + second.final[_second(keys)]))
+
+
+def intersect(first: Arcs, second: Arcs) -> Arcs:
+    """The acceptor of all strings that both acceptors accept; their weights are added.
+
+    Raises:
+        UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
+    """
+    for machine in (first, second):
+        need_acceptor(machine)
+    return compose(first, second)
+
+
+def need_acceptor(arcs: Arcs) -> None:
+    """Raise an UnsupportedError if a machine has outputs of its own."""
+    if not arcs.is_acceptor:
+        raise UnsupportedError("a machine has outputs of its own; expected an acceptor: project the machine to its input or output first")
+
+
+def subtract(first: Arcs, second: Arcs) -> Arcs:
+    """The acceptor of all strings of the first machine that the second does not accept.
+
+    Args:
+        first: an acceptor.
+        second: a deterministic acceptor without weights and ε.
+
+    Raises:
+        UnsupportedError: the result has too many states or arcs.
+    """
+    first, second = with_shared_symbols([first, second])
+    if not first.states:
+        return first
+    sink = second.states  # it has no arcs: the kernel treats it as a state that reads everything
+    rows = rows_of(second)._replace(row_start=np.append(second.row_start, second.arcs))
+    starts = first.start, second.start if second.states else sink
+    keys, rows = products(rows_of(first), rows, np.isfinite(first.final), starts, sink)
+    is_accepted = np.append(np.isfinite(second.final), False)[_second(keys)]
+    final = np.where(is_accepted, np.float32(np.inf), first.final[_first(keys)])
+    return connect(_machine(first, rows, final))
+
+
+def products(
+    first: Rows, second: Rows, is_final: NDArray[np.bool_], starts: tuple[int, int], sink: int = -1
+) -> tuple[NDArray[np.int64], Rows]:
+    """The pairs of states that can be reached, as keys (see the kernel), and their arcs.
+
+    Args:
+        first, second: the rows of two machines.
+        is_final: bool[states], the final states of the first.
+        starts: the start states.
+        sink: a state of the second machine that reads everything, or -1.
+
+    Raises:
+        UnsupportedError: there are too many pairs or arcs.
+    """
+    keys, counts = np.empty(FIRST_STATES, np.int64), counters()
+    rows = empty_rows(FIRST_STATES, len(first.target) + len(second.target) + FIRST_STATES)
+    keys[0] = starts[0] << 32 | starts[1] << 1
+    table = np.zeros(2 * len(keys), np.int32)
+    counts[STATES] = 1
+    fill(keys, 1, table)
+    inputs = first, _kinds(first, is_final), second, sink
+    while (result := kernel.compose(*inputs, keys, table, rows, counts)) != COMPLETE:
+        if result == MORE_STATES:
+            keys, table, rows = more_states(keys, rows, counts)
+        else:
+            rows = more_arcs(rows, counts)
+    states, arcs = counts[STATES], counts[ARCS]
+    return keys[:states], Rows._make([rows.row_start[: states + 1], *(column[:arcs] for column in rows[1:])])
+
+
+def _kinds(rows: Rows, is_final: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """int8[states]: whether some, or all, of a state's arcs write nothing; see the kernel."""
+    silent = np.diff(np.concatenate([[0], np.cumsum(rows.olabel == EPSILON)])[rows.row_start])
+    only = (silent == np.diff(rows.row_start)) & ~is_final
+    return np.where(silent == 0, 0, np.where(only, kernel.ONLY_EPSILON, kernel.SOME_EPSILON)).astype(np.int8)
+
+
+def _machine(first: Arcs, rows: Rows, final: NDArray[np.float32]) -> Arcs:
+    """The machine with the arcs of pairs; pair 0 is the start."""
+    weight = rows.weight if rows.weight.any() else None
+    return Arcs(rows.row_start, rows.ilabel, rows.olabel, rows.target, weight, final, 0, first.symbols, first.unit)
+
+
+def _first(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    return keys >> 32
+
+
+def _second(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    return (keys & 0xFFFFFFFF) >> 1

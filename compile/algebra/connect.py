@@ -1,0 +1,73 @@
+"""Trimming: only states on paths from the start to a final state are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import Arcs, empty
+from fst.compile.algebra.kernels import graph
+
+
+def connect(arcs: Arcs) -> Arcs:
+    """The machine without states that no path from the start to a final state visits; the others keep their order."""
+    kept = is_accessible(arcs) & is_coaccessible(arcs)
+    if kept.all():
+        return arcs
+    if not kept.any():
+        return empty(arcs.symbols, arcs.unit)
+    numbers = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    sources = arcs.sources
+    kept_arcs = kept[sources] & kept[arcs.target]
+    counts = np.bincount(numbers[sources[kept_arcs]], minlength=int(kept.sum()))
+    weight = None if arcs.weight is None else arcs.weight[kept_arcs]
+    return Arcs(
+        np.concatenate([[0], np.cumsum(counts)]),
+        arcs.ilabel[kept_arcs],
+        arcs.olabel[kept_arcs],
+        numbers[arcs.target[kept_arcs]],
+        weight if weight is not None and weight.any() else None,
+        arcs.final[kept],
+        int(numbers[arcs.start]),
+        arcs.symbols,
+        arcs.unit,
+    )
+
+
+def is_accessible(arcs: Arcs) -> NDArray[np.bool_]:
+    """bool[states], whether a path from the start leads to each state."""
+    starts = np.array([arcs.start] if arcs.states else [], np.int32)
+    return _reached(arcs.row_start, arcs.target, starts)
+
+
+def is_coaccessible(arcs: Arcs) -> NDArray[np.bool_]:
+    """bool[states], whether a path from each state leads to a final state."""
+    return leads_to(arcs.row_start, arcs.target, np.isfinite(arcs.final))
+
+
+def leads_to(row_start: NDArray[np.int64], target: NDArray[np.int32], ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[states], whether a path from each state leads to one of `ends`."""
+    backwards, order = grouped(target, len(ends))
+    sources = np.repeat(np.arange(len(ends), dtype=np.int32), np.diff(row_start))
+    return _reached(backwards, sources[order], np.flatnonzero(ends).astype(np.int32))
+
+
+def incoming(arcs: Arcs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """int64[states + 1] and int64[arcs]: the arcs that lead to state q are ``order[row_start[q]:row_start[q + 1]]``."""
+    return grouped(arcs.target, arcs.states)
+
+
+def grouped(keys: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sort indices stably by key: int64[groups + 1], the first place of each group; int64[n], the indices."""
+    starts, order = np.zeros(groups + 2, np.int64), np.empty(len(keys), np.int64)
+    graph.group(keys, starts, order)
+    return starts[:-1], order
+
+
+def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDArray[np.int32]) -> NDArray[np.bool_]:
+    seen = np.zeros(len(row_start) - 1, np.bool_)
+    queue = np.empty(len(seen), np.int32)
+    queue[: len(first)] = first
+    seen[first] = True
+    graph.reach(row_start, target, queue, len(first), seen)
+    return seen

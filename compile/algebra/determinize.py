@@ -1,0 +1,167 @@
+"""Determinization of acceptors, weighted or not. In a transducer, a pair of labels counts as one label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import EPSILON, Arcs
+from fst.compile.algebra.compose import products
+from fst.compile.algebra.distance import improved
+from fst.compile.algebra.epsilon import remove_epsilon
+from fst.compile.algebra.kernels import determinize as kernel
+from fst.compile.algebra.kernels.pools import ARCS, BUFFER, COMPLETE, MORE_ARCS, MORE_BUFFER, MORE_MEMBERS, STATES, fill
+from fst.compile.algebra.room import MAX_ARCS, MAX_STATES, Rows, counters, grown
+from fst.errors import UnsupportedError
+
+FIRST_STATES = 1 << 10
+MANY_SETS = 16  # sets for each state
+
+
+class Encoded(NamedTuple):
+    """Labels of an acceptor for pairs of labels.
+
+    Attributes:
+        labels: int32[arcs], the number of the pair of each arc, in the order of pairs.
+        ilabel, olabel: int32[pairs].
+    """
+
+    labels: NDArray[np.int32]
+    ilabel: NDArray[np.int32]
+    olabel: NDArray[np.int32]
+
+
+class _Machine(NamedTuple):
+    row_start: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    final: NDArray[np.float64]
+
+
+class _Pool(NamedTuple):
+    members: NDArray[np.int32]
+    residuals: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    digests: NDArray[np.uint64]
+    table: NDArray[np.int32]
+
+
+class _Buffer(NamedTuple):
+    codes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    runs: NDArray[np.int64]
+
+
+class _Output(NamedTuple):
+    row_start: NDArray[np.int64]
+    label: NDArray[np.int32]
+    target: NDArray[np.int32]
+    weight: NDArray[np.float32]
+    final: NDArray[np.float64]
+
+
+def encoded(arcs: Arcs) -> Encoded:
+    """Numbers for the pairs of labels of a machine; in an acceptor, the labels themselves are their numbers."""
+    if arcs.is_acceptor:
+        labels = np.arange(int(arcs.ilabel.max(initial=0)) + 1, dtype=np.int32)
+        return Encoded(arcs.ilabel, labels, labels)
+    pairs, numbers = np.unique(arcs.ilabel.astype(np.int64) << 32 | arcs.olabel, return_inverse=True)
+    return Encoded(numbers.astype(np.int32), (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32))
+
+
+def is_deterministic(arcs: Arcs) -> bool:
+    """Whether no state has two arcs with the same pair of labels, or an arc that reads and writes nothing."""
+    keys = arcs.sources.astype(np.int64) << 32 | encoded(arcs).labels
+    keys = keys if arcs.is_acceptor else np.sort(keys)
+    return not (np.diff(keys) == 0).any() and not ((arcs.ilabel == EPSILON) & (arcs.olabel == EPSILON)).any()
+
+
+def determinize(arcs: Arcs) -> Arcs:
+    """A machine with the same paths in which no state has two arcs with the same labels. Its states are numbered breadth first.
+
+    Raises:
+        UnsupportedError: the result has too many states, arcs or members of sets. Weighted machines with cycles may have no finite result.
+    """
+    arcs = remove_epsilon(arcs)
+    if not arcs.states:
+        return arcs
+    labels = encoded(arcs)
+    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: _need_twins(arcs, labels.labels))
+    weight = output.weight if output.weight.any() else None
+    final = output.final.astype(np.float32)
+    reads, writes = labels.ilabel[output.label], labels.olabel[output.label]
+    return Arcs(output.row_start, reads, writes, output.target, weight, final, 0, arcs.symbols, arcs.unit)
+
+
+def _machine(arcs: Arcs, labels: NDArray[np.int32]) -> _Machine:
+    """The rows of a machine, sorted by (state, label, target)."""
+    codes = labels.astype(np.int64) << 32 | arcs.target
+    order = np.lexsort((codes, arcs.sources))
+    return _Machine(arcs.row_start, codes[order], arcs.weights[order].astype(np.float64), arcs.final.astype(np.float64))
+
+
+def _need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
+    """Refuse a trimmed machine in which a string leads to two states, and another from both back to them with different weights.
+
+    The residual of one of the two then grows with each repetition. In the square of the machine, whose arcs weigh the difference of two
+    arcs, such a cycle or its mirror is negative (Mohri 1997, the twins property).
+    """
+    first = Rows(arcs.row_start, labels, labels, arcs.target, arcs.weights)
+    keys, rows = products(first, first._replace(weight=-arcs.weights), np.isfinite(arcs.final), (arcs.start, arcs.start))
+    try:
+        improved(np.arange(len(keys), dtype=np.int32), rows.row_start, rows.target, rows.weight, np.zeros(len(keys)))
+    except UnsupportedError:
+        raise UnsupportedError(
+            "a string leads to two states with cycles of different weights, so determinization does not end; remove these cycles"
+        ) from None
+
+
+def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None]) -> _Output:
+    """The sets that can be reached, and their arcs. A weighted machine with many more sets than states is tested by `need_twins`."""
+    arcs = 2 * len(machine.codes) + FIRST_STATES
+    pool = _Pool(
+        np.empty(arcs, np.int32),
+        np.empty(arcs),
+        np.zeros(FIRST_STATES + 1, np.int64),
+        np.zeros(FIRST_STATES, np.uint64),
+        np.zeros(2 * FIRST_STATES, np.int32),
+    )
+    row_start, final = np.zeros(FIRST_STATES + 1, np.int64), np.empty(FIRST_STATES)
+    output = _Output(row_start, np.empty(arcs, np.int32), np.empty(arcs, np.int32), np.empty(arcs, np.float32), final)
+    buffer, counts = _buffer(FIRST_STATES, len(machine.final)), counters()
+    kernel.begin(start, pool, counts)
+    while (result := kernel.determinize(machine, pool, buffer, output, counts)) != COMPLETE:
+        if result == MORE_BUFFER:
+            buffer = _buffer(2 * int(counts[BUFFER]), len(machine.final))
+        elif result == MORE_ARCS:
+            columns = (grown(column, MAX_ARCS, "arcs", counts) for column in output[1:4])
+            output = _Output._make([output.row_start, *columns, output.final])
+        elif result == MORE_MEMBERS:
+            members, residuals = (grown(column, MAX_ARCS, "members of sets of states", counts) for column in pool[:2])
+            pool = pool._replace(members=members, residuals=residuals)
+        else:
+            if machine.weight.any() and counts[STATES] > MANY_SETS * len(machine.final):
+                need_twins()
+            pool, output = _more_states(pool, output, counts)
+    states, made = counts[STATES], counts[ARCS]
+    return _Output._make([output.row_start[: states + 1], *(column[:made] for column in output[1:4]), output.final[:states]])
+
+
+def _buffer(length: int, states: int) -> _Buffer:
+    return _Buffer(np.empty((2, length), np.int64), np.empty((2, length)), np.empty(states + 1, np.int64))
+
+
+def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64]) -> tuple[_Pool, _Output]:
+    """Twice the room for states."""
+    digests = grown(pool.digests, MAX_STATES, "states", counts)
+    starts, row_start = (np.zeros(len(digests) + 1, np.int64) for _ in range(2))
+    starts[: len(pool.starts)], row_start[: len(output.row_start)] = pool.starts, output.row_start
+    table = np.zeros(2 * len(digests), np.int32)
+    fill(digests, counts[STATES], table)
+    pool = _Pool(pool.members, pool.residuals, starts, digests, table)
+    return pool, output._replace(row_start=row_start, final=grown(output.final, MAX_STATES, "states", counts))
+
+

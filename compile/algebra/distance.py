@@ -1,0 +1,117 @@
+"""Shortest distances, and weight pushing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra.connect import connect, incoming
+from fst.compile.algebra.kernels import graph
+from fst.errors import UnsupportedError
+
+
+def shortest_distance(arcs: Arcs, *, reverse: bool = False) -> NDArray[np.float64]:
+    """float64[states], the smallest weight of a path from the start to each state, or from each state to the end.
+
+    States are improved in the order in which a depth-first search leaves them, so a machine without cycles takes one round.
+
+    Raises:
+        UnsupportedError: a cycle has a negative weight.
+    """
+    order = finish_order(arcs)
+    if reverse:
+        return improved(order, arcs.row_start, arcs.target, arcs.weights, arcs.final.astype(np.float64))
+    row_start, by_target = incoming(arcs)
+    begin = np.full(arcs.states, np.inf)
+    if arcs.states:
+        begin[arcs.start] = 0
+    return improved(order[::-1].copy(), row_start, arcs.sources[by_target], arcs.weights[by_target], begin)
+
+
+def finish_order(arcs: Arcs) -> NDArray[np.int32]:
+    """int32[states], an order in which each state follows the states that it reaches, except along cycles."""
+    order, stack = np.empty(arcs.states, np.int32), np.empty(arcs.states, np.int32)
+    if arcs.states:
+        graph.finish_order(arcs.row_start, arcs.target, arcs.start, np.full(arcs.states, -1), stack, order)
+    return order
+
+
+def improved(
+    order: NDArray[np.int32],
+    row_start: NDArray[np.int64],
+    target: NDArray[np.int32],
+    weight: NDArray[np.float32],
+    distance: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The distances, improved along arcs in rounds until none changes; the array is reused.
+
+    Args:
+        order: the order of states in a round.
+        row_start, target, weight: rows of arcs.
+        distance: float64[states], the distance of each state without arcs.
+
+    Raises:
+        UnsupportedError: a cycle has a negative weight.
+    """
+    following = np.full(len(order), -1, np.int32)
+    rounds = 0
+    while graph.improve(order, row_start, target, weight, distance, following):
+        rounds += 1
+        if rounds & (rounds - 1) == 0:
+            _need_no_cycle(following)
+    return distance
+
+
+def _need_no_cycle(following: NDArray[np.int32]) -> None:
+    """Refuse a cycle among the last improvements, which exists only if a cycle of arcs has a negative weight."""
+    end = len(following)
+    ahead = np.append(np.where(following < 0, end, following), end)
+    for _ in range(end.bit_length()):
+        ahead = ahead[ahead]
+    if (ahead != end).any():
+        state = ahead[np.argmax(ahead != end)]
+        raise UnsupportedError(f"a cycle through state {state} has a negative weight; expected weights that have a smallest sum")
+
+
+def push(arcs: Arcs) -> Arcs:
+    """The trimmed machine with weights moved towards the start: from each state, the smallest weight to the end is 0.
+
+    The total goes to the arcs of the start; if arcs lead to the start, to those of a new start.
+
+    Raises:
+        UnsupportedError: a cycle has a negative weight.
+    """
+    arcs = connect(arcs)
+    if not arcs.states or not arcs.is_weighted:
+        return arcs
+    left = shortest_distance(arcs, reverse=True)
+    weight = arcs.weights + left[arcs.target] - left[arcs.sources]
+    final = (arcs.final - left).astype(np.float32)
+    total = np.float32(left[arcs.start])
+    pushed = replace(arcs, weight=weight.astype(np.float32) if weight.any() else None, final=final)
+    return pushed if total == 0 else _with_first_weight(pushed, total)
+
+
+def _with_first_weight(arcs: Arcs, total: np.float32) -> Arcs:
+    """The machine with a weight added to every path."""
+    first, end = arcs.row_start[arcs.start : arcs.start + 2]
+    begin = slice(int(first), int(end))
+    if not (arcs.target == arcs.start).any():
+        weight, final = arcs.weights.copy(), arcs.final.copy()
+        weight[begin] += total
+        final[arcs.start] += total
+        return replace(arcs, weight=weight if weight.any() else None, final=final)
+    return make(
+        np.concatenate([arcs.sources, np.full(end - first, arcs.states)]),
+        np.concatenate([arcs.ilabel, arcs.ilabel[begin]]),
+        np.concatenate([arcs.olabel, arcs.olabel[begin]]),
+        np.concatenate([arcs.target, arcs.target[begin]]),
+        np.concatenate([arcs.weights, arcs.weights[begin] + total]),
+        np.append(arcs.final, arcs.final[arcs.start] + total),
+        arcs.states,
+        arcs.symbols,
+        arcs.unit,
+    )

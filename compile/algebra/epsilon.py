@@ -1,0 +1,77 @@
+"""Removal of arcs that read and write nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.connect import connect
+from fst.compile.algebra.distance import finish_order, improved
+from fst.compile.algebra.kernels import epsilon as kernel
+from fst.compile.algebra.kernels.pools import ARCS, COMPLETE
+from fst.compile.algebra.room import MAX_ARCS, Rows, counters, grown, rows_of
+
+
+class _Arcs(NamedTuple):
+    """Unsorted arcs."""
+
+    source: NDArray[np.int32]
+    ilabel: NDArray[np.int32]
+    olabel: NDArray[np.int32]
+    target: NDArray[np.int32]
+    weight: NDArray[np.float32]
+
+
+def remove_epsilon(arcs: Arcs) -> Arcs:
+    """A trimmed machine with the same paths and no arc that reads and writes nothing. Of equal arcs, the lightest is kept.
+
+    Raises:
+        UnsupportedError: a cycle of ε-arcs has a negative weight, or the result has too many arcs.
+    """
+    arcs = connect(arcs)
+    silent = (arcs.ilabel == EPSILON) & (arcs.olabel == EPSILON)
+    if not silent.any():
+        return arcs
+    sources = arcs.sources
+    epsilons, others = _rows(arcs, silent), _rows(arcs, ~silent)
+    order = finish_order(arcs)
+    improved(order, epsilons.row_start, epsilons.target, epsilons.weight, np.zeros(arcs.states))  # refuses negative cycles
+    kept = np.zeros(arcs.states, np.bool_)
+    kept[arcs.target[~silent]] = True
+    kept[arcs.start] = True
+    closing = np.flatnonzero(kept & (np.diff(epsilons.row_start) > 0)).astype(np.int32)
+    added, final = _closed(arcs, closing, epsilons, others)
+    own = ~silent & kept[sources]
+    columns = sources[own], arcs.ilabel[own], arcs.olabel[own], arcs.target[own], arcs.weights[own]
+    every = _Arcs._make(np.concatenate(pair) for pair in zip(columns, added, strict=True))
+    return connect(make(*_distinct(every), final, arcs.start, arcs.symbols, arcs.unit))
+
+
+def _rows(arcs: Arcs, chosen: NDArray[np.bool_]) -> Rows:
+    """The rows of the chosen arcs."""
+    counts = np.bincount(arcs.sources[chosen], minlength=arcs.states)
+    return Rows._make([np.concatenate([[0], np.cumsum(counts)]), *(column[chosen] for column in rows_of(arcs)[1:])])
+
+
+def _closed(arcs: Arcs, closing: NDArray[np.int32], epsilons: Rows, others: Rows) -> tuple[_Arcs, NDArray[np.float64]]:
+    """The arcs that states get from their ε-closures, and all final weights."""
+    final = np.stack([arcs.final, arcs.final], axis=1).astype(np.float64)
+    distance, queued = np.full(arcs.states, np.inf), np.zeros(arcs.states, np.bool_)
+    scratch = np.empty(arcs.states + 1, np.int32), np.empty(arcs.states, np.int32)
+    output, counts = _Arcs._make(np.empty(arcs.arcs + 1, column.dtype) for column in (arcs.sources, *rows_of(arcs)[1:])), counters()
+    while kernel.close(closing, epsilons, others, final, distance, queued, *scratch, output, counts) != COMPLETE:
+        output = _Arcs._make(grown(column, MAX_ARCS, "arcs", counts) for column in output)
+    return _Arcs._make(column[: counts[ARCS]] for column in output), final[:, 1]
+
+
+def _distinct(arcs: _Arcs) -> _Arcs:
+    """The lightest of all arcs that differ only in weight."""
+    first, second = arcs.source.astype(np.int64) << 32 | arcs.ilabel, arcs.olabel.astype(np.int64) << 32 | arcs.target
+    order = np.lexsort((arcs.weight, second, first))
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
+    kept = np.sort(order[is_new])
+    return _Arcs._make(column[kept] for column in arcs)

@@ -1,0 +1,128 @@
+"""Whether a transducer is functional: whether each input has one output; and if not, a shortest input with two.
+
+Two paths that read the same input are a path of the square, the pairs of states of the machine. What one of them has written more than
+the other is its delay. A functional machine has one delay at each state of the square, and an empty one at the end (Béal et al. 2003).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.compose import products
+from fst.compile.algebra.connect import connect, leads_to
+from fst.compile.algebra.room import Rows
+
+Labels = tuple[int, ...]
+Delay = tuple[Labels, Labels] | None  # what the first and the second path have written more, one of them empty; None: they differ
+MOST_DELAYS = 2  # two delays of a state suffice, because no continuation makes both empty
+
+
+class Ambiguity(NamedTuple):
+    """An input and two of its outputs, as labels."""
+
+    read: Labels
+    first: Labels
+    second: Labels
+
+
+class _Step(NamedTuple):
+    """A state of the square with a delay, and how it was reached: the step before, and an arc of the machine for each path, or -1."""
+
+    state: int
+    delay: Delay
+    before: int
+    arcs: tuple[int, int]
+
+
+def is_functional(arcs: Arcs) -> bool:
+    """Whether each input has one output."""
+    return find_ambiguity(arcs) is None
+
+
+def find_ambiguity(arcs: Arcs) -> Ambiguity | None:
+    """A shortest input that has two outputs, and both; None if the machine is functional.
+
+    States of the square are visited in the order of the number of labels read.
+
+    Raises:
+        UnsupportedError: the square has too many states or arcs.
+    """
+    arcs = connect(arcs)
+    if not arcs.states:
+        return None
+    square, ends = _square(arcs)
+    steps = [_Step(0, ((), ()), -1, (-1, -1))]
+    delays: dict[int, set[Delay]] = {}
+    queue = deque([0])
+    while queue:
+        number = queue.popleft()
+        state, delay, _, _ = steps[number]
+        known = delays.setdefault(state, set())
+        if delay in known or len(known) == MOST_DELAYS:
+            continue
+        known.add(delay)
+        if ends[state] and delay != ((), ()):
+            return _ambiguity(arcs, steps, number)
+        for arc in range(square.row_start[state], square.row_start[state + 1]):
+            taken = int(square.ilabel[arc]) - 1, int(square.olabel[arc]) - 1
+            steps.append(_Step(int(square.target[arc]), _delayed(delay, *(_written(arcs, each) for each in taken)), number, taken))
+            reads = any(each >= 0 and arcs.ilabel[each] for each in taken)
+            (queue.append if reads else queue.appendleft)(len(steps) - 1)
+    return None
+
+
+def _square(arcs: Arcs) -> tuple[Rows, list[bool]]:
+    """Pairs of states that read the same input: their rows, and whether both states of each pair are final. Pair 0 is the start.
+
+    The labels of an arc of the square are 1 + the numbers of two arcs of the machine, or 0.
+    """
+    numbers = np.arange(1, arcs.arcs + 1, dtype=np.int32)
+    first = Rows(arcs.row_start, numbers, arcs.ilabel, arcs.target, arcs.weights)
+    second = Rows(arcs.row_start, arcs.ilabel, numbers, arcs.target, arcs.weights)
+    keys, rows = products(first, second, np.isfinite(arcs.final), (arcs.start, arcs.start))
+    is_final = np.isfinite(arcs.final)
+    ends = is_final[keys >> 32] & is_final[(keys & 0xFFFFFFFF) >> 1]
+    return _trimmed(rows, leads_to(rows.row_start, rows.target, ends)), ends.tolist()
+
+
+def _trimmed(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
+    """The rows without arcs to states that are not kept; states keep their numbers."""
+    arcs = kept[rows.target]
+    row_start = np.concatenate([[0], np.cumsum(arcs)])[rows.row_start]
+    return Rows._make([row_start, *(column[arcs] for column in rows[1:])])
+
+
+def _written(arcs: Arcs, arc: int) -> Labels:
+    label = int(arcs.olabel[arc]) if arc >= 0 else 0
+    return (label,) if label else ()
+
+
+def _delayed(delay: Delay, first: Labels, second: Labels) -> Delay:
+    """The delay after both paths have written more.
+
+    Examples:
+        >>> _delayed(((), (97,)), (97, 98), ()), _delayed(((), (97,)), (98,), ())
+        (((98,), ()), None)
+    """
+    if delay is None:
+        return None
+    first, second = delay[0] + first, delay[1] + second
+    common = min(len(first), len(second))
+    return (first[common:], second[common:]) if first[:common] == second[:common] else None
+
+
+def _ambiguity(arcs: Arcs, steps: list[_Step], number: int) -> Ambiguity:
+    """The labels on the way to a step."""
+    taken = []
+    while number > 0:
+        taken.append(steps[number].arcs)
+        number = steps[number].before
+    taken.reverse()
+    first, second = ([pair[side] for pair in taken if pair[side] >= 0] for side in (0, 1))
+    columns = (arcs.ilabel[first], arcs.olabel[first], arcs.olabel[second])
+    return Ambiguity(*(tuple(column[column != 0].tolist()) for column in columns))

@@ -1,0 +1,104 @@
+"""Reachable states, orders of states, arcs grouped by target, and shortest distances."""
+
+from __future__ import annotations
+
+from fst.core.jit import kernel
+
+
+@kernel
+def reach(row_start, target, queue, count, seen):
+    """Mark all states that can be reached.
+
+    Args:
+        row_start, target: the rows of a machine.
+        queue: int32[states], scratch; the first `count` are the states to begin with, already marked.
+        count: the number of states in `queue`.
+        seen: output, bool[states].
+    """
+    first = 0
+    while first < count:
+        state = queue[first]
+        first += 1
+        for arc in range(row_start[state], row_start[state + 1]):
+            following = target[arc]
+            if not seen[following]:
+                seen[following] = True
+                queue[count] = following
+                count += 1
+
+
+@kernel
+def group(keys, starts, order):
+    """Sort indices by key, stably, by counting.
+
+    Args:
+        keys: int32[n], from 0.
+        starts: int64[keys + 2], initially 0; output: the first place of each key in `order`, and n at the end.
+        order: output, int64[n].
+    """
+    for key in keys:
+        starts[key + 2] += 1
+    for key in range(2, len(starts)):
+        starts[key] += starts[key - 1]
+    for index in range(len(keys)):
+        order[starts[keys[index] + 1]] = index
+        starts[keys[index] + 1] += 1
+
+
+@kernel
+def finish_order(row_start, target, first, cursor, stack, order):
+    """List states so that each state follows the states that it reaches, except along cycles: the order in which a depth-first search
+    leaves them.
+
+    Args:
+        row_start, target: the rows of a machine.
+        first: the state with which the search begins; the search begins again from each state that is left.
+        cursor: int64[states], initially -1: the next arc of each state, or -1 before its visit.
+        stack: int32[states], scratch.
+        order: output, int32[states].
+    """
+    done = 0
+    for root in range(-1, len(order)):
+        root = first if root < 0 else root
+        if cursor[root] >= 0:
+            continue
+        depth = 1
+        stack[0] = root
+        cursor[root] = row_start[root]
+        while depth:
+            state = stack[depth - 1]
+            arc = cursor[state]
+            if arc == row_start[state + 1]:
+                depth -= 1
+                order[done] = state
+                done += 1
+                continue
+            cursor[state] = arc + 1
+            if cursor[target[arc]] < 0:
+                cursor[target[arc]] = row_start[target[arc]]
+                stack[depth] = target[arc]
+                depth += 1
+
+
+@kernel
+def improve(order, row_start, target, weight, distance, following):
+    """Improve the distance of each state once, in the given order; return whether one became smaller.
+
+    Args:
+        order: int32[states].
+        row_start, target, weight: the rows of a machine.
+        distance: float64[states]; becomes the minimum of itself and ``weight[arc] + distance[target[arc]]`` over the state's arcs.
+        following: int32[states], the target of the arc that improved each state last; -1: none did.
+    """
+    changed = False
+    for state in order:
+        best = distance[state]
+        for arc in range(row_start[state], row_start[state + 1]):
+            candidate = weight[arc] + distance[target[arc]]
+            if candidate < best:
+                best = candidate
+                following[state] = target[arc]
+        if best < distance[state]:
+            distance[state] = best
+            changed = True
+    return changed

@@ -1,0 +1,60 @@
+"""A table of numbered keys, and the numbers that a call that builds a machine leaves behind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, kernel
+
+U1, U32 = np.uint64(1), np.uint64(32)
+MIXER = np.uint64(0x9E3779B97F4A7C15)
+# Indices in `counts`, int64[5]: what a builder has made so far. A builder continues after the last complete state.
+STATES, ARCS, DONE, MEMBERS, BUFFER = range(5)
+# Results of a builder.
+COMPLETE, MORE_STATES, MORE_ARCS, MORE_MEMBERS, MORE_BUFFER = range(5)
+FULL = -1
+
+
+@inlined
+def mixed(key):
+    """A uint64 whose high bits depend on all bits of `key`."""
+    key = (key ^ key >> U32) * MIXER
+    key = (key ^ key >> U32) * MIXER
+    return key ^ key >> U32
+
+
+@inlined
+def number_of(key, keys, table, counts):
+    """The number of a key, which gets the next number if it is new; `FULL` if there is no room.
+
+    Args:
+        key: int64.
+        keys: int64[capacity], the key of each number.
+        table: int32[2ⁿ], longer than `keys`: 1 + the number of the key in each slot, or 0; linear probing.
+        counts: ``counts[STATES]`` is the number of keys.
+    """
+    mask = np.uint64(len(table) - 1)
+    slot = mixed(np.uint64(key)) & mask
+    while table[slot] != 0:
+        number = table[slot] - 1
+        if keys[number] == key:
+            return number
+        slot = (slot + U1) & mask
+    number = counts[STATES]
+    if number == len(keys):
+        return FULL
+    keys[number] = key
+    table[slot] = number + 1
+    counts[STATES] = number + 1
+    return number
+
+
+@kernel
+def fill(keys, count, table):
+    """Put the first `count` keys into an empty table."""
+    mask = np.uint64(len(table) - 1)
+    for number in range(count):
+        slot = mixed(np.uint64(keys[number])) & mask
+        while table[slot] != 0:
+            slot = (slot + U1) & mask
+        table[slot] = number + 1

@@ -1,0 +1,76 @@
+"""Arrays that kernels fill: rows of new machines and tables of keys, which grow up to a cap."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.kernels.pools import ARCS, STATES, fill
+from fst.errors import UnsupportedError
+
+MAX_STATES = 1 << 23
+MAX_ARCS = 1 << 26  # also the largest number of members of sets
+
+
+class Rows(NamedTuple):
+    """The arcs of a machine for a kernel, as in `Arcs`."""
+
+    row_start: NDArray[np.int64]
+    ilabel: NDArray[np.int32]
+    olabel: NDArray[np.int32]
+    target: NDArray[np.int32]
+    weight: NDArray[np.float32]
+
+
+def rows_of(arcs: Arcs) -> Rows:
+    """The arcs of a machine."""
+    return Rows(arcs.row_start, arcs.ilabel, arcs.olabel, arcs.target, arcs.weights)
+
+
+def empty_rows(states: int, arcs: int) -> Rows:
+    """Room for the rows of a new machine."""
+    labels = (np.empty(arcs, np.int32) for _ in range(3))
+    return Rows._make([np.zeros(states + 1, np.int64), *labels, np.empty(arcs, np.float32)])
+
+
+def counters() -> NDArray[np.int64]:
+    """The counters of a builder, all 0."""
+    return np.zeros(5, np.int64)
+
+
+def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64]) -> NDArray[Any]:
+    """A copy of twice the length.
+
+    Args:
+        array: the array; 0 follows its elements.
+        cap: the largest length.
+        what: what the array contains, for the message.
+        counts: the counters of the builder.
+
+    Raises:
+        UnsupportedError: the array has the largest length already.
+    """
+    if len(array) > cap:
+        made = f"{counts[STATES]:,} states and {counts[ARCS]:,} arcs"
+        raise UnsupportedError(f"the result has {made} so far; expected at most {cap:,} {what}: make the machine smaller")
+    larger = np.zeros(2 * len(array), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def more_states(keys: NDArray[np.int64], rows: Rows, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Rows]:
+    """Twice the room for states: keys, the table of their numbers, and rows."""
+    keys = grown(keys, MAX_STATES, "states", counts)
+    table = np.zeros(2 * len(keys), np.int32)
+    fill(keys, counts[STATES], table)
+    row_start = np.zeros(len(keys) + 1, np.int64)
+    row_start[: len(rows.row_start)] = rows.row_start
+    return keys, table, rows._replace(row_start=row_start)
+
+
+def more_arcs(rows: Rows, counts: NDArray[np.int64]) -> Rows:
+    """Twice the room for arcs."""
+    return Rows._make([rows.row_start, *(grown(column, MAX_ARCS, "arcs", counts) for column in rows[1:])])

@@ -1,0 +1,292 @@
+"""Operations on random machines, compared with their definitions over pairs of strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.naive.algebra import Labels, Pairs, agree, composed, pairs
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
+
+from fst.compile.algebra import room
+from fst.compile.algebra.machine import Fst, read_att
+from fst.compile.algebra.symbols import with_shared_symbols
+from fst.errors import UnsupportedError
+
+LONGEST = 3
+HINDI = [(29_700, 63_926), (26_510, 59_543), (29_853, 78_889)]  # states and arcs: determinized, minimized, composed with the inversion
+LABELS = ("", "a", "b", "<n>")
+WEIGHTS = st.sampled_from([0.0, 0.0, 0.5, 1.25, 2.0])
+
+
+def machines(*, acceptor: bool = False, weights: st.SearchStrategy[float] = WEIGHTS) -> st.SearchStrategy[Fst]:
+    """Small machines with cycles, ε-arcs, dead states and, unless `weights` excludes them, weights."""
+    states, labels = st.integers(0, 3), st.sampled_from(LABELS)
+
+    def built(arcs: list[tuple[int, int, str, str, float]], final: dict[int, float]) -> Fst:
+        return Fst.from_arcs([(s, t, read, read if acceptor else write, weight) for s, t, read, write, weight in arcs], final)
+
+    arcs = st.lists(st.tuples(states, states, labels, labels, weights), max_size=8)
+    return st.builds(built, arcs, st.dictionaries(states, weights, max_size=2))
+
+
+def texts_of(machine: Fst, found: Pairs) -> dict[tuple[str, str], float]:
+    """Pairs as texts, whose symbols do not depend on the numbers of labels."""
+    return {(machine.text_of(read), machine.text_of(written)): weight for (read, written), weight in found.items()}
+
+
+def same(first: dict[tuple[str, str], float], second: dict[tuple[str, str], float]) -> bool:
+    """Whether pairs and weights are equal."""
+    return first.keys() == second.keys() and all(abs(first[pair] - second[pair]) < 1e-4 for pair in first)
+
+
+@pytest.mark.parametrize("operation", [Fst.connect, Fst.remove_epsilon, Fst.determinize, Fst.push, Fst.minimize, Fst.optimize])
+@examples(600)
+@given(machine=machines())
+def test_paths_are_kept(operation: Callable[[Fst], Fst], machine: Fst) -> None:
+    """An operation that changes the form of a machine keeps its pairs and their weights."""
+    try:
+        result = operation(machine)
+    except UnsupportedError:
+        assert operation in (Fst.determinize, Fst.minimize, Fst.optimize)  # weights without a deterministic form
+        return
+    assert agree(pairs(result, LONGEST), pairs(machine, LONGEST))
+
+
+@examples(400)
+@given(machine=machines())
+def test_determinized_machine_is_deterministic(machine: Fst) -> None:
+    """No state of a determinized machine has two arcs with the same labels, and minimizing twice changes nothing."""
+    try:
+        result = machine.determinize()
+    except UnsupportedError:
+        return
+    keys = [*zip(result.sources.tolist(), result.ilabel.tolist(), result.olabel.tolist(), strict=True)]
+    assert len(keys) == len(set(keys))
+    minimal = result.minimize()
+    assert (minimal.states, minimal.arcs) == (minimal.minimize().states, minimal.minimize().arcs)
+
+
+@examples(400)
+@given(machine=machines(acceptor=True, weights=st.just(0.0)))
+def test_minimal_acceptor_has_no_equivalent_states(machine: Fst) -> None:
+    """Each two states of a minimal acceptor accept different strings."""
+    minimal = machine.minimize()
+    accepted = set()
+    for state in range(minimal.states):
+        accepted.add(frozenset(residual(minimal, state)))
+    assert len(accepted) == minimal.states
+
+
+def residual(machine: Fst, state: int) -> set[Labels]:
+    """The strings of at most 4 labels that an acceptor accepts from a state."""
+    found, current = set[Labels](), set[tuple[int, Labels]]([(state, ())])
+    for _ in range(5):
+        found |= {read for here, read in current if np.isfinite(machine.final[here])}
+        current = {(target, (*read, label)) for here, read in current for label, _, target, _ in machine.arcs_of(here)}
+    return found
+
+
+@examples(600)
+@given(first=machines(), second=machines())
+def test_composition_is_its_definition(first: Fst, second: Fst) -> None:
+    """A composition has the pairs and weights of its definition, whatever the order of moves that read or write nothing."""
+    left, right = with_shared_symbols([first, second])
+    expected = composed(left, right, LONGEST)
+    assert agree(pairs(first @ second, LONGEST), expected)
+
+
+@examples(400)
+@given(first=machines(), second=machines())
+def test_rational_operations_are_their_definitions(first: Fst, second: Fst) -> None:
+    """Union, concatenation, closure, inversion, projection and reversal have the pairs of their definitions."""
+    ones, others = texts_of(first, pairs(first, LONGEST)), texts_of(second, pairs(second, LONGEST))
+
+    def joined(left: dict[tuple[str, str], float], right: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+        found = dict[tuple[str, str], float]()
+        for ((read, written), weight), ((more, rest), cost) in product(left.items(), right.items()):
+            key = read + more, written + rest
+            if max(size(read) + size(more), size(written) + size(rest)) <= LONGEST:
+                found[key] = min(weight + cost, found.get(key, 99))
+        return found
+
+    def size(text: str) -> int:
+        return len(text.replace("<n>", "n"))
+
+    either = {pair: min(ones.get(pair, 99), others.get(pair, 99)) for pair in ones | others}
+    assert same(texts_of(first | second, pairs(first | second, LONGEST)), either)
+    assert same(texts_of(first + second, pairs(first + second, LONGEST)), joined(ones, others))
+    repeated, power = {("", ""): 0.0}, {("", ""): 0.0}
+    for _ in range(2 * LONGEST):
+        power = joined(power, ones)
+        repeated = {pair: min(repeated.get(pair, 99), power.get(pair, 99)) for pair in repeated | power}
+    assert same(texts_of(first.closure(), pairs(first.closure(), LONGEST)), repeated)
+    assert same(texts_of(first, pairs(first.invert().invert(), LONGEST)), ones)
+    assert agree(pairs(first.reverse().reverse(), LONGEST), pairs(first, LONGEST))
+
+
+@examples(400)
+@given(first=machines(acceptor=True), second=machines(acceptor=True))
+def test_boolean_operations_are_their_definitions(first: Fst, second: Fst) -> None:
+    """Intersection, difference and complement accept the strings of their definitions."""
+    ones, others = texts_of(first, pairs(first, LONGEST)), texts_of(second, pairs(second, LONGEST))
+    both, without = first & second, first - second
+    assert same(texts_of(both, pairs(both, LONGEST)), {pair: ones[pair] + others[pair] for pair in ones.keys() & others.keys()})
+    assert same(texts_of(without, pairs(without, LONGEST)), {pair: ones[pair] for pair in ones.keys() - others.keys()})
+    outside = first.complement(LABELS)
+    strings = {"".join(labels) for size in range(LONGEST + 1) for labels in product(LABELS[1:], repeat=size)}
+    assert {read for read, _ in texts_of(outside, pairs(outside, LONGEST))} == strings - {read for read, _ in ones}
+
+
+@examples(400)
+@given(first=machines(acceptor=True), second=machines(acceptor=True))
+def test_equivalence_is_its_definition(first: Fst, second: Fst) -> None:
+    """Two small acceptors are equivalent if and only if they accept the same short strings with the same weights."""
+    try:
+        found = first.is_equivalent(second)
+        assert first.is_equivalent(first.reverse().reverse())
+    except UnsupportedError:
+        return
+    ones, others = texts_of(first, pairs(first, 6)), texts_of(second, pairs(second, 6))
+    assert found == same(ones, others)
+
+
+@examples(600)
+@given(machine=machines(weights=st.just(0.0)))
+def test_ambiguity_is_its_definition(machine: Fst) -> None:
+    """A machine is functional if and only if no input has two outputs; an ambiguity is a shortest such input, with two of its outputs."""
+    found = machine.find_ambiguity()
+    outputs = dict[Labels, set[Labels]]()
+    for read, written in pairs(machine, 4):
+        outputs.setdefault(read, set()).add(written)
+    ambiguous = [read for read in outputs if len(outputs[read]) > 1]
+    assert machine.is_functional() == (found is None)
+    if found is None:
+        assert not ambiguous
+        return
+    text, one, other = found
+    assert one != other
+    for output in (one, other):
+        path = Fst.from_strings([text], machine.symbols) @ machine @ Fst.from_strings([output], machine.symbols)
+        assert path.states
+    assert not ambiguous or len(machine.labels_of(text)) <= min(map(len, ambiguous))
+
+
+@examples(400)
+@given(machine=machines())
+def test_paths_are_the_lightest_pairs(machine: Fst) -> None:
+    """Paths come in the order of their weights, and are the lightest pairs of the machine."""
+    found = list(machine.paths(10))
+    assert found == sorted(found, key=lambda path: path[2])
+    every = sorted(weight for weight in pairs(machine, 4).values())
+    assert all(weight <= other + 1e-4 for (_, _, weight), other in zip(found, every, strict=False))
+    assert sorted(machine.shortest_path(10).paths(10)) == sorted(found)
+
+
+@examples(200)
+@given(machine=machines())
+def test_distances_are_the_lightest_paths(machine: Fst) -> None:
+    """The distance of the start to the end is the weight of the lightest pair."""
+    best = min((weight for _, _, weight in machine.paths(1)), default=np.inf)
+    assert np.isclose(machine.shortest_distance(reverse=True)[machine.start], best)
+    assert np.isclose(min(machine.shortest_distance() + machine.final), best)
+
+
+@pytest.mark.parametrize("operation", [Fst.push, Fst.remove_epsilon, Fst.shortest_distance, lambda machine: list(machine.paths())])
+def test_negative_cycles_are_refused(operation: Callable[[Fst], object]) -> None:
+    """A cycle with a negative weight is refused where a smallest weight is needed."""
+    for cycle in ([(0, 1, "", "", -1), (1, 0, "", "", 0.5)], [(0, 0, "", "", -1), (0, 1, "b", "b")]):
+        with pytest.raises(UnsupportedError, match="negative weight"):
+            operation(Fst.from_arcs([*cycle, (1, 2, "a", "a")], [2]))
+
+
+def test_negative_weights_are_added() -> None:
+    """Negative weights are allowed where no cycle is negative."""
+    machine = Fst.from_arcs([(0, 1, "a", "b", -2), (0, 2, "a", "c"), (2, 1, "", "", -3), (1, 1, "a", "a", 2)], {1: 1})
+    assert list(machine.minimize().paths(2)) == [("a", "c", -2), ("a", "b", -1)]
+
+
+def test_weights_without_a_deterministic_form_are_refused() -> None:
+    """If a string leads to two states with cycles of different weights, determinization is refused."""
+    cycles = [(1, 1, "b", "b", 1), (2, 2, "b", "b", 2)]
+    machine = Fst.from_arcs([(0, 1, "a", "a"), (0, 2, "a", "a"), *cycles, (1, 3, "c", "c"), (2, 3, "d", "d")], [3])
+    with pytest.raises(UnsupportedError, match="cycles of different weights"):
+        machine.determinize()
+
+
+def test_explosions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A determinization and a composition that give too many states are refused."""
+    monkeypatch.setattr(room, "MAX_STATES", 1 << 12)
+    monkeypatch.setattr("fst.compile.algebra.determinize.MAX_STATES", 1 << 12)
+    machine = Fst.from_regex("[ab]*a[ab]{20}")
+    with pytest.raises(UnsupportedError, match="expected at most 4,096 states"):
+        machine.determinize()
+    with pytest.raises(UnsupportedError, match="expected at most 4,096 states"):
+        Fst.from_regex("[ab]*a[ab]{99}") & Fst.from_regex("[ab]*b[ab]{99}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepted", "refused"),
+    [
+        ("a(b|c)*", ["a", "abcb"], ["", "b"]),
+        ("(?:ab){2,3}", ["abab", "ababab"], ["ab", "abababab"]),
+        ("a?[b-d]+", ["b", "acd"], ["a", "ae"]),
+        (r"\d{2}", ["42"], ["4", "4a"]),
+        ("", [""], ["a"]),
+        ("a|", ["", "a"], ["aa"]),
+        ("(?i)ab", ["aB", "Ab"], ["a"]),
+        (r"a\.", ["a."], ["ab"]),
+    ],
+)
+def test_regular_expressions_accept_their_strings(pattern: str, accepted: list[str], refused: list[str]) -> None:
+    """An acceptor from a regular expression accepts what the expression matches as a whole."""
+    machine = Fst.from_regex(pattern)
+    assert [text for text in accepted + refused if list((Fst.from_strings([text]) & machine).paths())] == accepted
+
+
+@pytest.mark.parametrize("pattern", ["a(?=b)", "^a", "(?>a*)b", "(?:a{400}){400}", "(a", "[a"])
+def test_other_constructs_are_refused(pattern: str) -> None:
+    """A pattern that is malformed or too large, or looks around, is refused."""
+    with pytest.raises(UnsupportedError, match="the pattern has"):
+        Fst.from_regex(pattern)
+
+
+def test_sets_are_limited_to_an_alphabet() -> None:
+    """With an alphabet, a set contains only characters of it."""
+    assert [read for read, _, _ in Fst.from_regex("[^a]", alphabet="abc").paths()] == ["b", "c"]
+
+
+@examples(200)
+@given(text=st.text("ab", max_size=3), other=st.text("abc", max_size=4), distance=st.integers(0, 3))
+def test_edits_are_within_the_distance(text: str, other: str, distance: int) -> None:
+    """The machine of edits writes a string if and only if its Levenshtein distance is small enough, and the distance is its weight."""
+
+    def levenshtein(first: str, second: str) -> int:
+        if not first or not second:
+            return len(first) + len(second)
+        replaced = levenshtein(first[1:], second[1:]) + (first[0] != second[0])
+        return min(replaced, levenshtein(first[1:], second) + 1, levenshtein(first, second[1:]) + 1)
+
+    found = [weight for _, _, weight in (Fst.edits(text, distance, "abc") @ Fst.from_strings([other])).paths()]
+    expected = levenshtein(text, other)
+    assert found == ([expected] if expected <= distance else [])
+
+
+@needs_shared
+def test_real_machines_have_the_sizes_of_openfst() -> None:
+    """Determinized, minimized and composed, a morphology has as many states and arcs as in OpenFst."""
+    path: Path = SHARED / "oracles" / "morphology" / "hin.att.gz"
+    machine = read_att(path)
+    acceptor = machine.project("input").remove_epsilon().determinize()
+    minimal = acceptor.minimize()
+    composed = machine @ machine.invert()
+    sizes = [(result.states, result.arcs) for result in (acceptor, minimal, composed)]
+    assert sizes == HINDI
+    assert minimal.is_equivalent(acceptor)
+
