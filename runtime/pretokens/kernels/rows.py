@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.runtime.kernels.constants import U0, U1
+from fst.runtime.kernels.constants import U1
 from fst.runtime.kernels.output import put_special_ids
 from fst.runtime.pretokens.kernels.find import SPECIAL
 from fst.tables.kernel_call import COUNT, OPEN
@@ -20,8 +20,23 @@ def begin_call(starts, more, output, state):
 
 
 @inlined
+def end_row(row, output, at):
+    """Write the end of a row, after the special ids of its text, and then the special ids before the next text, if there is one.
+
+    Returns:
+        The output index after the last id; and the next row.
+    """
+    at = put_special_ids(output.suffix, at, output)
+    output.ends[row] = at
+    row += U1
+    if row < np.uint64(len(output.ends)):
+        at = put_special_ids(output.prefix, at, output)
+    return at, row
+
+
+@inlined
 def put_other(kind, special_ids, special, row, output, at):
-    """Write the id of a special token, or the special ids around the end of a text.
+    """Write the id of a special token, or the end of a row: the items with an id or an end that are not pre-tokens.
 
     Returns:
         The output index after the last id; the next row; and the index in `special_ids` of the next special token.
@@ -29,32 +44,24 @@ def put_other(kind, special_ids, special, row, output, at):
     if kind == SPECIAL:
         output.ids[at] = special_ids[special]
         return at + U1, row, special + U1
-    at = put_special_ids(output.suffix, at, output)
-    output.ends[row] = at
-    row += U1
-    if row < np.uint64(len(output.ends)):
-        at = put_special_ids(output.prefix, at, output)
+    at, row = end_row(row, output, at)
     return at, row, special
 
 
 @part
-def end_rows(places, count, row, at, output):
-    """Write the ends of `count` rows, and the special ids around the ends. The caller has left out the output indices of these ids.
+def end_rows(places, count, row, output, at):
+    """Write the ends of `count` rows. The caller has already written the ids of all rows, with gaps for the special ids around the ends.
 
     Args:
         places: uint64[count], the output index after the last id of each row.
         row: the first of these rows.
-        at: the output index after the last id.
         output: the output arrays.
+        at: the output index after the last id, if another row follows.
 
     Returns:
-        The new output index, which is lower if no row follows and thus no special ids are before it; and the row after these rows.
+        The output index after the last id: after the last row of the output, no ids follow its end. And the row after these rows.
     """
+    after = at
     for index in range(count):
-        after = put_special_ids(output.suffix, places[index], output)
-        output.ends[row] = after
-        row += U1
-        if row < np.uint64(len(output.ends)):
-            put_special_ids(output.prefix, after, output)
-    unused = count and row == np.uint64(len(output.ends))
-    return at - (np.uint64(len(output.prefix)) if unused else U0), row
+        after, row = end_row(row, output, places[index])
+    return after if count and row == np.uint64(len(output.ends)) else at, row

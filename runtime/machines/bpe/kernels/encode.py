@@ -13,9 +13,9 @@ If spans are requested, `fst.runtime.pretokens.kernels.spans.locate` writes them
 Kernels check nothing. They require:
 
 - The table has passed `Table.prove`, or comes directly from the compiler.
-- ``text`` is valid UTF-8, except for the marks of added tokens (`fst.text.arguments`), and the 32 bytes after it can be read; ``starts``
-  ascends within ``text``, and no start is inside a character. `fst.runtime.rows.texts` and `fst.runtime.text.normalizer` ensure these
-  requirements.
+- ``text`` is valid UTF-8, except for the marks of added tokens (`fst.text.arguments`), and `fst.runtime.rows.texts.PAST_END` bytes after it
+  can be read; ``starts`` ascends within ``text``, and no start is inside a character. `fst.runtime.rows.texts` and
+  `fst.runtime.text.normalizer` ensure these requirements.
 - ``output.ids`` has an element for each byte of text and for each special id, and `fst.tables.kernel_call.SLACK` more elements.
 - The arrays in ``work`` come from `fst.pretokens.arguments.work`, and only kernels write to these arrays.
 """
@@ -51,7 +51,7 @@ def step(entries, state, byte):
 
 @part
 def list_pending(pretokens, pending, waiting, slices, active):
-    """List the pending pre-tokens of at most `LONGEST` bytes, see `transduce`; return their number. Clear the slices of all items."""
+    """List the pending pre-tokens of at most `LONGEST` bytes, see `transduce`; return their number. Set the slices of all items to 0."""
     count, first = U0, np.uint64(pretokens[0]) & PLACE
     for item in range(waiting):
         begin, end, length = bounds_of(pretokens, pending[item] >> HALF)
@@ -63,7 +63,9 @@ def list_pending(pretokens, pending, waiting, slices, active):
 
 @inlined
 def read_bytes(text, begins, entries, active, count, states):
-    """Read one byte of each active pre-token. Remove pre-tokens that are read; return the new number of active pre-tokens."""
+    """Read one byte of each active pre-token, the first byte if `begins`. Remove pre-tokens whose last byte is read; return the new number
+    of active pre-tokens.
+    """
     left = U0
     for item in range(count):
         at, end = active[item] & FIELD, active[item] >> LEFT & FIELD
@@ -99,13 +101,16 @@ def transduce(text, pretokens, pending, waiting, table, active, states, slices):
     """Encode the pending pre-tokens of at most `LONGEST` bytes. One byte of each pre-token is read in turn, and then one token of each is
     written in turn, the last token first. So memory accesses overlap, and no branch depends on the text.
 
-    Positions are counted from the first byte of the round. An active pre-token is ``begin | end << 16 | end << 32 | item << 48``. The begin
-    moves forward while the pre-token is read. The first end moves backward by a token's bytes, the second end by 1 for each token.
+    Positions are counted from the first byte of the round. An active pre-token is ``begin | end << 16 | end << 32 | item << 48``. These
+    fields have 16 bits, because a round has at most `fst.pretokens.arguments.PRETOKENS` items, and its pre-tokens begin in its first
+    ``2 * CHUNK`` bytes. While the pre-token is read, the begin moves forward. Then the first end moves backward by a token's bytes, and the
+    second end by 1 for each token.
 
     Args:
         text, pretokens, pending, waiting, table: as in `emit`.
         active: uint64[n], the list of active pre-tokens.
-        states: uint32[n], the state after each byte; tokens overwrite states that are not needed any more.
+        states: uint32[n], the state after each byte. Then the tokens of each pre-token are written to the end of its states. Each token has
+            at least one byte, so it overwrites only states that are not needed any more.
         slices: uint64[waiting], output: the active pre-token after its tokens are written; 0 for a longer pre-token, or another item.
     """
     text = text[np.uint64(pretokens[0]) & PLACE :]
@@ -142,7 +147,15 @@ def encode_long(text, begin, end, table, ids, at):
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row.
 
-    No branch depends on the text, except for special tokens and long pre-tokens. `slices` also receives the places of the ends of texts.
+    No branch depends on the text, except for special tokens and long pre-tokens. The output indices of the ends of texts are collected at
+    the start of `slices`, in elements that have been read, and `end_rows` writes the ends.
+
+    Args:
+        pretokens: the items of the round.
+        scratch, written: the ids of pre-tokens, and their number, with an unused place for each pending pre-token.
+        pending, waiting: ``place in scratch | index of the item << 32`` for each pending pre-token, and their number.
+        row: the first row that is not complete.
+        text, table, output, work: as in `encode_rows`.
     """
     tokens, slices, special_ids, ids, at = work.tokens, work.slots, work.special_ids, output.ids, work.state[COUNT]
     begin = special = ends = U0
@@ -170,7 +183,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
             first, end, _ = bounds_of(pretokens, index)
             at = encode_long(text, first, end, table, ids, at)
     at = copy(scratch, begin, written, ids, at)
-    work.state[COUNT], row = end_rows(slices, ends, row, at, output)
+    work.state[COUNT], row = end_rows(slices, ends, row, output, at)
     return row
 
 
