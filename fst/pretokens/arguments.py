@@ -26,10 +26,11 @@ DROPS_BYTES, SHORTEST_LONG, READS_THREE, SHORT_SHIFT = range(COLUMNS + 7, COLUMN
 NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 FIRST_SHIFT = 6  # the bits of `special_bytes` in `plain`, after the bits of a symbol
-FIRST_SYMBOL = 8  # the index in `text_symbols` of the first character's symbol
+FIRST_SYMBOL = 8  # the index in `text_symbols` of the first character's symbol; at least `BEFORE_POSITION`, and BEGIN lies before it
 KEY_PARTS = 3  # the number of 64-bit numbers in a key
 LONGEST = 1024  # maximum number of bytes of a pre-token that is processed in one group with other pre-tokens
-PRETOKENS = 2 * (CHUNK + MARGIN)  # capacity for the pre-tokens and bytes of a round, which ends at `CHUNK` pre-tokens or `CHUNK` bytes
+# Capacity for the items, symbols and bytes of a round. A round ends after `CHUNK` of them, and may read `CHUNK` bytes before it ends.
+PRETOKENS = 2 * (CHUNK + MARGIN)
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -91,7 +92,7 @@ class Arguments(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The working arrays of one thread.
+    """The working arrays of one thread. The capacity of an array is `PRETOKENS`.
 
     Attributes:
         state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`: the number of rewritten
@@ -103,22 +104,22 @@ class Work(NamedTuple):
         text_symbols, places: uint8[capacity], uint32[capacity], the symbols of the characters of a round, from index `FIRST_SYMBOL` on, and
             the position of each. After the characters of a stretch of text follows END, whose place is an item of `pretokens`, and symbols
             BEGIN.
-        begins: uint32[capacity], the positions where pre-tokens begin or may begin, see `fst.runtime.pretokens.kernels.windows`.
+        begins: uint32[capacity], the positions where pre-tokens begin or may begin, before undecided positions are searched, see
+            `fst.runtime.pretokens.kernels.windows`.
         pretokens: uint32[capacity], the positions where pre-tokens begin, with their kind in the highest three bits, see
             `fst.runtime.pretokens.kernels.find`.
-        slots: uint64[capacity], the slot of each pre-token in the table of words.
-        pending: uint64[capacity], the pre-tokens that are not in this table.
+        slots: uint64[capacity], the slot of each pending pre-token in the table of words.
+        pending: uint64[capacity], the pre-tokens that are not found, see `fst.runtime.pretokens.kernels.look_up`.
         scratch: int32[capacity], the id of each pre-token, and an unused place for each pending pre-token.
         special_ids: int32[capacity], the ids of the special tokens of a round.
         active: uint64[2 * capacity], the pre-tokens that are read together, or their segments, see
             `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.machines.unigram.kernels.segments`.
         tokens: uint32[2 * capacity], the states or tokens at the bytes of these pre-tokens.
-        longer: uint64[LONGEST + 2], for sorting these segments; zeros between rounds.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
             end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if it is certain that
             this text ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of
             failed searches, ``position << 15 | state``; 0 in a free slot.
-        masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
+        masks: uint64[1], the bit mask of unsure positions, see `fst.runtime.kernels.intrinsics.decide`.
     """
 
     state: Array
@@ -133,7 +134,6 @@ class Work(NamedTuple):
     special_ids: Array
     active: Array
     tokens: Array
-    longer: Array
     memo: Array
     masks: Array
 
@@ -204,7 +204,6 @@ def work() -> Work:
         special_ids=array(np.int32),
         active=array(np.uint64, 2),
         tokens=array(np.uint32, 2),
-        longer=np.zeros(LONGEST + 2, np.uint64),
         memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
-        masks=np.zeros(2, np.uint64),
+        masks=np.zeros(1, np.uint64),
     )

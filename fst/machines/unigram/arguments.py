@@ -55,7 +55,7 @@ class UnigramArguments(NamedTuple):
         most: float64[1], the maximum change of a sum per byte of text.
         rules: uint8[2]. `RESTART`: the positions where sums restart, as an index into `fst.machines.unigram.viterbi.RESTARTS`.
             `HAS_TEXT_SCOPE`: 1 if sums span whole texts.
-        unk_id: int32[1].
+        unk_id: int32[1], the id of the unknown token.
         fallbacks: int32[256], the id of the fallback token of each byte, or -1; empty without byte fallback.
         ends: the automaton.
         space: int32[n], the fallback ids of the bytes of the symbol for a space; empty unless tokens are whole words with `fallbacks`.
@@ -82,6 +82,8 @@ class UnigramWork(NamedTuple):
             pre-tokens, see `fst.runtime.machines.unigram.kernels.viterbi`.
         best: uint64[2 * capacity], the best node that ends at each of these positions, as in `Ends.nodes`.
         best_sums: float64[2 * capacity] or float32, the sum of the best path to each of these positions.
+        longer: uint64[LONGEST + 2], the number of segments with at least n bytes, for each n, see
+            `fst.runtime.machines.unigram.kernels.segments`; zeros between rounds.
         counts: uint32[capacity], the number of ids of each pending pre-token; used if spans are requested.
         sums: float64[2 ** n] or float32, see `fst.machines.unigram.viterbi_kernels.find_best`.
         total: one element with the dtype of `sums`, the sum before the next pre-token; used if sums continue from one pre-token to the
@@ -91,6 +93,7 @@ class UnigramWork(NamedTuple):
     shared: Work
     best: Array
     best_sums: Array
+    longer: Array
     counts: Array
     sums: Array
     total: Array
@@ -105,7 +108,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         scores=borrowable(scores, scores.dtype.type),
         unknown=np.array([unknown]),
         limit=np.array([table.limit], scores.dtype),
-        most=np.array([table.most * 1.01]),
+        most=np.array([table.most * 1.01]),  # a bound in spite of rounding
         rules=np.array([RESTARTS.index(table.restarts), table.has_text_scope], np.uint8),
         unk_id=np.array([table.metadata.model.unk_id], np.int32),
         fallbacks=table.fallbacks if table.metadata.model.byte_fallback else np.empty(0, np.int32),
@@ -147,6 +150,7 @@ def work(longest: int, dtype: str) -> UnigramWork:
         shared=shared,
         best=np.empty(len(shared.tokens), np.uint64),
         best_sums=np.zeros(len(shared.tokens), dtype),
+        longer=np.zeros(LONGEST + 2, np.uint64),
         counts=np.empty(len(shared.pretokens), np.uint32),
         sums=np.zeros(1 << longest.bit_length(), dtype),
         total=np.zeros(1, dtype),
@@ -167,7 +171,7 @@ class SamplingArguments(NamedTuple):
             `fst.machines.unigram.aho_corasick.NONE`, which ends no path.
         exponents: int64[tokens + 1], the exponents from `fst.machines.unigram.sampling.weights`; empty if all exponents are 0.
         most_bytes: uint64[1], see `most_narrow_bytes`.
-        seed: uint64[1].
+        seed: uint64[1], the seed of the random numbers.
     """
 
     own: UnigramArguments
@@ -229,7 +233,7 @@ class NBestArguments(NamedTuple):
         is_every: uint64[1]. 1: there is one text, and each of its best segmentations becomes a row. 0: one of the best segmentations is
             drawn.
         alpha: float64[1], see `fst.machines.unigram.sampling.Sampling`.
-        seed: uint64[1].
+        seed: uint64[1], the seed of the random numbers.
     """
 
     own: UnigramArguments

@@ -195,8 +195,8 @@ class UnigramTable(PretokenTable):
             if special is not None:
                 before, ids = zero, [*ids, special]
                 continue
-            is_anew = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BEFORE_SPACE and part.startswith(SPACE))
-            path, before = self.path(part.encode(), zero if is_anew else before)
+            is_restart = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BEFORE_SPACE and part.startswith(SPACE))
+            path, before = self.path(part.encode(), zero if is_restart else before)
             ids += [number for number, _ in self.spans(part.encode(), path)]
         return ids
 

@@ -37,7 +37,7 @@ from fst.runtime.text.kernels.stretches import code_at
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 
-ROUNDING = 2.0**-50  # 8 times the largest relative error of one rounding
+ROUNDING = 2.0**-50  # 8 times the largest relative error of one rounding of float64, for the margin of `is_certain`
 AT_PIECE, AT_SPACE, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BEFORE_SPACE, STRETCH))
 
 
@@ -80,8 +80,8 @@ def line_up(text, begin, end, table, sums, ids, at):
 
 
 @inlined
-def is_anew(text, place, rules):
-    """Whether the sum restarts from 0 at the pre-token that begins at a position."""
+def restarts_at(text, place, rules):
+    """Whether the sum restarts from 0 at the pre-token that begins at a position, see `fst.machines.unigram.viterbi.RESTARTS`."""
     return rules[RESTART] == AT_PIECE or (rules[RESTART] == AT_SPACE and text[place] == SPACE_BYTE)
 
 
@@ -100,9 +100,9 @@ def add_near_words(text, pretokens, scratch, index, begin, end, rules, scores, m
         The index in `scratch` of the first word that is not added, or `end`.
     """
     word = end
-    while word > begin and not is_anew(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
+    while word > begin and not restarts_at(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
         word -= U1
-    if is_anew(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
+    if restarts_at(text, np.uint64(pretokens[index + (word - begin)]) & PLACE, rules):
         total[0] = 0
     so_far = total[0]
     while word < end and is_near(so_far, WORD_BYTES, most, limit):
@@ -135,7 +135,7 @@ def add_words(text, pretokens, index, begin, end, table, work, ids, at):
         pretokens, index: the pre-tokens, and the index of the first word.
         begin, end: the index in `work.scratch` of the first word's id, and one past the last word's id.
     """
-    if is_anew(text, np.uint64(pretokens[index + (end - begin)]) & PLACE, table.rules):
+    if restarts_at(text, np.uint64(pretokens[index + (end - begin)]) & PLACE, table.rules):
         work.total[0] = 0
         return
     rules, scores, most, limit, scratch = table.rules, table.scores, table.most, table.limit, work.shared.scratch
@@ -208,6 +208,9 @@ def encode_piece(text, begin, end, table, work, output, at):
 def put_path(text, begin, end, table, work, ids, at, base):
     """Write the nodes of the best path through a pre-token that `find_nodes` has read, and compute the sum after it, ``work.total``. The
     arguments are as in `encode_listed`, and the result as in `line_up_listed`.
+
+    The path of `find_nodes`, whose sums begin with 0, is used if the sum before the pre-token is 0, or if the path is certain after any
+    sum. Otherwise `find_path` adds the scores to the true sum.
     """
     ends, lists, best, sums, unk_id = table.ends, work.shared.tokens, work.best, work.best_sums, table.unk_id[0]
     size, before = end - begin, work.total[0]
@@ -240,7 +243,9 @@ def encode_listed(text, begin, end, table, work, output, at, base):
 
 @part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
-    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
+    """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row. The arguments are as
+    in `fst.runtime.machines.bpe.kernels.encode.emit`.
+    """
     special_ids, ids, ends, at = work.shared.special_ids, output.ids, table.ends, work.shared.state[COUNT]
     begin = base = special = following = U0  # `following`: the index after the last pending pre-token
     for item in range(waiting):
@@ -286,7 +291,7 @@ def locate(text, pretokens, count, waiting, table, output, place, row, work):
             characters = word = in_word = U0
             block, bits, behind = count_from(text, end, U0)
             continue
-        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, pretoken, table.rules)) else U0
+        word += in_word if kind == SPECIAL or (kind == U0 and restarts_at(text, pretoken, table.rules)) else U0
         in_word = joins if kind == U0 else U0
         reached = pretoken & PLACE
         begun = characters

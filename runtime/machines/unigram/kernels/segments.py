@@ -1,4 +1,8 @@
-"""Divide pending pre-tokens into segments, and sort the segments by length, so that a machine can read one byte of each segment in turn."""
+"""Divide pending pre-tokens into segments, and sort the segments by length, so that `find_nodes` can read one byte of each in turn.
+
+For example, with ``widest = 300`` and ``stride = 256``, a pre-token of 700 bytes has segments of 300, 300 and 188 bytes, which begin at 0,
+256 and 512.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +31,25 @@ def next_segment(size, left, stride):
 
 @inlined
 def put_segment(size, at, place, active, longer):
-    """Write a segment of `size` bytes to the next position among the segments of this length."""
+    """Write a segment of `size` bytes to the next position among the segments of this length, ``longer[size]``."""
     rank = longer[size] << U1
     longer[size] += U1
     active[rank], active[rank | U1] = ROOT, at | place << HALF
 
 
 @part
-def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride, apart):
+def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride):
     """Sort the segments of pending pre-tokens by length, the longest first, into `active`.
 
     A pre-token of at most `widest` bytes is one segment. A longer pre-token is divided into segments of at most `widest` bytes, which begin
     `stride` bytes apart. A pre-token is omitted if it is longer than a round, or longer than `widest` and `stride` is 0.
 
-    An active segment has two items: its state, and ``begin in text | begin in tokens << 32``. In ``tokens``, the slice of a pre-token has
-    as many elements as the pre-token has bytes, plus `apart`. Before the call, `longer` must contain zeros; after it, `longer` contains for
-    each length the number of segments of at least this length.
+    Args:
+        pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
+        active: uint64[2 * n], output, two elements for each segment: its state, the root; and ``begin in text | begin in slices << 32``.
+            The slice of a pre-token has an element for each byte, and one more, see `fst.runtime.machines.unigram.kernels.viterbi`.
+        longer: uint64[widest + 2], all zero; output: for each length, the number of segments of at least this length.
+        widest, stride: see `fst.machines.unigram.arguments.Ends`.
 
     Returns:
         The length of the longest segment.
@@ -72,5 +79,5 @@ def sort_pretokens(pretokens, pending, waiting, active, longer, widest, stride, 
             at = length - left
             put_segment(min(left, widest), begin + at, base + at, active, longer)
             left -= next_segment(min(left, widest), left, stride)
-        base += length + apart if length else U0
+        base += length + U1 if length else U0
     return most

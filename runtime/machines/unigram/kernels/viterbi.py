@@ -50,14 +50,15 @@ def find_nodes(text, pretokens, pending, waiting, ends, with_sums, work):
     several segments are not used.
 
     Args:
-        text, pretokens, pending, waiting, work: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
+        text, pretokens, pending, waiting: as in `fst.runtime.machines.bpe.kernels.encode.transduce`.
         ends: `fst.machines.unigram.arguments.Ends`.
+        work: `fst.machines.unigram.arguments.UnigramWork`.
         with_sums: whether best nodes and sums may be needed.
     """
     steps, gains, nodes = ends.steps, ends.gains, ends.nodes
-    active, longer, lists = work.shared.active, work.shared.longer, work.shared.tokens
+    active, longer, lists = work.shared.active, work.longer, work.shared.tokens
     last = np.uint64(len(text)) - U1
-    most = sort_pretokens(pretokens, pending, waiting, active, longer, ends.widest[0], ends.stride[0], U1)
+    most = sort_pretokens(pretokens, pending, waiting, active, longer, ends.widest[0], ends.stride[0])
     for index in range(most):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):
@@ -139,7 +140,7 @@ def find_path(text, begin, end, before, ends, work, base):
 
 
 @inlined
-def close(block, place, least, gains, nodes, sums):
+def count_above(block, place, least, gains, nodes, sums):
     """Count the items of a block with a sum above `least`."""
     return (
         np.uint64(gains[block] + sums[place - (nodes[block] >> HALF)] > least)
@@ -154,8 +155,8 @@ def is_certain(best, base, size, margin, lists, gains, nodes, sums):
     """Whether the best path through a pre-token is the best path after any sum: at each position on the path, the best node is better than
     all others by more than `margin`.
 
-    A sum before the pre-token changes only the rounding of the sums. If `margin` is 4 times the largest error of one rounding, times the
-    number of nodes of a path, it is greater than twice the difference that rounding makes for any position.
+    A sum before the pre-token changes only the rounding of the sums. If `margin` is at least 4 times the largest error of one rounding,
+    times the number of nodes of a path, it is greater than twice the difference that rounding makes for any position.
 
     Args:
         best, base, size: the best nodes, and the pre-token's slice of the arrays.
@@ -166,10 +167,10 @@ def is_certain(best, base, size, margin, lists, gains, nodes, sums):
     while left:
         place = base + left
         block, least = lists[place] * BLOCK, sums[place] - margin
-        count = close(block, place, least, gains, nodes, sums) if block else U1
+        count = count_above(block, place, least, gains, nodes, sums) if block else U1
         while nodes[block + U3] > NODE:
             block += BLOCK
-            count += close(block, place, least, gains, nodes, sums)
+            count += count_above(block, place, least, gains, nodes, sums)
         certain &= count == U1
         left -= best[place] >> HALF
     return certain
