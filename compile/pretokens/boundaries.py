@@ -14,7 +14,7 @@ There are two more symbols: BEGIN before a text, and END after it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
@@ -50,15 +50,17 @@ class Windows:
     symbols: NDArray[np.uint8]
     bits: int
     decisions: NDArray[np.uint8]
-    products: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    products: NDArray[np.uint8]
 
 
 def windows(splitter: Splitter) -> Windows:
     """The windows of a splitter. Classes are merged into symbols so that the expected share of undecided windows is smallest."""
     prior = _prior(splitter)
     merges, steps = _merges(splitter.moves, prior), iter(range(MAX_STEPS))
-    found = min((_of_symbols(splitter.moves, symbols, steps) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
-    return replace(found, products=products(found.symbols, found.decisions, found.bits, prior))
+    tables = ((symbols, _decisions(splitter.moves, symbols, steps)) for symbols in _candidates(merges))
+    symbols, decisions = min(tables, key=lambda table: _share_of_undecided(table[0], table[1], prior))
+    bits = _bits_of(symbols)
+    return Windows(symbols, bits, decisions, products(symbols, decisions, bits, prior))
 
 
 def _prior(splitter: Splitter) -> NDArray[np.float64]:
@@ -114,19 +116,23 @@ def _candidates(merges: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.uint8]
             return
 
 
-def _doubt(found: Windows, prior: NDArray[np.float64]) -> float:
+def _share_of_undecided(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], prior: NDArray[np.float64]) -> float:
     """The expected share of undecided windows in a text."""
-    shares = np.bincount(found.symbols[:-AROUND], prior, 1 << found.bits)
-    undecided = (found.decisions == UNDECIDED).astype(np.float64)
+    shares = np.bincount(symbols[:-AROUND], prior, 1 << _bits_of(symbols))
+    undecided = (decisions == UNDECIDED).astype(np.float64)
     while len(undecided) > 1:
         undecided = undecided.reshape(-1, len(shares)) @ shares
     return float(undecided[0])
 
 
-def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> Windows:
-    """The windows that fit into `MAX_WINDOW` bits."""
-    count = int(symbols.max()) + 1
-    bits = (count - 1).bit_length()
+def _bits_of(symbols: NDArray[np.uint8]) -> int:
+    """The number of bits of a symbol; the highest symbol is BEGIN."""
+    return int(symbols[-1]).bit_length()
+
+
+def _decisions(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> NDArray[np.uint8]:
+    """The decisions of the windows that fit into `MAX_WINDOW` bits, see `Windows`."""
+    count, bits = int(symbols[-1]) + 1, _bits_of(symbols)
     table = np.full((1 << bits,) * (MAX_WINDOW // bits), INSIDE, np.uint8)
     simulation = _Simulation(moves, symbols, steps)
     end, begin = symbols[-AROUND:].tolist()
@@ -134,7 +140,7 @@ def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: It
         if asked not in (begin, end) and following != begin:
             _decide(table, simulation, (asked, following), begin, end)
     table[..., begin, :, :] = INSIDE  # at the start of a text, a kernel begins a pre-token without looking up a window
-    return Windows(symbols, bits, table.ravel())
+    return table.ravel()
 
 
 def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int, ...], begin: int, end: int) -> None:

@@ -1,8 +1,13 @@
 """Describe the decisions of windows by products of sets of symbols, as `fst.pretokens.boundaries` defines them.
 
-A window is a cell of a cube with an axis for each symbol; a product is a *box* of cells. Symbols with the same effect at their place are
-merged first, so that cubes are small. Then boxes are chosen one after the other: each contains the most frequent cell that is not yet
-covered, and among all boxes without a cell of another decision, it covers the largest share of the windows that are left.
+A window is a cell of a cube with an axis for each symbol; a product is a *box* of cells::
+
+    _cube       decisions of windows → cube of the last `SYMBOLS_IN_PRODUCT` symbols, with those of END and BEGIN. Symbols with the same
+                effect at their place share an index, so that cubes are small
+    _cover      cells of a decision → boxes. Each contains the most frequent cell that is not covered yet, and no cell of another decision;
+                of the boxes that `_widest` finds around this cell, it covers the largest share of the windows that are left
+    _fewer      too many boxes of unsure windows → fewer and larger boxes. Windows in them are looked up, whatever else contains them
+    _laid_out   boxes → array of products
 """
 
 from __future__ import annotations
@@ -63,12 +68,12 @@ def products(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int
         uint8[PRODUCTS_SIZE], see `fst.pretokens.boundaries`.
     """
     cube = _cube(symbols, decisions, bits, shares)
-    weights = _outer(cube.shares)
+    weights = _products_of(cube.shares)
     is_begin, is_unsure, never = (cube.decisions == decision for decision in (BEGINS, UNDECIDED, NEVER))
     begins = _ends(cube)
     begins += _cover(is_begin & ~_union(begins, is_begin.shape), is_begin | is_unsure | never, weights)
     unsure = _cover(is_unsure, is_unsure | never, weights)
-    if len(begins) + len(unsure) > PRODUCTS:
+    if len(begins) + len(unsure) > PRODUCTS:  # the begins outside the first boxes become unsure
         begins = begins[: PRODUCTS - MOST_UNSURE]
         is_unsure = is_unsure | is_begin & ~_union(begins, cube.decisions.shape)
         unsure = _fewer(_cover(is_unsure, is_unsure | never, weights), MOST_UNSURE, cube.shares)
@@ -77,13 +82,13 @@ def products(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int
 
 def _cube(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int, shares: Shares) -> Cube:
     """The cube of the symbols that products read."""
-    count, (end, begin) = int(symbols.max()) + 1, symbols[-AROUND:].tolist()
-    width = (len(decisions).bit_length() - 1) // bits
-    table = decisions.reshape((1 << bits,) * width)[(slice(count),) * width].copy()
+    end, begin = symbols[-AROUND:].tolist()
+    size, width = begin + 1, (len(decisions).bit_length() - 1) // bits
+    table = decisions.reshape((1 << bits,) * width)[(slice(size),) * width].copy()
     _add_ends(table, end, begin)
     while table.ndim > SYMBOLS_IN_PRODUCT:
         table = _without_first(table)
-    by_symbol = np.bincount(symbols, np.append(shares, [shares.min()] * AROUND), count)
+    by_symbol = np.bincount(symbols, np.append(shares, [shares.min()] * AROUND), size)
     kinds, shares_by_kind = [], []
     for axis in range(table.ndim):
         first, kind = _merged(np.moveaxis(table, axis, 0))
@@ -94,8 +99,8 @@ def _cube(symbols: NDArray[np.uint8], decisions: NDArray[np.uint8], bits: int, s
 
 
 def _add_ends(table: NDArray[np.uint8], end: int, begin: int) -> None:
-    """Set the decisions of windows with END and BEGIN. A kernel reads many texts in turn, each followed by END and symbols BEGIN. It begins
-    an item at the first character of a text and at END.
+    """Set the decisions of windows with END and BEGIN. A kernel reads many texts in turn, each followed by END and symbols BEGIN. An item
+    begins at the first character of a text and at END, and none at BEGIN.
     """
     last = table.ndim - 1
     for place in range(last - 1):
@@ -107,7 +112,7 @@ def _add_ends(table: NDArray[np.uint8], end: int, begin: int) -> None:
 
 
 def _ends(cube: Cube) -> list[Box]:
-    """The boxes of END, and of the first character of a text."""
+    """The box of all windows at END, and the box of all windows at the first character of a text."""
     sides = [np.arange(size) for size in cube.decisions.shape]
     own, before = len(sides) - AROUND, len(sides) - AROUND - 1
     *classes, end, _ = cube.kinds[own]
@@ -126,14 +131,14 @@ def _without_first(table: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _merged(table: NDArray[np.uint8]) -> tuple[list[int], NDArray[np.intp]]:
-    """The index of the first of all equal rows, and for each row, the number of its kind."""
+    """The kinds of equal rows: for each kind, the index of its first row; and for each row, the number of its kind."""
     numbers: dict[bytes, int] = {}
     kinds = [numbers.setdefault(row.tobytes(), len(numbers)) for row in table]
     return [kinds.index(number) for number in range(len(numbers))], np.array(kinds)
 
 
-def _outer(shares: Sequence[Shares]) -> Shares:
-    """The product of the shares along all axes."""
+def _products_of(shares: Sequence[Shares]) -> Shares:
+    """The expected share of each cell: the product of the shares of its indices."""
     found = np.ones(())
     for each in shares:
         found = np.multiply.outer(found, each)
@@ -141,11 +146,11 @@ def _outer(shares: Sequence[Shares]) -> Shares:
 
 
 def _cover(cells: Cells, allowed: Cells, weights: Shares) -> list[Box]:
-    """Boxes that cover all `cells` and lie inside `allowed`, the one that covers the most first."""
+    """Boxes that cover all `cells` and lie inside `allowed`, in the order of the most frequent cell of each."""
     left, boxes = cells.copy(), []
     axes = [axis for axis in range(cells.ndim) if cells.shape[axis] > 1]
     orders = [*permutations(axes)]
-    orders = orders[:: -(-len(orders) // ORDERS)]
+    orders = orders[:: -(-len(orders) // ORDERS)]  # every n-th, n rounded up
     while left.any():
         cell = np.unravel_index(np.argmax(np.where(left, weights, -1.0)), cells.shape)
         gains = left * weights
@@ -156,7 +161,7 @@ def _cover(cells: Cells, allowed: Cells, weights: Shares) -> list[Box]:
 
 
 def _widest(allowed: Cells, cell: Sequence[np.intp], order: Sequence[int]) -> Box:
-    """The box around a cell inside `allowed` whose sides are extended as far as possible, one after the other."""
+    """The box that grows from a cell inside `allowed`: its sides are extended as far as possible, in an order of axes."""
     box = [np.array([at]) for at in cell]
     for axis in order:
         side = np.arange(allowed.shape[axis])
@@ -174,7 +179,7 @@ def _union(boxes: Sequence[Box], shape: tuple[int, ...]) -> Cells:
 
 
 def _fewer(boxes: list[Box], most: int, shares: Sequence[Shares]) -> list[Box]:
-    """At most `most` boxes that cover all `boxes`, and few other windows: pairs are replaced by the box around both."""
+    """At most `most` boxes that cover all `boxes`, and few other windows: pairs are replaced by the smallest box that contains both."""
 
     def share(box: Box) -> float:
         return prod(float(each[side].sum()) for each, side in zip(shares, box, strict=True))

@@ -5,12 +5,18 @@ all decisions has up to a million entries, and a look-up decides only one positi
 products of sets.
 
 A *product* has a set of symbols for each of `SYMBOLS_IN_PRODUCT` consecutive symbols. It contains a window if each symbol is in its set. A
-pre-token begins at a position if a product of the first list contains its window. The position is *unsure* if a product of the second list
-contains it; the kernel then looks up the window in the table of decisions.
+position is *unsure* if a product of the second list contains its window; the kernel then looks up the window in the table of decisions. At
+any other position, a pre-token begins if and only if a product of the first list contains the window.
+
+For example, the product {any} × {any} × {not whitespace} × {space} × {any} contains the windows of a space after a word, where a pre-token
+of GPT-2 begins.
 
 Sets of eight products are one table of bytes for each of the consecutive symbols: bit i of the byte of a symbol is set if the symbol is in
-the set of product i. The conjunction of the bytes of a window is then a byte whose bit i is set if product i contains the window. So a
-kernel needs one look-up of bytes in registers for each symbol and eight products. This is the method by which Keiser and Lemire (2021,
+the set of product i. The conjunction of the bytes of a window is then a byte whose bit i is set if product i contains the window::
+
+    bytes of the symbols  11111111 & 11111111 & 00000101 & 01100111 & 11111111 = 00000101: products 0 and 2 contain the window
+
+So a kernel needs one look-up of bytes in registers for each symbol and eight products. This is the method by which Keiser and Lemire (2021,
 *Validating UTF-8 In Less Than One Instruction Per Byte*) find invalid pairs of bytes.
 """
 
@@ -27,7 +33,7 @@ MAX_WINDOW = 20  # maximum number of bits of a window; of the 1 MiB of decisions
 
 SYMBOLS_IN_PRODUCT = 5  # number of symbols that products read: three before the position, the position's own symbol, and the next one
 BEFORE_POSITION = 3
-THREE = (2, SYMBOLS_IN_PRODUCT)  # the range of the position's symbol and its neighbors, the only symbols that some tables read
+THREE = (BEFORE_POSITION - 1, BEFORE_POSITION + 2)  # the range of the position's symbol and its neighbors: some tables read only these
 GROUPS, SYMBOLS = 3, 64  # number of groups of eight products, and maximum number of symbols
 PRODUCTS = 8 * GROUPS
 # The array of products consists of the tables of sets, uint8[GROUPS, SYMBOLS_IN_PRODUCT, SYMBOLS], and for each group, a mask of the

@@ -1,14 +1,23 @@
 """Split text into pre-tokens (`pretokens`), the first stage of byte-level BPE and Unigram. `fst.text.splitter.Splitter` specifies the
 result.
 
-A *window* is a few consecutive characters, and a table contains the decision for each window: whether a pre-token begins inside it, or
-whether this is undecided. Nearly all windows are decided. Windows are independent of each other, so that the processor works on many
-windows at the same time. For an undecided window, the splitter searches from the begin of the last decided pre-token. The begin of a
-pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
+A *window* is a few consecutive characters, and a table contains the decision for each window: whether a pre-token begins at its
+second-to-last character, or whether this is undecided. Nearly all windows are decided. Windows are independent of each other, so that the
+processor works on many windows at the same time. For an undecided window, the splitter searches from the begin of the last decided
+pre-token. The begin of a pre-token does not depend on text after its window, so a chunk of text ends where its last pre-token begins.
 
 An item of `work.pretokens` is the begin of a pre-token, with the pre-token's kind in the highest three bits; a pre-token ends where the
 next item begins. The end of a row, a special token and a dropped stretch of text are items, too. A later stage marks the pre-tokens that
 `long_pretokens` contains.
+
+A *stretch* is the text between two special tokens or ends of rows. The steps of `find_together`, for a round of several stretches::
+
+    read_symbols   text → symbols of characters; put_end appends END and BEGIN to each stretch
+    decide_all     symbols → items, with the bit `DOUBT` at undecided positions; 64 decisions at a time
+    resolve        undecided positions → items, by searches of the splitter; only if there are undecided positions
+    last_pretoken  removes the last item if reading stopped inside a stretch
+
+`find_row_by_row` runs `find_begins`, `resolve` and `last_pretoken` for each stretch, for processors and tables without products.
 """
 
 from __future__ import annotations
@@ -94,7 +103,7 @@ def search_inside(text, begin, following, reached, at_end, table, memo):
 @part
 def search_between(text, following, reached, at_end, table, memo, pretokens, filled):
     """Append the pre-tokens after the last pre-token and before `following`, which is the begin of the next decided pre-token, or
-    `reached`.
+    `reached`; return the number of items in `pretokens`.
     """
     begin = np.uint64(pretokens[filled - U1])
     end, is_open = search_inside(text, begin, following, reached, at_end, table, memo)
@@ -174,13 +183,13 @@ def last_pretoken(text, begin, reached, stop, more, is_open, table, work, filled
 
 @part
 def find_together(text, starts, row, at, more, table, work):
-    """Find the pre-tokens of the next round as `find_pretokens` does: read the symbols of all characters of the round, and then decide
-    about 64 of them at a time.
+    """Find the pre-tokens of the next round as `find_pretokens` does: read the symbols of all characters of the round, and then decide 64
+    positions at a time.
     """
     nodes, memo, end = table.specials.nodes, work.memo, np.uint64(table.symbols[table.params[COLUMNS] - U1])
     rows, count, specials, first_at, begin, stop = np.uint64(len(starts)) - U1, ORIGIN, U0, at, at, at
     goes_on = is_open = is_cut = is_stuck = False
-    work.text_symbols[:ORIGIN] = end + U1
+    work.text_symbols[:ORIGIN] = end + U1  # BEGIN
     while row < rows and count < ORIGIN + CHUNK and at - first_at < CHUNK and not is_cut:
         stop, goes_on, begin = np.uint64(starts[row + U1]), more and row + U1 == rows, at
         first = count

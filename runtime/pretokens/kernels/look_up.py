@@ -35,7 +35,7 @@ FACTOR, LENGTH_SHIFT = np.uint64(MULTIPLIERS[0]), np.uint64(SHORT_LENGTH_SHIFT)
 @inlined
 def bounds_of(pretokens, index):
     """Return the begin, the end and the length of a pre-token, in bytes. For an item of another kind than 0, the length is greater than
-    `LONGEST`.
+    `LONGEST`, because the kind is subtracted from it, too.
     """
     item, end = np.uint64(pretokens[index]), np.uint64(pretokens[index + U1]) & PLACE
     return item & PLACE, end, end - item
@@ -56,7 +56,8 @@ def mask_for(length):
 @inlined
 def short_key(text, begin, length):
     """Return the key of a pre-token in the table of short words (`fst.pretokens.short_words`). No word of this table has the key of a
-    pre-token of more than 7 bytes, or of an item of another kind: the highest byte of this key is at least 8.
+    pre-token of more than 7 bytes, or of an item of another kind: the highest byte of this key is at least 8. No key is 0, the value of a
+    free slot, because a pre-token has at least one byte.
     """
     length = at_most(length, U8)
     return word_at(text, begin) & ALL >> U64 - (length << U3) | length << LENGTH_SHIFT
@@ -64,7 +65,8 @@ def short_key(text, begin, length):
 
 @part
 def find_short(text, pretokens, count, table, scratch, pending):
-    """Look up pre-tokens in the table of short words; write the id of each to its place in `scratch`.
+    """Look up pre-tokens in the table of short words; write the id of each to its place in `scratch`. There is no branch: the place of a
+    pre-token that is not found gets any id, which is not used.
 
     Returns:
         The number of items in `pending`: the index of each pre-token that is not found.

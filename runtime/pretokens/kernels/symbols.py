@@ -1,4 +1,8 @@
-"""Read characters as symbols of windows, and find special tokens between them."""
+"""Read characters as symbols of windows, and find special tokens between them.
+
+`read_symbols` reads 64 bytes together, up to the first byte that is not *plain*: not ASCII, or the first byte of a possible special token.
+It reads this byte and the next few one by one. It reads and writes up to 64 elements past the last character.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
 """Decide where pre-tokens begin, by the windows of symbols around each position (`fst.compile.pretokens.boundaries`).
 
-`decide_all` decides about 64 characters at a time, by products of sets of symbols (`fst.pretokens.boundaries`), after the characters have
-been read. `find_begins` looks up the window of each character while it reads the text; it is for processors without instructions for
-products, and for tables with too many symbols. Both find the same begins.
+`decide_all` decides 64 positions at a time, by products of sets of symbols (`fst.pretokens.boundaries`), after the characters have been
+read. `find_begins` looks up the window of each character while it reads the text; it is for processors without instructions for products,
+and for tables with too many symbols. Both find the same begins.
+
+A position is *unsure* if products do not decide, so that its window is looked up; it is *undecided* if the window does not decide either,
+so that the splitter searches there. An undecided position is written with the bit `DOUBT`.
 """
 
 from __future__ import annotations
@@ -34,8 +37,8 @@ def note(decided, before, begins, count):
 def note_all(found, doubtful, first, places, begins, count):
     """Append ``places[first + i]`` for each bit i of `found`, with `DOUBT` if bit i of `doubtful` is set; return the new number of begins.
 
-    Positions are written eight at a time, because the processor cannot predict the end of a loop over single positions. The last of these
-    eight positions may be unused.
+    Positions are written eight at a time, because the processor cannot predict the end of a loop over single positions. Up to seven unused
+    elements follow the begins, and are overwritten later. So `places` is read up to index first + 64, and must have this element.
     """
     left = found
     for index in range(U0, ones(found), U8):
@@ -50,8 +53,8 @@ def note_all(found, doubtful, first, places, begins, count):
 
 @part
 def window_of(index, table, symbols):
-    """Compute the window that decides about a character; `index` is that of its symbol. Only BEGIN precedes BEGIN in a window, although a
-    kernel has read other texts before.
+    """Compute the window that decides about a character; `index` is that of its symbol. Before BEGIN, a window contains only BEGIN,
+    although the symbols of other texts lie before it.
     """
     bits, mask, begin = table.params[WINDOW_BITS], table.params[WINDOW_MASK], np.uint64(table.symbols[table.params[COLUMNS]])
     window, shift, at, symbol = U0, U0, index + U1, U0
@@ -68,9 +71,10 @@ def look_up_unsure(unsure, found, first, table, symbols):
     """Look up the windows of characters about which products do not decide.
 
     Args:
-        unsure, found: bit masks of 64 characters: these characters; and the begins that products have found, of which the bits of `unsure`
-            are ignored.
+        unsure, found: bit masks of 64 characters: the unsure ones; and the begins that products have found, which are ignored at unsure
+            positions.
         first: the index of the first character's symbol.
+        symbols: ``work.text_symbols``.
 
     Returns:
         The bit masks of the characters where a pre-token begins or may begin, and of those where this is undecided.
