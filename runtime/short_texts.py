@@ -1,4 +1,10 @@
-"""Calls with one short text, without the overhead of a batch: one kernel reads the str, and makes prepared calls of all other kernels."""
+"""Calls with one short text, without the overhead of a batch: one kernel reads the str, and makes prepared calls of all other kernels.
+
+The kernel of `fst.runtime.kernels.short_texts` copies the str to ``text``, and then makes the calls of a `ShortText`::
+
+    is_unchanged → 1: encode
+                 → 0: rewrite → encode_rewritten, or None if the text needs a batch
+"""
 
 from __future__ import annotations
 
@@ -27,9 +33,11 @@ class ShortText(NamedTuple):
         starts: int64[2], 0 and the number of units.
         state: uint64[n], the state of the kernels that encode; it is reset before each text.
         ids, offsets: the output of these kernels.
-        is_unchanged: a prepared call whose result is 1 if the text need not be rewritten; empty: no text is rewritten.
-        encode: a prepared call that encodes the text.
-        rewrite, encode_rewritten: prepared calls that rewrite the text, and that encode the result; empty: such a text needs a batch.
+        is_unchanged: uint64[n], the words of a prepared call whose result is 1 if the text need not be rewritten; empty: no text is
+            rewritten.
+        encode: the words of a prepared call that encodes the text.
+        rewrite, encode_rewritten: the words of prepared calls that rewrite the text, and that encode the result; empty: such a text needs a
+            batch.
     """
 
     text: Units
@@ -57,7 +65,7 @@ class ShortTexts:
 
     def __init__(self, runner: Runner, special_ids: SpecialIds) -> None:
         self._runner, self._special_ids, self._reader = runner, special_ids, encode_string[runner.unit_type]
-        self._calls: list[PreparedCall] = []  # their words are in the arguments of kernels
+        self._calls: list[PreparedCall] = []  # kept, because the arguments of kernels contain only their words
         self._idle: list[Any] = [self._new()]
         self._call = self._reader.call
 
@@ -99,7 +107,12 @@ class ShortSearch:
 
 
 def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortText], None]) -> tuple[ShortText, list[PreparedCall]]:
-    """Make the argument ``short`` of a kernel, which `prepare` compiles, and then the prepared calls in it."""
+    """Make the argument ``short`` of a kernel, and the prepared calls in it, which must be kept as long as the argument.
+
+    Args:
+        runner, special_ids: as in `ShortTexts`.
+        prepare: compiles the kernel for an argument, before the calls are prepared.
+    """
     workspace, buffers = runner.workspaces.take(), Buffers(runner.with_spans)
     text, starts, units = workspace.text, np.zeros(2, np.int64), SHORT * MOST_UNITS[runner.unit]
     buffers.reserve(runner.capacity(units, 1, special_ids), 0)

@@ -1,8 +1,11 @@
 """Calls of kernels that are prepared once, so that another kernel can make them many times without Python.
 
-A call from Python unpacks some 40 arrays each time, and a text needs several calls. A prepared call is one array of words instead: the
-address of an entry, and the arguments as the kernel's machine code takes them, of an array its address and its shape. The entry is a small
-function of machine code, which loads the words and calls the kernel; it takes 10 ms to compile, and is not cached on disk.
+A call from Python unpacks some 40 arrays each time, and a text needs several calls. A prepared call is one array of 64-bit words instead::
+
+    address of an entry | argument 1 | argument 2 | …          an array is its address and the length of each axis, a tuple its elements
+
+The entry is a small function of machine code, which loads the words and calls the kernel; it takes 10 ms to compile, and is not cached on
+disk. `fst.runtime.kernels.objects.run` calls it.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 
 from fst.core.jit import Deferred
 
-FAILED = 2**64 - 1  # the result of a prepared call that raised an exception, which is dropped
+FAILED = 2**64 - 1  # the result of a prepared call of a kernel that raised an exception; the exception itself is lost
 _numbers = count()
 
 
@@ -34,7 +37,8 @@ class PreparedCall:
 
     def __init__(self, kernel: Deferred, *arguments: Any) -> None:
         kernel.prepare(*arguments)
-        self._kept = arguments, partial(kernel.call, *arguments)
+        self._kept = arguments, partial(kernel.call, *arguments)  # so that all addresses remain valid
+        # Without numba's result, `run` is a function of Python, which calls the object at this address.
         entry = _entry_of(kernel).address if kernel.result else id(self._kept[1])
         self.words = np.array([entry, *_words(arguments)], np.uint64)
 
@@ -53,6 +57,7 @@ def _words(argument: Any) -> Iterator[int]:
 
 @cache
 def _entry_of(kernel: Deferred) -> Entry:
+    """The entry of a kernel, which is compiled once per process."""
     return Entry(kernel.result)
 
 
@@ -80,7 +85,7 @@ class Entry:
 
 
 def _generate(module: Any, name: str, result: Any) -> None:
-    """Generate the code of an entry."""
+    """Generate the code of an entry. The first two arguments of a kernel's machine code are outputs: the result, and the exception."""
     from llvmlite import ir
 
     kernel, word = result.fndesc, ir.IntType(64)

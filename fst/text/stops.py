@@ -1,7 +1,13 @@
 """Tables by which kernels find positions in a text, such as characters that may change, 64 positions at a time.
 
-A position is a *stop* if ``firsts[byte] & seconds[next byte]`` is not 0. Both tables have 8 bits for each byte, the *channels*. A channel
-means: one of these bytes is followed by one of those bytes. If more than `CHANNELS` are needed, some are merged, so that other positions
+A position is a *stop* if ``firsts[byte] & seconds[next byte]`` is not 0. Each of the 8 bits is a *channel*, a set of first bytes and a set
+of bytes that may follow them. For example, these two channels make a stop of each "é" (C3 A9), "ê" (C3 AA) and "…" (E2 80 A6)::
+
+    channel   first bytes   next bytes
+    0         C3            A9, AA
+    1         E2            80
+
+The second channel also makes a stop of "—" (E2 80 94). And if more than `CHANNELS` are needed, some are merged, so that other positions
 become stops, too. Kernels therefore examine each stop.
 """
 
@@ -16,21 +22,25 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
 
-CHANNELS, MOST = 8, 16  # number of channels, and maximum number before they are merged in the best order
+CHANNELS, MOST = 8, 16  # number of channels, and maximum number for which the best pairs to merge are searched
 SECONDS, SIZE = 256, 512  # the start of `seconds` in a table, and the size of the table
 ASCII, CONTINUING, LEADING = (1 << 128) - 1, (1 << 64) - 1 << 128, (1 << 64) - 1 << 192  # sets of bytes, as bit masks
-FREQUENCY = 16  # how much more frequent in texts an ASCII character is than a pair of other bytes
+FREQUENCY = 16  # the frequency of an ASCII character in texts, divided by that of a pair of other bytes
 
 Channel = tuple[int, int]  # the bytes of a channel, and the bytes that follow them, as bit masks
 
 
 def stops(characters: NDArray[np.bool_], strings: Iterable[bytes]) -> NDArray[np.uint8]:
-    """The table for the characters in a set, bool[0x110000], and for all strings.
+    """The table that makes a stop of each character of a set, and of each string.
+
+    Args:
+        characters: bool[0x110000], by code point: the set.
+        strings: strings in UTF-8, not empty.
 
     Returns:
         uint8[SIZE], `firsts`, and from `SECONDS` on `seconds`.
     """
-    pairs = np.zeros((256, 256), np.bool_)
+    pairs = np.zeros((256, 256), np.bool_)  # whether a first byte and a next byte make a stop
     pairs[np.flatnonzero(characters[:128])] = True
     for bits, begin, end, lead in ((6, 0x80, 0x800, 0xC0), (12, 0x800, 0x10000, 0xE0), (18, 0x10000, CODE_POINTS, 0xF0)):
         codes = np.flatnonzero(characters[begin:end]) + begin
@@ -59,6 +69,7 @@ def _merged(channels: list[Channel]) -> list[Channel]:
 
 
 def _union(one: Channel, other: Channel) -> Channel:
+    """The smallest channel with all pairs of two channels."""
     return one[0] | other[0], one[1] | other[1]
 
 
@@ -68,12 +79,13 @@ def _cost(one: Channel, other: Channel) -> int:
 
 
 def _weight(firsts: int, seconds: int) -> int:
-    """The weight of all pairs of two sets of bytes. Other pairs than these do not occur in UTF-8."""
+    """The expected share in texts of all pairs of two sets of bytes, in any unit. Only pairs that occur in UTF-8 count."""
     after_ascii, after_lead = seconds & (ASCII | LEADING), seconds & CONTINUING
     return FREQUENCY * (firsts & ASCII).bit_count() * after_ascii.bit_count() + (firsts & LEADING).bit_count() * after_lead.bit_count()
 
 
 def _table(channels: Iterable[Channel]) -> NDArray[np.uint8]:
+    """`firsts` and `seconds` of channels; bit i belongs to channel i."""
     table = np.zeros((2, 256), np.uint8)
     for number, sets in enumerate(channels):
         for row, bytes_ in zip(table, sets, strict=True):

@@ -24,7 +24,7 @@ from fst.text.stops import SIZE as STOPS_SIZE
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba reads this option from the environment
 GENERATED = not DISABLED and has_private_parts()
 
-BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
+BIT, BYTE, UNIT, INT, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words is 12 symbols and the word's value
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # bytes of UTF-8, and units of UTF-16
 HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
@@ -34,7 +34,11 @@ PERMUTES = "avx512vbmi"  # the feature of processors that can permute the bytes 
 def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int) -> Any:
     """Make an intrinsic, whose arguments are `arrays` pairs of an array and an index into this array, or one number if `arrays` is 0.
 
-    `generate` makes the code; its arguments are the code builder, and a pointer to the element of each pair or the number.
+    Args:
+        name: the name of the function in `fst.runtime.kernels.plain_intrinsics`.
+        result: the type of the result.
+        generate: makes the code; its arguments are the code builder, and a pointer to the element of each pair, or the number.
+        arrays: 0 to 3.
     """
     if not GENERATED:
         return plain(name)
@@ -94,8 +98,8 @@ def _word_at(builder: Any, data: Any) -> Any:
 
 def _compared(operator: str, builder: Any, symbols: Any, number: Any) -> Any:
     kind = ir.VectorType(UNIT, 64)
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), builder.trunc(builder.load(number), UNIT), FLAG(0))
-    other = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(FLAG, 64), None))
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), builder.trunc(builder.load(number), UNIT), INT(0))
+    other = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(INT, 64), None))
     read = builder.load(builder.bitcast(symbols, kind.as_pointer()), align=2)
     return builder.bitcast(builder.icmp_unsigned(operator, read, other), WORD)
 
@@ -138,7 +142,7 @@ def _classes_by(read: Callable[..., Any], builder: Any, direct: Any, text: Any, 
     found, unsure = read(builder, direct, builder.bitcast(text, UNITS.as_pointer()))
     builder.store(found, builder.bitcast(symbols, UNITS.as_pointer()), align=2)
     unsure = builder.or_(unsure, builder.icmp_signed("<", found, ir.Constant(UNITS, None)))  # the sign bit is NOT_PLAIN
-    return builder.zext(builder.bitcast(unsure, FLAG), WORD)
+    return builder.zext(builder.bitcast(unsure, INT), WORD)
 
 
 def _permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
@@ -155,7 +159,7 @@ def _permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
 def _looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
     """Look up the classes of 32 units with one load per unit; return also zeros, because every class is correct."""
     units, found = builder.load(text, align=2), ir.Constant(UNITS, ir.Undefined)
-    for place in map(FLAG, range(32)):
+    for place in map(INT, range(32)):
         unit = builder.zext(builder.extract_element(units, place), WORD)
         found = builder.insert_element(found, builder.load(builder.gep(direct, [unit]), align=2), place)
     return found, ir.Constant(ir.VectorType(BIT, 32), None)
@@ -173,6 +177,7 @@ def _symbols_of(builder: Any, text: Any, table: Any, symbols: Any) -> Any:
 
 
 def _decide(places: range, count: int, builder: Any, symbols: Any, products: Any, masks: Any) -> Any:
+    """Generate `decide` for the symbols of a window at `places`, which are below `count`."""
     read = {place: _wide(builder, symbols, place) for place in places}
     begins = unsure = _all(0)
     for group in range(GROUPS):
@@ -196,8 +201,8 @@ def _sets_of(builder: Any, products: Any, at: int, count: int, symbols: Any) -> 
 
 def _splat(builder: Any, data: Any, place: int) -> Any:
     """Load one byte, and repeat it 64 times."""
-    first = builder.insert_element(ir.Constant(WIDE_BYTES, ir.Undefined), builder.load(builder.gep(data, [WORD(place)])), FLAG(0))
-    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(FLAG, 64), None))
+    first = builder.insert_element(ir.Constant(WIDE_BYTES, ir.Undefined), builder.load(builder.gep(data, [WORD(place)])), INT(0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(INT, 64), None))
 
 
 def _wide(builder: Any, data: Any, place: int) -> Any:
@@ -240,7 +245,7 @@ def _shuffled_bytes(builder: Any, tables: Any, begin: int, end: int, indices: An
 
 def _part(builder: Any, first: Any, places: Sequence[int], second: Any = None) -> Any:
     """Select elements of a vector, or of two concatenated vectors, by their positions."""
-    return builder.shuffle_vector(first, first if second is None else second, ir.Constant(ir.VectorType(FLAG, len(places)), [*places]))
+    return builder.shuffle_vector(first, first if second is None else second, ir.Constant(ir.VectorType(INT, len(places)), [*places]))
 
 
 def _continuing(builder: Any, text: Any) -> Any:
@@ -255,7 +260,7 @@ def _stops_in(builder: Any, text: Any, table: Any) -> Any:
 
 
 def _prefetch(builder: Any, place: Any) -> Any:
-    read, keep, data = FLAG(0), FLAG(3), FLAG(1)
+    read, keep, data = INT(0), INT(3), INT(1)
     called(builder, "llvm.prefetch.p0i8", ir.VoidType(), builder.bitcast(place, BYTE.as_pointer()), read, keep, data)
     return ir.Constant(BYTE.as_pointer(), None)
 
@@ -275,7 +280,7 @@ ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word
 hash_of = _intrinsic("hash_of", types.uint64, _hash, arrays=2)
 is_key = _intrinsic("is_key", types.boolean, _is_key, arrays=3)
 
-# Return the number of eight bytes in memory order, (text, at).
+# Return eight bytes as a number, (text, at); the first byte is the lowest.
 word_at = _intrinsic("word_at", types.uint64, _word_at, arrays=1)
 
 # Write the classes of 32 units, (direct, 0, text, at, symbols, filled); return a bit mask: bit i is set if the class of unit i has
@@ -288,17 +293,20 @@ classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_class
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
 
+# Whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions. They are also used in interpreted kernels, so
+# that tests with interpreted kernels run this code.
+AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
+
 # Write the symbols of 64 bytes, (text, at, plain, 0, symbols, out), see `fst.pretokens.arguments.Arguments.plain`; return a bit mask of the
 # bytes that are not plain: they are not ASCII, or a special token may begin with this byte and the next one. These bytes get any symbol.
 # The byte after the last one is not read, so a special token may begin with any last byte.
-# `AT_ONCE`: whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions.
-AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
 symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, arrays=3) if GENERATED and AT_ONCE else plain("symbols_of")
 
 # Decide where pre-tokens begin, (symbols, at, products, 0, masks, 0), for the 64 characters whose symbols are at index at + 3 and after it
-# (`fst.pretokens.boundaries`). Return a bit mask of the characters where a pre-token begins, and write one of the characters that are
-# unsure. `decide` reads all symbols of a window, which must be less than `SYMBOLS_AT_ONCE`; `decide_by_three` only the last three.
-SYMBOLS_AT_ONCE = SYMBOLS if DISABLED or not GENERATED or _has(PERMUTES) else 16
+# (`fst.pretokens.boundaries`). Write a bit mask of the characters that are unsure to masks[0], and return one of the characters where a
+# pre-token begins; its bits of unsure characters have no meaning. `decide` reads all symbols of a window, which must be below
+# `SYMBOLS_AT_ONCE`; `decide_by_three` reads only the last three, which must be below `SYMBOLS`.
+SYMBOLS_AT_ONCE = SYMBOLS if DISABLED or not GENERATED or _has(PERMUTES) else 16  # with AVX2, one shuffle looks up sets of 16 symbols
 _by_five, _by_three = partial(_decide, range(SYMBOLS_IN_PRODUCT), SYMBOLS_AT_ONCE), partial(_decide, range(*THREE), SYMBOLS)
 decide = _intrinsic("decide", types.uint64, _by_five, arrays=3) if GENERATED and AT_ONCE else plain("decide")
 decide_by_three = _intrinsic("decide_by_three", types.uint64, _by_three, arrays=3) if GENERATED and AT_ONCE else plain("decide_by_three")

@@ -13,10 +13,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from fst.core.objects import OBJECT
-from fst.runtime.kernels.intrinsics import BYTE, FLAG, GENERATED, WORD, called, plain
+from fst.runtime.kernels.intrinsics import BYTE, GENERATED, INT, WORD, called, plain
 
 ADDRESS = BYTE.as_pointer()
-STATUS = ir.IntType(32)
 ENTRY = ir.FunctionType(WORD, [WORD.as_pointer()]).as_pointer()  # of a prepared call
 KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # size of a character in bytes → type of a str's characters
 
@@ -92,7 +91,7 @@ def _view(builder: Any, size: int, data: Any, length: Any) -> Any:
 def _characters(context: Any, builder: Any, text: Any) -> Any:
     # numba is compiled with the headers of the running Python, so it reads the fields of a str correctly.
     _, data, length, kind, _, _ = context.get_python_api(builder).string_as_string_size_and_kind(text)
-    lengths = {size: builder.select(builder.icmp_unsigned("==", kind, FLAG(size)), length, WORD(0)) for size in KINDS}
+    lengths = {size: builder.select(builder.icmp_unsigned("==", kind, INT(size)), length, WORD(0)) for size in KINDS}
     return context.make_tuple(builder, _characters_kind(), [_view(builder, size, data, lengths[size]) for size in KINDS])
 
 
@@ -132,7 +131,7 @@ def _put_tuple(context: Any, builder: Any, items: Any, place: Any, kind: Any, *n
             builder.store(called(builder, "PyLong_FromLongLong", ADDRESS, number), builder.gep(elements, [WORD(index)]))
         called(builder, "PyObject_GC_UnTrack", ir.VoidType(), made)
     with builder.if_then(_exists(builder, items)):
-        called(builder, "PyList_SetItem", STATUS, items, place, made)
+        called(builder, "PyList_SetItem", INT, items, place, made)
     return context.get_dummy_value()
 
 

@@ -82,7 +82,7 @@ def is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: An
 
 @part
 def word_at(text: Any, at: Any) -> Any:
-    """Return the number of eight bytes in memory order. Bytes past the end of the array count as 0."""
+    """Return eight bytes as a number; the first byte is the lowest. Bytes past the end of the array count as 0."""
     return key_part(text, at, ALL_BITS, U0, U0)
 
 
@@ -137,7 +137,9 @@ def symbols_of(text: Any, at: Any, plain: Any, _: Any, symbols: Any, out: Any) -
 
 @part
 def decide(symbols: Any, at: Any, products: Any, _: Any, masks: Any, place: Any) -> Any:
-    """Decide for 64 characters whether a pre-token begins there."""
+    """Return a bit mask of 64 characters: bit i is set if a pre-token begins at character i. Write one of the unsure characters to
+    ``masks[place]``.
+    """
     return decide_by(symbols, at, products, masks, place, 0)
 
 
@@ -246,7 +248,7 @@ def bytes_of(rows: Any, row: Any) -> Any:
 
 
 def run(words: Any) -> Any:
-    """Make a prepared call: the first word is the address of a function without arguments."""
+    """Make a prepared call: the first word is the address of a function without arguments. An exception is raised."""
     result = cast(int(words[0]), py_object).value()
     return np.uint64(result) if isinstance(result, int | np.integer | np.bool_) else U0
 
@@ -259,12 +261,12 @@ def exchange(words: Any, word: Any) -> Any:
 
 
 def release() -> Any:
-    """Release no lock, because Python needs it."""
+    """Do nothing, since functions of Python need the interpreter's lock."""
     return U0
 
 
 def acquire(_thread: Any) -> None:
-    """Take no lock."""
+    """Do nothing, since `release` has not released the lock."""
 
 
 def characters_of(text: str) -> Any:

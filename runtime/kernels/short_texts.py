@@ -1,6 +1,7 @@
 """Kernels that read one short str, run prepared calls on it, and return their result, with a single call from Python.
 
-The kernels copy the text before they release the interpreter's lock.
+The kernels copy the text before they release the interpreter's lock. They require a buffer for `fst.tables.kernel_call.SHORT` characters,
+and arguments that no other thread uses; `fst.runtime.short_texts` ensures this.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from fst.runtime.kernels.objects import acquire, characters_of, exchange, new_li
 from fst.tables.kernel_call import COUNT, SHORT
 
 FAILED = np.uint64(prepared.FAILED)
-HELD = np.uint64(512)  # number of units of a text that is encoded without releasing the lock, because waiting for it takes longer
+HELD = np.uint64(512)  # maximum number of units of a text that is encoded without releasing the lock, which would take longer
 
 
 @inlined
 def run_calls(short):
-    """Run the kernels on the text; return whether they read it."""
+    """Run the kernels on the text; return False if it needs a batch."""
     if not len(short.is_unchanged) or run(short.is_unchanged) == U1:
         return run(short.encode) != FAILED
     return len(short.rewrite) > 0 and run(short.rewrite) != FAILED and run(short.encode_rewritten) != FAILED
@@ -35,7 +36,9 @@ def is_short(views):
 
 @inlined
 def encoded(end, is_wrong, short):
-    """Encode the text, which has `end` units; return the number of ids, or -1 if the text needs a batch."""
+    """Encode the text, which has `end` units; return the number of ids, or -1 if the text needs a batch. `is_wrong`: it has a lone
+    surrogate.
+    """
     if is_wrong:
         return -1
     short.starts[1] = end

@@ -1,6 +1,7 @@
 """Find stops, the positions in a text that other kernels examine, by the tables of `fst.text.stops`.
 
-Kernels read up to 64 bytes past the end of a text.
+Kernels read up to 64 bytes past the end of a text (`fst.runtime.rows.texts.PAST_END`). `table` is the index in `stops` where a table
+begins. Without AVX2, one position is examined at a time.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ SECONDS = np.uint64(of.SECONDS)
 
 @inlined
 def is_stop(text, at, stop, stops, table):
-    """Whether a position is a stop according to the table that begins at an index of `stops`. At the last byte, any next byte counts."""
+    """Whether a position is a stop. The last byte of a text is a stop if any next byte would make it one."""
     byte = stops[table + np.uint64(text[at])]
     return byte > 0 and (at + U1 >= stop or byte & stops[table + SECONDS + np.uint64(text[at + U1])] > 0)
 
 
 @inlined
 def stops_from(text, at, stop, stops, table):
-    """Return the stops among the next 64 bytes, but before `stop`, as a bit mask."""
+    """Return a bit mask of the 64 bytes from `at` on: bit i is set if byte i lies before `stop` and is a stop."""
     found, left = stops_in(text, at, stops, table), stop - at
     return found & (U1 << left) - U1 if left < U64 else found
 
