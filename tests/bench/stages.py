@@ -4,7 +4,7 @@
 
 FOLDER is as in ``peers.py``. ``levels.py`` defines the levels; each level runs in a process of its
 own, which compiles the kernels for this level. A driver runs the same rounds as a machine's kernel, but ends each round after a stage. The
-time of a stage is the difference between two such runs: the best of several turns, in nanoseconds of processor time per byte.
+time of a stage is the difference between two such runs, each the best of several turns, in nanoseconds of processor time per byte.
 """
 
 from __future__ import annotations
@@ -43,22 +43,28 @@ ROUNDS, SIZE, READABLE = 9, 2_000_000, 64  # turns; bytes of a text; bytes after
 
 
 class Machine(NamedTuple):
-    """A driver, the names of its stages, and the character that normalizers add before a text."""
+    """A machine whose stages are measured.
+
+    Attributes:
+        driver: the name of the driver, a kernel of this file.
+        stages: the names of the driver's stages, in order.
+        prefix: the character that normalizers add before a text.
+    """
 
     driver: str
     stages: Sequence[str]
     prefix: str = ""
 
 
-PIECES, SHORT, WORDS, PENDING = range(4)
-BPE = Machine("bpe_rounds", ("pieces", "short words", "look-ups", "transduce", "emit"))
-UNIGRAM = Machine("unigram_rounds", ("pieces", "short words", "look-ups", "nodes", "emit"), " ")
-READ, ENDS, WORD_SLOTS, LOOK_UPS, TRANSDUCE = range(5)
+SHORT, WORDS, PENDING = range(1, 4)  # stages of BPE and Unigram; stage 0 finds pre-tokens
+BPE = Machine("bpe_rounds", ("pre-tokens", "short words", "look-ups", "transduce", "emit"))
+UNIGRAM = Machine("unigram_rounds", ("pre-tokens", "short words", "look-ups", "nodes", "emit"), " ")
+ENDS, WORD_SLOTS, LOOK_UPS, TRANSDUCE = range(1, 5)  # stages of WordPiece; stage 0 reads symbols
 WORDPIECE = Machine("wordpiece_rounds", ("read", "ends of words", "slots", "look-ups", "transduce", "emit"))
 
 
 class Row(NamedTuple):
-    """A vocabulary, its machine, and a text."""
+    """A vocabulary, its machine, and a text; `source` and `corpus` are files below FOLDER and its folder ``corpora``."""
 
     name: str
     machine: Machine
@@ -196,12 +202,12 @@ def texts(path: Path, prefix: str, encoding: str) -> tuple[Any, Any]:
     return np.concatenate([*rows, np.zeros(READABLE, unit)]), np.cumsum([0, *map(len, rows)])
 
 
-def best(run: Callable[[int], float], stages: int, size: int) -> list[float]:
-    """The best time up to the end of each stage. The stages run in turns."""
+def best(timed: Callable[[int], float], stages: int, size: int) -> list[float]:
+    """The best time up to the end of each stage, divided by the size of the text. The stages run in turns; `timed` runs up to a stage."""
     found = [float("inf")] * stages
     for _ in range(ROUNDS):
         for stage in range(stages):
-            found[stage] = min(found[stage], run(stage) / size)
+            found[stage] = min(found[stage], timed(stage) / size)
     return found
 
 
@@ -211,8 +217,8 @@ def run(driver: Deferred, table: Any, text: Any, starts: Any, last: int) -> floa
     output = IdsOutput(nothing, nothing, np.empty(len(text) + SLACK, np.int32), np.empty(rows, np.int64))
     table_arguments, work = table.arguments(), table.work()
     driver.call(text[: starts[1]], starts[:2], U0, table_arguments, output, work, np.uint64(last))  # compiles the driver
-    for state in (work.state,) if hasattr(work, "state") else (work.shared.state,):
-        state.fill(0)
+    state = work.state if hasattr(work, "state") else work.shared.state
+    state.fill(0)
     begun = time.process_time_ns()
     driver.call(text, starts, U0, table_arguments, output, work, np.uint64(last))
     return float(time.process_time_ns() - begun)

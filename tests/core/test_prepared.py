@@ -37,7 +37,7 @@ def is_rising(numbers: Any) -> Any:
 
 @kernel
 def shape_of(numbers: Any) -> Any:
-    """The shape of an array, which is no number."""
+    """Return the shape of an array, which is not a number."""
     return numbers.shape
 
 
@@ -76,7 +76,7 @@ def test_arguments_of_a_prepared_call() -> None:
 
 
 def test_results_of_a_prepared_call() -> None:
-    """A prepared call returns 0 or 1 for a bool, and 0 for a result that is no number."""
+    """A prepared call returns 0 or 1 for a bool, and 0 for a result that is not a number."""
     assert [prepared("is_rising", np.array(pair))() for pair in ([1, 2], [2, 1])] == [1, 0]
     assert prepared("shape_of", np.ones(3))() == 0
 

@@ -208,7 +208,7 @@ def test_products_decide_as_windows(name: str) -> None:
 
 
 @each_pattern
-def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
+def test_no_window_finds_a_pretoken_where_a_text_begins(name: str) -> None:
     """A window whose second or third symbol from the end is BEGIN never finds a boundary, because the boundary at the start of a text
     needs no window.
     """
@@ -243,7 +243,7 @@ def gaps_in_short_texts(pattern: str) -> bool:
 
 
 @pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS])
-def test_gaps_are_foreseen(pattern: str) -> None:
+def test_gaps_are_predicted(pattern: str) -> None:
     """The compiler predicts that searches may fail if and only if some text has a gap between matches."""
     assert leaves_gaps(pattern) == gaps_in_short_texts(pattern) == (pattern in GAPS)
 
@@ -256,7 +256,7 @@ def test_well_known_patterns_leave_no_gaps(name: str) -> None:
 
 @examples(300)
 @given(pattern=patterns(), cut=some.booleans())
-def test_gaps_of_any_pattern_are_foreseen(pattern: str, cut: bool) -> None:
+def test_gaps_of_any_pattern_are_predicted(pattern: str, cut: bool) -> None:
     """With any pattern, the compiler predicts correctly whether a text can have a gap between matches."""
     pattern = pattern.removesuffix(ANY) if cut else pattern
     assert leaves_gaps(pattern) == gaps_in_short_texts(pattern)

@@ -25,7 +25,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("has_products", [True, False])
 @pytest.mark.parametrize("name", PATTERNS)
-def test_pieces_are_those_of_the_splitter(name: str, has_products: bool) -> None:
+def test_pretokens_are_those_of_the_splitter(name: str, has_products: bool) -> None:
     """Batches of short and long texts are cut where the splitter cuts each text, whether 64 decisions are made at a time or one by one."""
     table, draw = small(PATTERNS[name], []).table, random.Random(name)
     if not has_products:

@@ -20,7 +20,7 @@ def table_of(words: dict[bytes, int]) -> Array:
 
 
 def test_lowest_id() -> None:
-    """Each slot contains the word with the lowest id of the short words with this slot."""
+    """Each slot contains the short word with the lowest id of all short words with this slot."""
     words = {word: 7 * number % 3001 for number, word in enumerate(dict.fromkeys(WORDS))}
     found = short_words(table_of(words)).reshape(-1, 2)
     expected = np.zeros_like(found)
@@ -32,7 +32,7 @@ def test_lowest_id() -> None:
     assert np.array_equal(found, expected)
 
 
-def test_bytes_after_a_word_are_no_part_of_its_key() -> None:
+def test_bytes_after_a_word_are_not_in_its_key() -> None:
     """A key has only the bytes of its word, whatever else a slot of a damaged table contains, so that no other item has this key."""
     table = table_of({b"ab": 1, b"abcdefg": 2})
     damaged = table.copy()

@@ -1,4 +1,4 @@
-"""Tables of stops: the positions that kernels examine contain all characters of a set, and all strings."""
+"""Tables of stops: every position where a character of the set or a string begins is a stop, and few others are."""
 
 from __future__ import annotations
 

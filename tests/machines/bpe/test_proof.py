@@ -141,7 +141,7 @@ HARM: dict[str, tuple[Harm, str]] = {
     "more decisions than may be": (resized("decisions", lambda array: np.zeros(1 << 21, array.dtype)), "there are 2097152 decisions"),
     "an unknown decision": (put("decisions", 0, 2), "the decision for window 0 is 2; it is 0, 1 or 3"),
     "a decision past all": (put("decisions", 1, 4), "the decision for window 1 is 4"),
-    "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
+    "a pre-token that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
     "half of the products": (resized("products", lambda array: array[:500]), "products has 500 elements, not 966 or 0"),
     "no begins": (put("products", slice(BEGIN_MASKS, UNSURE_MASKS), 0), "no product contains every window of END"),
     "no begin of a text": (put("products", slice(0, BEGIN_MASKS), lambda sets: sets & 0b11111101), "every window of a first character"),

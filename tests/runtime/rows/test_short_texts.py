@@ -1,4 +1,4 @@
-"""Short texts, for which one kernel makes all calls: they have the results of a batch, whoever else encodes meanwhile."""
+"""Short texts, for which one kernel makes all calls, have the results of a batch, also in several threads and in nested searches."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Collected:
         self._search()
 
 
-def test_a_search_inside_a_search() -> None:
+def test_nested_searches() -> None:
     """A search that the garbage collector starts while matches are made does not change these matches."""
     searcher, inner, threshold = fst.Searcher(keywords(["ab", "b"])), [], gc.get_threshold()
     expected = searcher.find_batch(["ab b" * 500])[0]
