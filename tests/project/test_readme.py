@@ -107,6 +107,7 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     (folder / "spiece.model").write_bytes(model_of([UNK, *CHARS], "unigram"))
     (folder / "names.txt").write_text("hello\n", encoding="utf-8")
     (folder / "words.tsv").write_text("hello\thello<ij>\n", encoding="utf-8")
+    (folder / "plural.rules").write_text("z -> c / _ e\n", encoding="utf-8")
     (folder / "dict.txt").write_text("hello 1 x\n", encoding="utf-8")
     pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
     (folder / "books").mkdir()
