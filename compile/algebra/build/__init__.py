@@ -1,0 +1,1 @@
+"""Machines from arcs, strings, edits and regular expressions."""
