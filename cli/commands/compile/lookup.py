@@ -17,10 +17,10 @@ from fst.cli.parameters import FileName
 @output_option
 @click.option("--inverse", is_flag=True, default=None, help="Store both directions, for `fst lookup --inverse`.")
 def command(source: str, output: str, **options: Any) -> None:
-    """Compile a transducer, such as a morphology, into a table for `fst lookup`.
+    """Compile a transducer into a table for `fst lookup`.
 
-    FILE is AT&T text, as foma, HFST, OpenFst and lt-print write it (.att, .txt), an OpenFst file (.fst), or a list of words and analyses,
-    separated by a tab (.tsv). Text may be packed with gzip.
+    FILE is a transducer, such as a morphology: AT&T text, as foma, HFST, OpenFst and lt-print write it (.att, .txt), an OpenFst file
+    (.fst), or a list of words and analyses, separated by a tab (.tsv). Text may be packed with gzip.
 
     \b
     Examples:

@@ -57,7 +57,7 @@ class Lookup(PublicClass):
             UnsupportedError: the table contains only one direction.
         """
         if self._table.metadata.settings.generator is None:
-            raise UnsupportedError("the table contains only analysis; expected both directions; compile it with inverse=True")
+            raise UnsupportedError("the table contains only analysis; expected both directions; compile it with inverse=True or --inverse")
         other = type(self)(self._table)
         other._encoder = LookupEncoder(self._table, inverse=not self._encoder.inverse, like=self._encoder)
         return other
