@@ -57,6 +57,8 @@ def of_text(text: str, definitions: Mapping[str, str]) -> Rule:
     phi, arrow, rest = _partition(text, ARROW)
     if not arrow:
         raise VocabularyError(f"the rule {quoted(text)} has no '->'; expected 'phi -> psi / left _ right'")
+    if _partition(rest, ARROW)[1]:
+        raise VocabularyError(f"the rule {quoted(text)} has two '->'; expected one; write '\\->' for the characters")
     psi, slash, contexts = _partition(rest, SLASH)
     left, gap, right = _partition(contexts, GAP)
     if slash and not gap:

@@ -30,11 +30,13 @@ CASES: tuple[tuple[Any, Mapping[str, Any], str, str], ...] = (
     ("VV -> x", {"definitions": {"A": "a | á", "V": "A|e"}}, "aá e", "x e"),
     ("[V]Vx -> y", {"definitions": {"V": "a", "Vx": "b"}}, "Vb", "y"),
     ({"a.b": "(", "->": "_"}, {}, "a.b axb ->", "( axb _"),
+    (r"a -> \-> / _ \->", {}, "a->a", "->->a"),
     ({"a": "b"}, {"left": "C", "right": "[cd]", "definitions": {"C": "c"}}, "cac aad", "cbc aad"),
     (["a -> b", "b -> a"], {}, "abab", "baba"),
 )
 REFUSED: tuple[Any, ...] = (
     ("a b", {}, "no '->'"),
+    ("a -> -> b", {}, "two '->'"),
     ("a -> b / c", {}, "no '_'"),
     ("a -> b / c _ d _ e", {}, "two '_'"),
     ([], {}, "there are no rules"),
