@@ -4,6 +4,7 @@ The steps of a compilation: source → alphabet and trie → failure links and p
 """
 
 from fst.compile.api import bpe, tokenizer, unigram, wordpiece
+from fst.compile.machines.best_path.compiler import best_path
 from fst.compile.machines.keywords.compiler import keywords
 from fst.compile.machines.lookup.compiler import lookup
 from fst.compile.machines.rules.compiler import cascade, rewrite
@@ -11,7 +12,7 @@ from fst.compile.machines.rules.file import rules
 from fst.compile.machines.segmentation import lattice
 from fst.compile.machines.segmentation.maxmatch import maxmatch
 
-__all__ = ["bpe", "cascade", "keywords", "lattice", "lookup", "maxmatch", "rewrite", "rules", "tokenizer", "unigram", "wordpiece"]
+__all__ = ["best_path", "bpe", "cascade", "keywords", "lattice", "lookup", "maxmatch", "rewrite", "rules", "tokenizer", "unigram", "wordpiece"]
 
 
 def __dir__() -> list[str]:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.machines.lookup.analyser import Lookup
     from fst.runtime.machines.lookup.analyses import Analyses
-    from fst.runtime.machines.rules.rewriter import Rewriter, Rewritten
-    from fst.runtime.machines.rules.stream import RewriteStream
     from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
+    from fst.runtime.rewriting.rewriter import Rewriter, Rewritten
+    from fst.runtime.rewriting.stream import RewriteStream
     from fst.runtime.rows.batch import Batch
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer
@@ -89,9 +89,9 @@ _OBJECTS = {
     "Matches": "fst.runtime.machines.keywords.searcher.Matches",
     "MecabSegmenter": "fst.runtime.machines.segmentation.lattice.MecabSegmenter",
     "Part": "fst.runtime.stream.Part",
-    "RewriteStream": "fst.runtime.machines.rules.stream.RewriteStream",
-    "Rewriter": "fst.runtime.machines.rules.rewriter.Rewriter",
-    "Rewritten": "fst.runtime.machines.rules.rewriter.Rewritten",
+    "RewriteStream": "fst.runtime.rewriting.stream.RewriteStream",
+    "Rewriter": "fst.runtime.rewriting.rewriter.Rewriter",
+    "Rewritten": "fst.runtime.rewriting.rewriter.Rewritten",
     "Sampling": "fst.machines.unigram.sampling.Sampling",
     "Searcher": "fst.runtime.machines.keywords.searcher.Searcher",
     "SegmentStream": "fst.runtime.machines.segmentation.segmenter.SegmentStream",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from fst.cli.files.progress import progress, report
 from fst.cli.files.streams import standard_output
 from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
+from fst.errors import TextError
 from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def command(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Apply rewrite rules to documents. TABLE is from `fst compile rules`. FILE and output folders work as in `fst encode`.
+    """Rewrite documents. TABLE is from `fst compile rules` or `fst compile best-path`. FILE and output folders work as in `fst encode`.
 
     \b
     --format, or the ending of the output, chooses the format:
@@ -72,11 +73,17 @@ def command(
     tables = load_for("Rewriter", table)
     total = size(inputs_of(outputs))
     how.check(inputs_of(outputs))
-    rewriter, policy = ready(tables, lambda rewriter: rewriter.apply(b"a")), Policy(errors)
+    rewriter, policy = ready(tables, _use), Policy(errors)
     with progress("rewriting", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
         for each in outputs:
             _rewrite(each, how, policy, rewriter, threads, advance)
     report(policy.notes())
+
+
+def _use(rewriter: Rewriter) -> None:
+    """Use a rewriter once; a transducer may have no path for the text."""
+    with suppress(TextError):
+        rewriter.apply(b"a")
 
 
 def _rewrite(

@@ -48,7 +48,7 @@ def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
         try:
             found = located(encoder, texts)
-        except fst.UnsupportedError:  # raised for offsets, for example, if tokens of different lengths have the same id
+        except (fst.UnsupportedError, fst.TextError):  # for offsets, if tokens of different lengths have one id; for texts without a path
             continue
         if table.kind not in REDUNDANT:
             assert [row.ids for row in found] == [walked(damaged, text) for text in texts]

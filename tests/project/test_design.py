@@ -88,8 +88,9 @@ BELOW = {
     "runtime.pretokens": ("runtime.tokenizer",),
     "runtime.machines.wordpiece": ("runtime.tokenizer", "machines.wordpiece"),
     "runtime.machines.keywords": ("runtime.text", "runtime.public_class", "machines.keywords"),
-    "runtime.machines.rules": ("runtime.text", "runtime.public_class", "machines.rules"),
-    "runtime.machines.best_path": ("runtime.text", "runtime.public_class", "machines.best_path"),
+    "runtime.rewriting": ("runtime.text", "runtime.public_class"),
+    "runtime.machines.rules": ("runtime.rewriting", "machines.rules"),
+    "runtime.machines.best_path": ("runtime.rewriting", "machines.best_path"),
     "runtime.machines.segmentation": ("runtime.text", "runtime.public_class", "machines.segmentation"),
     "runtime.machines.lookup": ("runtime.text", "runtime.public_class", "machines.lookup"),
     "runtime.machines.bpe": ("runtime.pretokens", "machines.bpe"),
@@ -104,6 +105,7 @@ BELOW = {
         "runtime.compat",
         "runtime.counting",
         "runtime.machines.keywords",
+        "runtime.rewriting",
         "runtime.machines.rules",
         "runtime.machines.best_path",
         "runtime.machines.segmentation",
@@ -113,6 +115,8 @@ BELOW = {
 # A dotted name in a string counts as an import. A machine's table may name the machine's runtime, and the registry all tables.
 NAMES = {unit: {f"runtime.{unit}"} for unit in BELOW if unit.startswith("machines.")}
 NAMES["registry"] = {*NAMES}
+NAMES["machines.rules"] |= {"runtime.rewriting"}
+NAMES["machines.best_path"] |= {"runtime.rewriting"}
 LARGE = {"runtime"}
 EXEMPT = ("fst/bridge/", "__init__.py", "__main__.py")  # these modules may import every unit
 ONLY_IN = {

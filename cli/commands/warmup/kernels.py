@@ -232,6 +232,14 @@ def _compile_rules(_: Path) -> None:
     rewriter.align_batch([b"a"])
 
 
+def _compile_best_path(_: Path) -> None:
+    import fst
+    from fst.compile import best_path
+    from fst.compile.algebra.machine import Fst
+
+    fst.Rewriter(best_path(Fst.from_strings(["a"]))).apply("a")
+
+
 def _compile_counting(_: Path) -> None:
     from fst import train
 
@@ -294,6 +302,7 @@ PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
     "lookup": _compile_lookup,
     "search of spelled texts": _compile_spelling,
     "rules": _compile_rules,
+    "best-path": _compile_best_path,
     "training": _compile_training,
     "counting of words": _compile_counting,
     "wordpiece with composed letters": _compile_composed,

@@ -142,7 +142,8 @@ class RulesTable(AnyTable):
     kind: ClassVar[str] = "rules"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "fst.runtime.machines.rules.kernels.passes"
-    public_class: ClassVar[str] = "fst.runtime.machines.rules.rewriter.Rewriter"
+    public_class: ClassVar[str] = "fst.runtime.rewriting.rewriter.Rewriter"
+    rewriting: ClassVar[str] = "fst.runtime.machines.rules.running.Stages"
     has_tokens: ClassVar[bool] = False
     has_bounded_ids: ClassVar[bool] = False
 

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from codecs import getincrementaldecoder
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.errors import TextError
+from fst.errors import TextError, UnsupportedError
 from fst.machines.best_path.arguments import AT, DONE, FILLED, FULL, MAX_GROWTH, NEEDS_OUTPUT, NO_PATH, PLACE, REPORT, ROW, STATE
-from fst.machines.best_path.table import BestPathTable
+from fst.machines.best_path.table import COPY, BestPathTable
 from fst.runtime.front_end import grown
-from fst.runtime.rows.texts import Bytes, Ints
-from fst.runtime.workspace import Ids
-
-MARGIN = 64  # number of bytes of an output beyond those of the text
-MOST_BYTES = 1 << 32  # maximum number of bytes that one call writes
+from fst.runtime.rewriting.rows import MARGIN, MOST_BYTES, NO_SPANS, Rows
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
-NO_SPANS = np.empty(0, np.int32)
+
+MUCH = 1 << 16  # number of bytes of unread text from which on it must grow before it is read again
 
 rewrite = Deferred("fst.runtime.machines.best_path.kernels.rewriting", "rewrite")
-
-
-class Rows(NamedTuple):
-    """Rows of text.
-
-    Attributes:
-        text: uint8[n], the rows in UTF-8, concatenated.
-        starts: int64[rows + 1], the start of each row, and the end of the last row.
-        spans: int32[2 * n + 2], for each byte the span of the characters that became it, in their row; the last two elements are not used.
-            Empty if no spans are requested.
-    """
-
-    text: Bytes
-    starts: Ints
-    spans: Ids = NO_SPANS
 
 
 class Buffers:
@@ -90,6 +72,16 @@ class BestPaths:
         """Return the arrays of a thread."""
         return Buffers(self._table)
 
+    def parts(self) -> PathParts:
+        """Begin a text that is rewritten in parts.
+
+        Raises:
+            UnsupportedError: texts without a path are copied, so that nothing of a text is certain before its end.
+        """
+        if self._table.metadata.settings.unknown == COPY:
+            raise UnsupportedError("a stream cannot copy texts without a path; compile the table with unknown='error'")
+        return PathParts(self)
+
     def start(self) -> NDArray[np.uint64]:
         """Return the place before the first row, see `fst.runtime.machines.best_path.kernels.rewriting.rewrite`."""
         place = np.zeros(len(PLACE), np.uint64)
@@ -107,7 +99,7 @@ class BestPaths:
         place[AT] = rows.starts[0]
         new = self.run_part(rows, NO_MORE, place, buffers)
         if not self._table.writes_characters:
-            _check(new)
+            _check(new, rows.first)
         return new
 
     def run_part(self, rows: Rows, more: np.uint64, place: NDArray[np.uint64], buffers: Buffers) -> Rows:
@@ -126,11 +118,44 @@ class BestPaths:
                 buffers.reserve(place.item(REPORT), filled, with_spans=has_spans)
             elif result != FULL or not buffers.enlarge():
                 row = place.item(ROW)
-                raise _fault(result, row, place.item(REPORT) - rows.starts.item(row))
+                raise _fault(result, rows.first + row, place.item(REPORT) - rows.starts.item(row))
 
 
-def _check(rows: Rows) -> None:
-    """Refuse rows that are not UTF-8.
+class PathParts:
+    """A text that is rewritten in parts; the text after the last certain item is stored."""
+
+    def __init__(self, paths: BestPaths) -> None:
+        self._paths, self._place, self._buffers = paths, paths.start(), paths.buffers()
+        self._unread = b""  # text after the place
+        self._least = 0  # the number of bytes of unread text from which on it is read again
+        self._decoder = getincrementaldecoder("utf-8")()
+
+    def write(self, text: str) -> str:
+        """Append text; return the new text that has become certain."""
+        return self._run(text, MORE)
+
+    def close(self) -> str:
+        """Return the rest of the new text."""
+        return self._run("", NO_MORE)
+
+    def _run(self, text: str, more: np.uint64) -> str:
+        """Rewrite the text that was not read, and more text."""
+        self._unread += text.encode()
+        if more and len(self._unread) < self._least:
+            return ""
+        data = np.frombuffer(self._unread, np.uint8)
+        self._place[[ROW, AT, FILLED]] = 0
+        new = self._paths.run_part(Rows(data, np.array([0, len(data)])), more, self._place, self._buffers)
+        self._unread = self._unread[self._place.item(AT) :]
+        self._least = len(self._unread) * 5 // 4 if len(self._unread) > MUCH else 0
+        try:
+            return self._decoder.decode(new.text.tobytes(), final=not more)
+        except UnicodeDecodeError:
+            raise TextError("the text becomes bytes that are not UTF-8; expected arcs that write complete characters") from None
+
+
+def _check(rows: Rows, first: int) -> None:
+    """Refuse rows that are not UTF-8; `first` is the number of the first row.
 
     Raises:
         TextError: a row is not UTF-8.
@@ -142,7 +167,7 @@ def _check(rows: Rows) -> None:
     except UnicodeDecodeError as error:
         place = error.start
     if place >= 0:
-        row = int(np.searchsorted(rows.starts, place, side="right")) - 1
+        row = first + int(np.searchsorted(rows.starts, place, side="right")) - 1
         raise TextError(f"row {row} becomes bytes that are not UTF-8; expected arcs that write complete characters", row)
 
 

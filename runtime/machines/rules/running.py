@@ -11,31 +11,14 @@ from numpy.typing import NDArray
 from fst.core.jit import Deferred
 from fst.errors import TextError
 from fst.machines.rules.table import RIGHT_TO_LEFT, RulesTable, Stage
-from fst.runtime.rows.texts import Bytes, Ints
-from fst.runtime.workspace import Ids
+from fst.runtime.rewriting.rows import MARGIN, MOST_BYTES, NO_SPANS, Rows
+from fst.runtime.rows.texts import UTF_16, units
 
 LAST, MORE = np.uint64(1), np.uint64(0)
+CODES = f"utf-32-{UTF_16[-2:]}"
 START = np.uint64(0)  # the row of the first set or state
-MARGIN = 64  # number of bytes of an output beyond one and a half times the text
-NO_SPANS = np.empty(0, np.int32)
-MOST_BYTES = 1 << 32  # maximum number of bytes that one call writes
 
 to_left, to_right, mirror = (Deferred("fst.runtime.machines.rules.kernels.passes", name) for name in ("to_left", "to_right", "mirror"))
-
-
-class Rows(NamedTuple):
-    """Rows of text.
-
-    Attributes:
-        text: uint8[n], the rows in UTF-8, concatenated.
-        starts: int64[rows + 1], the start of each row, and the end of the last row.
-        spans: int32[2 * n + 2], for each byte the span of the characters that became it, in their row; the last two elements are not used.
-            Empty if no spans are requested.
-    """
-
-    text: Bytes
-    starts: Ints
-    spans: Ids = NO_SPANS
 
 
 class Place(NamedTuple):
@@ -76,7 +59,15 @@ class Stages:
     def __init__(self, table: RulesTable) -> None:
         directions = [stage["direction"] == RIGHT_TO_LEFT for stage in table.stages]
         self._stages = [*zip(table.arguments(), directions, strict=True)]
-        self._whole = self.start()._replace(is_last=True)
+        self._whole, self._cuts = self.start()._replace(is_last=True), table.cuts
+
+    def buffers(self) -> Buffers:
+        """Return the arrays of a thread."""
+        return Buffers()
+
+    def parts(self) -> RuleParts:
+        """Begin a text that is rewritten in parts."""
+        return RuleParts(self, self._cuts)
 
     def start(self) -> Place:
         """Return the place before the first part of a text, which is not the last part."""
@@ -106,6 +97,42 @@ class Stages:
             sets.append(left if is_mirrored else START)
             states.append(START if is_mirrored else right)
         return part, Place(False, False, sets, states)
+
+
+class RuleParts:
+    """A text that is rewritten in parts, each of which ends after a cut; the text after the last cut is stored.
+
+    Args:
+        stages: the stages.
+        cuts: bool[n], see `fst.machines.rules.table.RulesTable.cuts`.
+    """
+
+    def __init__(self, stages: Stages, cuts: NDArray[np.bool_]) -> None:
+        self._stages, self._cuts = stages, cuts
+        self._place, self._buffers = stages.start(), stages.buffers()
+        self._unread: list[str] = []  # text after the last cut
+
+    def write(self, text: str) -> str:
+        """Append text; return the new text up to the last cut."""
+        cuts = np.flatnonzero(self._cuts[np.frombuffer(text.encode(CODES), np.uint32)])
+        end = int(cuts[-1]) + 1 if len(cuts) else 0
+        new = ""
+        if end:
+            new = self._run("".join([*self._unread, text[:end]]), is_last=False)
+            self._unread = []
+        self._unread += [text[end:]] if end < len(text) else []
+        return new
+
+    def close(self) -> str:
+        """Return the rest of the new text."""
+        return self._run("".join(self._unread), is_last=True)
+
+    def _run(self, text: str, is_last: bool) -> str:
+        """Rewrite a part of the text."""
+        data = units(text, np.dtype(np.uint8))
+        rows, place = Rows(data, np.array([0, len(data)])), self._place._replace(is_last=is_last)
+        part, self._place = self._stages.run_part(rows, place, self._buffers)
+        return str(part.text.data, "utf-8")
 
 
 def _rewritten(

@@ -18,7 +18,8 @@ from fst.compile.machines.best_path.compiler import best_path
 from fst.errors import TextError, VocabularyError
 from fst.machines.best_path import arguments
 from fst.machines.best_path.table import BestPathTable
-from fst.runtime.machines.best_path.running import MORE, NO_MORE, BestPaths, Rows
+from fst.runtime.machines.best_path.running import MORE, NO_MORE, BestPaths
+from fst.runtime.rewriting.rows import Rows
 
 LABELS = ("a", "b", "é", "ab", "")
 WEIGHTS = (0, 0, 0.25, 0.5, 1)

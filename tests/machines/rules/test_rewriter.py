@@ -10,7 +10,7 @@ import pytest
 import fst
 from fst.compile import cascade, keywords, rewrite
 from fst.machines.rules.table import RulesTable
-from fst.runtime.machines.rules.rewriter import CHUNK, MIN_SHARE
+from fst.runtime.rewriting.rewriter import CHUNK, MIN_SHARE
 
 TABLE = cascade(rewrite({"ch": "tʃ", "é": ""}), rewrite("a -> <é> / _ b", direction="rtl"), rewrite("x+ -> y / [^x] _"))
 

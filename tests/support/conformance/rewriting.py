@@ -56,7 +56,8 @@ class RewritingEncoder(Encoder):
 
     def _check_spans(self, texts: Sequence[str], new: Sequence[str]) -> None:
         """Compare new texts and spans with those of the walk."""
-        table, aligned = self._rewriter._table, self._rewriter.align_batch(texts, threads=2)
+        table: Any = self._rewriter._table
+        aligned = self._rewriter.align_batch(texts, threads=2)
         expected = [table.written(text) for text in texts]
         assert [*new] == aligned.texts == ["".join(written.char for written in row) for row in expected]
         assert aligned.offsets.tolist() == [[written.start, written.end] for row in expected for written in row]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
 
-from fst.compile import bpe, cascade, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
+from fst.compile import best_path, bpe, cascade, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
 from fst.compile.algebra.machine import Fst
 
 Json = dict[str, Any]
@@ -84,6 +84,21 @@ FLAGGED_LOOP = [
     *((3, 4, "@D.A.ON@", ""), (3, 4, "@R.B@", ""), (4, 4, "<n>", "n"), (4, 5, "@C.A@", "z"), (3, 0, "a", "w"), (1, 4, "@R.A.ON@", "")),
 ]
 LOOP_PARTS = ("a", "a", "b", "<n>", "世", "ab<n>", "aa", "\U0001f600", "<", "c", "")
+
+
+ANY_BYTE = [(0, 0, byte, byte, 1.0) for byte in range(1, 0x100)]
+ANY = Fst.from_arcs(ANY_BYTE, [0], unit="utf-8")
+LETTERS = [(0, 0, letter, letter, 1.0) for letter in "ab27 m€世x\ufffd"]
+BEST_PATHS = (  # each has a path for every text of `BEST_PATH_PARTS`
+    (ANY | Fst.from_strings([("2 m", "two <€>", 0.5), ("€", "e", -1), ("7", "")], unit="utf-8")).closure(),
+    Fst.from_arcs(
+        [*LETTERS, (0, 1, "a", "", 1.5), (1, 1, "a", "á", 0.5), (1, 0, "b", "ab", -1.0), (0, 2, "", "", 0.25), (2, 0, "", "", 0.25)], [0, 1]
+    ),
+    Fst.from_arcs(
+        [*LETTERS, (0, 1, "", "A"), (0, 2, "", "AA"), (1, 1, "a", "x"), (2, 2, "a", "y", 0.5), (2, 0, "b", "", -1.0)], [0, 1, 2]
+    ),
+)
+BEST_PATH_PARTS = ("a", "b", "aa", "2 m", "2", "7", " ", "m", "€", "世", "x", "aaaaaab")
 
 
 def _document(document: Json) -> Callable[[Path], Any]:
@@ -282,6 +297,9 @@ SAMPLES: Mapping[str, Sample] = {
     "mecab": Sample("mecab", _mecab, MECAB_PARTS),
     "mecab short": Sample("mecab", lambda folder: _mecab(folder, max_grouping_size=1), MECAB_PARTS),
     "mecab spaces": Sample("mecab", lambda folder: _mecab(folder, skip_spaces=False, max_grouping_size=2), MECAB_PARTS),
+    "best path over bytes": Sample("best-path", lambda _: best_path(BEST_PATHS[0]), BEST_PATH_PARTS),
+    "best path with a cycle of ε-arcs": Sample("best-path", lambda _: best_path(BEST_PATHS[1]), BEST_PATH_PARTS),
+    "best path with late outputs": Sample("best-path", lambda _: best_path(BEST_PATHS[2]), BEST_PATH_PARTS),
     "rules of strings": Sample("rules", lambda _: RULES[0], RULE_PARTS),
     "rules in parallel": Sample("rules", lambda _: RULES[1], RULE_PARTS),
     "rules from right to left": Sample("rules", lambda _: RULES[2], RULE_PARTS),

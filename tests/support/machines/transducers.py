@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from fst.machines.best_path.table import BestPathTable
-from fst.runtime.machines.best_path.running import BestPaths, Rows
+from fst.runtime.machines.best_path.running import BestPaths
+from fst.runtime.rewriting.rows import Rows
 
 
 def rows_of(texts: Sequence[str]) -> Rows:

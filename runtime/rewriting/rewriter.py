@@ -1,23 +1,25 @@
-"""The rewriter applies rewrite rules to texts."""
+"""The rewriter, which writes a new text for each text: by rewrite rules, or by the best path through a weighted transducer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
-from fst.machines.rules.table import RulesTable
-from fst.runtime.machines.rules.running import Buffers, Rows, Stages
-from fst.runtime.machines.rules.stream import RewriteStream
+from fst.errors import UnsupportedError
 from fst.runtime.public_class import PublicClass
+from fst.runtime.rewriting.rows import NO_SPANS, Rewriting, Rows
+from fst.runtime.rewriting.stream import RewriteStream
 from fst.runtime.rows.strings import strings_of
 from fst.runtime.rows.texts import CAPACITY, Bytes, Column, Ints, Limits, Source, Texts, batch_of, check, listed, rows_of, units, whole
 from fst.runtime.workspace import Ids
+from fst.tables.table import Table
 
 if TYPE_CHECKING:
     from fst.bridge.rules import Explanation
@@ -36,7 +38,7 @@ class Rewritten:
         texts: the new texts.
         offsets: int32[n, 2]. For each character of the new texts, the span of the characters that became it, in the old text of its row:
             the first, and one past the last. All characters of a string that replaced a match have the span of the match; the span of an
-            inserted character is empty.
+            inserted character is empty. In a best path, a character has the span of the character that its arc reads.
         row_splits: int64[rows + 1]; the spans of row r are ``offsets[row_splits[r]:row_splits[r + 1]]``.
     """
 
@@ -49,13 +51,14 @@ class Rewritten:
 
 
 class Rewriter(PublicClass):
-    """A rewriter applies rewrite rules to texts. A rewriter is immutable, so that threads can share it without a lock.
+    """A rewriter writes a new text for each text, by rewrite rules or by the best path through a weighted transducer. A rewriter is
+    immutable, so that threads can share it without a lock.
 
     Args:
-        table: a result of `fst.compile.rewrite` or `fst.compile.cascade`. For a table file, use `load`.
+        table: a result of `fst.compile.rewrite`, `fst.compile.cascade` or `fst.compile.best_path`. For a table file, use `load`.
 
     Raises:
-        UnsupportedError: the table does not contain rewrite rules.
+        UnsupportedError: the table belongs to another public class.
 
     Examples:
         >>> from fst.compile import cascade, rewrite
@@ -64,12 +67,13 @@ class Rewriter(PublicClass):
         'tʃoro mismo dezde'
     """
 
-    def __init__(self, table: RulesTable) -> None:
+    def __init__(self, table: Table) -> None:
         self._table = table
         self._idle: list[Work] = []
 
     def __repr__(self) -> str:
-        return "<fst.Rewriter {stages} stages, {rules} rules>".format_map(self._table.summary)
+        sizes = [f"{size:,} {name}" for name, size in self._table.summary.items() if isinstance(size, int)]
+        return f"<fst.Rewriter of {self._table.kind}: {', '.join(sizes)}>"
 
     def apply(self, text: str | bytes, *, errors: str = "strict") -> str:
         """Rewrite one text.
@@ -82,7 +86,7 @@ class Rewriter(PublicClass):
             The new text, a str.
 
         Raises:
-            TextError: the argument is not text, or the new text has more than 4 GiB.
+            TextError: the argument is not text, or has no path through the transducer; or the new text has more than 4 GiB.
             ValueError: `errors` has an invalid value.
 
         Examples:
@@ -104,7 +108,8 @@ class Rewriter(PublicClass):
             The new texts.
 
         Raises:
-            TextError: a row is not text; the message contains the row's number. Or the new texts are too long, as in `apply`.
+            TextError: a row is not text, or has no path; the message contains the row's number. Or the new texts are too long, as in
+                `apply`.
             ValueError: `threads` or `errors` has an invalid value.
 
         Examples:
@@ -177,6 +182,9 @@ class Rewriter(PublicClass):
             The text that each stage reads, the final text, and the matches; see `fst.bridge.rules.Explanation`. Printed, it has a line for
             each of them.
 
+        Raises:
+            UnsupportedError: the table contains no rules, but a transducer.
+
         Examples:
             >>> from fst.compile import cascade, rewrite
             >>> rules = cascade(rewrite("rr -> R"), rewrite("r -> ɾ / [aeiou] _ [aeiou]"), rewrite("R -> r"))
@@ -192,7 +200,10 @@ class Rewriter(PublicClass):
         """
         from fst.bridge.rules import explained
 
-        return explained(self._table.stages, text)
+        table: Any = self._table
+        if not hasattr(table, "stages"):
+            raise UnsupportedError(f"the table is of kind {table.kind!r}; expected a table of rewrite rules")
+        return explained(table.stages, text)
 
     def stream(self, *, errors: str = "strict") -> RewriteStream:
         """Rewrite one text that arrives in pieces, into the same new text as in a single call.
@@ -218,7 +229,7 @@ class Rewriter(PublicClass):
             'bca'
         """
         check(errors)
-        return RewriteStream(self._table, self._stages, errors)
+        return RewriteStream(self._rewriting.parts(), errors)
 
     def _each(
         self, source: Source, result: Callable[[Rows], Any], threads: int | None, errors: str, *, with_spans: bool = False
@@ -249,7 +260,8 @@ class Rewriter(PublicClass):
             if len(starts) == 1:  # a row that exceeds the limits
                 text = units(whole(source, first, errors), work.text.dtype)
                 starts = np.array([0, len(text)])
-            yield self._stages.run(_spanned(text, starts) if with_spans else Rows(text, starts), work.buffers)
+            spans = _spans(text, starts) if with_spans else NO_SPANS
+            yield self._rewriting.run(Rows(text, starts, spans, first), work.buffers)
             first += len(starts) - 1
 
     def _take(self) -> Work:
@@ -257,11 +269,13 @@ class Rewriter(PublicClass):
         try:
             return self._idle.pop()
         except IndexError:
-            return Work()
+            return Work(self._rewriting.buffers())
 
     @Lazy
-    def _stages(self) -> Stages:
-        return Stages(self._table)
+    def _rewriting(self) -> Rewriting:
+        table: Any = self._table
+        found: Rewriting = resolve_name(table.rewriting)(table)
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._table,)
@@ -281,19 +295,18 @@ class Work:
         buffers: for rows that are rewritten.
     """
 
-    def __init__(self) -> None:
-        self.text = np.empty(CAPACITY["utf-8"], np.uint8)
-        self.buffers = Buffers()
+    def __init__(self, buffers: Any) -> None:
+        self.text, self.buffers = np.empty(CAPACITY["utf-8"], np.uint8), buffers
 
 
-def _spanned(text: Bytes, starts: Ints) -> Rows:
-    """Rows in which each byte has the span of its character."""
+def _spans(text: Bytes, starts: Ints) -> Ids:
+    """The spans of rows, in which each byte has the span of its character; see `Rows.spans`."""
     numbers = np.cumsum(_begins(text)) - 1
     firsts = np.append(numbers, len(text))[starts[:-1]]
     numbers -= np.repeat(firsts, np.diff(starts))
     spans = np.zeros((len(text) + 1, 2), np.int32)
     spans[:-1, 0], spans[:-1, 1] = numbers, numbers + 1
-    return Rows(text, starts, spans.ravel())
+    return spans.ravel()
 
 
 def _aligned(rows: Rows) -> tuple[list[str], Ids, Ints]:

@@ -5,14 +5,9 @@ from __future__ import annotations
 from codecs import IncrementalDecoder, getincrementaldecoder
 from typing import Any
 
-import numpy as np
-
 from fst.errors import TextError
-from fst.machines.rules.table import RulesTable
-from fst.runtime.machines.rules.running import Buffers, Rows, Stages
-from fst.runtime.rows.texts import UTF_16, units, wrong_at
-
-CODES = f"utf-32-{UTF_16[-2:]}"
+from fst.runtime.rewriting.rows import Parts
+from fst.runtime.rows.texts import UTF_16, wrong_at
 
 
 class RewriteStream:
@@ -21,17 +16,15 @@ class RewriteStream:
     Only one thread at a time may use a stream. Different streams are independent.
 
     Args:
-        table, stages: the rules, and their stages.
+        parts: the text, which is rewritten in parts.
         errors: "strict" or "replace", as in `fst.Rewriter.apply`.
     """
 
-    def __init__(self, table: RulesTable, stages: Stages, errors: str) -> None:
-        self._table, self._stages, self._errors = table, stages, errors
-        self._place, self._buffers = stages.start(), Buffers()
+    def __init__(self, parts: Parts, errors: str) -> None:
+        self._parts, self._errors = parts, errors
         self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first piece
         self._decoder: IncrementalDecoder | None = None
         self._read = 0  # number of characters, or of bytes, of the pieces before
-        self._unread: list[str] = []  # text after the last cut
         self._ready: list[str] = []  # new text that `read` has not returned
         self._is_closed = False
 
@@ -51,7 +44,7 @@ class RewriteStream:
             raise TextError(f"a piece is {type(piece).__name__}; the pieces of a stream are all str or all bytes")
         if not self._kind:
             self._take_kind(piece)
-        self._take(self._text_of(piece, is_last=False))
+        self._ready.append(self._parts.write(self._text_of(piece, is_last=False)))
 
     def read(self) -> str:
         """Return the new text that no later piece can change.
@@ -70,8 +63,8 @@ class RewriteStream:
             TextError, ValueError: as in `write`.
         """
         self._check_open()
-        self._take(self._text_of(self._kind() if self._kind else "", is_last=True))
-        self._run("".join(self._unread), is_last=True)
+        self._ready.append(self._parts.write(self._text_of(self._kind() if self._kind else "", is_last=True)))
+        self._ready.append(self._parts.close())
         text = self.read()
         self._is_closed = True
         return text
@@ -113,19 +106,3 @@ class RewriteStream:
         """Close the stream, and make the error for malformed text at a position in the current piece."""
         self._is_closed = True
         return TextError(f"position {self._read + place} of the stream: {what}; mend the text, or pass errors='replace'")
-
-    def _take(self, text: str) -> None:
-        """Rewrite the text up to the last cut."""
-        cuts = np.flatnonzero(self._table.cuts[np.frombuffer(text.encode(CODES), np.uint32)])
-        end = int(cuts[-1]) + 1 if len(cuts) else 0
-        if end:
-            self._run("".join([*self._unread, text[:end]]), is_last=False)
-            self._unread = []
-        self._unread += [text[end:]] if end < len(text) else []
-
-    def _run(self, text: str, is_last: bool) -> None:
-        """Rewrite a part of the text."""
-        data = units(text, np.dtype(np.uint8))
-        rows, place = Rows(data, np.array([0, len(data)])), self._place._replace(is_last=is_last)
-        part, self._place = self._stages.run_part(rows, place, self._buffers)
-        self._ready.append(str(part.text.data, "utf-8"))

@@ -1,0 +1,1 @@
+"""The rewriter, which every machine that writes new texts shares."""
