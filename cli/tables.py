@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TAKEN = {
     "Searcher": "keywords; make one with `fst compile keywords`",
     "Lookup": "a transducer; make one with `fst compile lookup`",
-    "Rewriter": "rewrite rules; make one with `fst compile rules`",
+    "Rewriter": "rewrite rules or a weighted transducer; make one with `fst compile rules` or `best-path`",
     "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",
     "Segmenter": "a dictionary; make one with `fst compile maxmatch`, `jieba` or `mecab`",
 }

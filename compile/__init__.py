@@ -12,7 +12,20 @@ from fst.compile.machines.rules.file import rules
 from fst.compile.machines.segmentation import lattice
 from fst.compile.machines.segmentation.maxmatch import maxmatch
 
-__all__ = ["best_path", "bpe", "cascade", "keywords", "lattice", "lookup", "maxmatch", "rewrite", "rules", "tokenizer", "unigram", "wordpiece"]
+__all__ = [
+    "best_path",
+    "bpe",
+    "cascade",
+    "keywords",
+    "lattice",
+    "lookup",
+    "maxmatch",
+    "rewrite",
+    "rules",
+    "tokenizer",
+    "unigram",
+    "wordpiece",
+]
 
 
 def __dir__() -> list[str]:

@@ -97,7 +97,12 @@ def _rewrite(
 
     def work(documents: Documents, errors: str) -> Documents:
         documents = documents.mended() if errors == "replace" else documents
-        texts = documents.rewrite(rewriter, threads)
+        try:
+            texts = documents.rewrite(rewriter, threads)
+        except TextError as error:  # if the document is not text, its policy takes precedence
+            if error.row is None:
+                raise
+            raise TextError(f"{documents.place(documents.numbers[error.row])}: {str(error).removeprefix(f'row {error.row}: ')}") from None
         return replace(documents.carrying(texts, how.text_name) if how.others else documents, texts=texts)
 
     with (

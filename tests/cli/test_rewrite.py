@@ -62,7 +62,8 @@ def test_tables_of_another_kind(table: Path, tmp_path: Path) -> None:
     """Rules and keywords are not taken for each other."""
     keywords(["a"]).save(tmp_path / "words.npz")
     done = call("rewrite", tmp_path / "words.npz", code=1, stdin=b"a\n")
-    assert error_of(done).endswith("is a table of keywords; expected a table of rewrite rules; make one with `fst compile rules`")
+    expected = "expected a table of rewrite rules or a weighted transducer; make one with `fst compile rules` or `best-path`"
+    assert error_of(done).endswith(f"is a table of keywords; {expected}")
     assert "is a table of rules; expected a table of keywords" in error_of(call("search", table, code=2, stdin=b"a\n"))
 
 

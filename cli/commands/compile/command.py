@@ -13,7 +13,8 @@ from fst.cli.group import LazyGroup
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = {name: f"fst.cli.commands.compile.{name}" for name in ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules")}
+KINDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path")
+COMMANDS = {name: f"fst.cli.commands.compile.{name.replace('-', '_')}" for name in KINDS}
 
 
 class CompileGroup(LazyGroup):

@@ -77,8 +77,8 @@ def tokenizer(source: str, output: str, **options: Any) -> None:
     """Compile a tokenizer, keywords, a dictionary or rules into a table.
 
     SOURCE is the vocabulary of a tokenizer: a tokenizer.json, vocab.txt, NAME.tiktoken, tekken.json or NAME.model, also packed with gzip; a
-    folder, read in the same way as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. For other
-    tables, name one of the COMMANDs below. A file of this name is ./NAME.
+    folder, read as by AutoTokenizer.from_pretrained of transformers; or a model's name on the Hugging Face Hub. Other tables have
+    COMMANDs.
 
     \b
     Examples:

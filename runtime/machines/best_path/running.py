@@ -168,15 +168,15 @@ def _check(rows: Rows, first: int) -> None:
         place = error.start
     if place >= 0:
         row = first + int(np.searchsorted(rows.starts, place, side="right")) - 1
-        raise TextError(f"row {row} becomes bytes that are not UTF-8; expected arcs that write complete characters", row)
+        raise TextError(f"row {row}: the new text is not UTF-8; expected arcs that write complete characters", row)
 
 
 def _fault(result: int, row: int, place: int) -> TextError:
     """The error for a text that the kernel cannot rewrite."""
     if result == NO_PATH:
-        problem = f"row {row} has no path through the transducer after byte {place}; expected a text that it accepts"
+        problem = f"row {row}: no path through the transducer goes on after byte {place}; correct the text, or compile with unknown='copy'"
     elif result == FULL:
-        problem = f"row {row} has too many open paths after byte {place}; rewrite shorter texts"
+        problem = f"row {row}: there are too many open paths after byte {place}; rewrite shorter texts"
     else:
-        problem = f"row {row} has paths whose weights differ too much after byte {place}; rewrite shorter texts"
+        problem = f"row {row}: weights of paths differ too much after byte {place}; rewrite shorter texts"
     return TextError(problem, row, place)

@@ -145,7 +145,7 @@ def test_text_without_a_path() -> None:
     """A text without a path is an error that has its row, and the byte after which no path continues."""
     table = best_path(Fst.from_strings([("ab", "x"), ("abcd", "y")]))
     for text, place in (("abx", 2), ("abc", 3), ("", 0)):
-        with pytest.raises(TextError, match=f"row 1 has no path through the transducer after byte {place}") as caught:
+        with pytest.raises(TextError, match=f"row 1: no path through the transducer goes on after byte {place}") as caught:
             rewritten(table, ["ab", text])
         assert (caught.value.row, caught.value.place) == (1, place)
         with pytest.raises(TextError, match="no path"):
@@ -159,7 +159,7 @@ def test_open_paths_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     many = Fst.from_strings(["a"]).closure()
     table = best_path(Fst.from_strings([("", "x")]) + many + Fst.from_strings(["b"]) | Fst.from_strings([("", "y")]) + many)
     assert rewritten(table, ["aaab", "aa"]) == ["xaaab", "yaa"]
-    with pytest.raises(TextError, match="row 1 has too many open paths after byte"):
+    with pytest.raises(TextError, match="row 1: there are too many open paths after byte"):
         rewritten(table, ["a", "a" * 1000])
 
 
@@ -169,7 +169,7 @@ def test_weights_out_of_range() -> None:
     dear, cheap = Fst.from_arcs(steps, [0]), Fst.from_arcs([(0, 0, "a", "x")], [0])
     table = best_path(dear + Fst.from_strings(["b"]) | cheap)
     assert rewritten(table, ["aab", "aa"]) == ["yyb", "xx"]
-    with pytest.raises(TextError, match="row 0 has paths whose weights differ too much"):
+    with pytest.raises(TextError, match="row 0: weights of paths differ too much"):
         rewritten(table, ["a" * 200_000])
 
 
@@ -177,7 +177,7 @@ def test_incomplete_characters_are_refused() -> None:
     """A new text that is not UTF-8 is refused with its row, by kernel and walk."""
     table = best_path(Fst.from_arcs([(0, 1, "a", 0xC3), (1, 2, "b", 0xA9)], final=[1, 2], unit="utf-8"))
     assert rewritten(table, ["ab"]) == ["é"]
-    with pytest.raises(TextError, match="row 1 becomes bytes that are not UTF-8"):
+    with pytest.raises(TextError, match="row 1: the new text is not UTF-8"):
         rewritten(table, ["ab", "a"])
     with pytest.raises(TextError, match="not UTF-8"):
         table.run("a")

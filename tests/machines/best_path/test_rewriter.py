@@ -29,7 +29,7 @@ def test_row_without_a_path() -> None:
     texts = ["a" * 600] * 2000
     texts[1500] += "x"
     for threads in (1, 3):
-        with pytest.raises(fst.TextError, match="row 1500 has no path through the transducer after byte 600") as caught:
+        with pytest.raises(fst.TextError, match="row 1500: no path through the transducer goes on after byte 600") as caught:
             rewriter.apply_batch(texts, threads=threads)
         assert caught.value.row == 1500
 
