@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 
+from fst.compile.algebra import rational
 from fst.compile.algebra.arcs import END_OF_UNIT, UNITS, Arcs, Unit
-from fst.compile.algebra.machine import read_att
 from fst.compile.files import beginning
 from fst.compile.machines.best_path.folding import folded, in_order, without_cycles
 from fst.compile.machines.best_path.rows import Machine, machine_of, need_in_range
-from fst.compile.sources import openfst
+from fst.compile.sources import att, openfst
 from fst.errors import not_one_of
 from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTable, header
 
@@ -77,7 +77,7 @@ def _read(path: Path, name: str | None, unit: Unit | None) -> Arcs:
     if magic in (openfst.MACHINE, openfst.ARCHIVE):
         arcs = openfst.read(path, name, unit or "character")
     else:
-        arcs = read_att(path, unit=unit or "character")
+        arcs = rational.union(att.read_sections(path, unit=unit or "character"))
     are_bytes = unit is None and not arcs.symbols and max(arcs.ilabel.max(initial=0), arcs.olabel.max(initial=0)) < END_OF_UNIT["utf-8"]
     return replace(arcs, unit="utf-8") if are_bytes else arcs
 
