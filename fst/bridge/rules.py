@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from fst.compile.machines.rules.syntax import Rule, Trees, is_end, is_start, mirrored, reversed_tree, trees
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat
 from fst.compile.patterns.tree import Sequence as Concatenation
+from fst.errors import UnsupportedError
 from fst.machines.rules.table import LEFT_TO_RIGHT, RIGHT_TO_LEFT
 
 APPLIED, NO_LEFT, NO_RIGHT, ANOTHER = "applied", "left context fails", "right context fails", "another match is longer or comes first"
@@ -62,6 +63,8 @@ def explained(stages: Sequence[Mapping[str, Any]], text: str) -> Explanation:
     """Apply the stages of a table to a text by definition; the arguments are as in `fst.machines.rules.table.RulesTable.stages`."""
     texts, trials = [text], list[Trial]()
     for number, stage in enumerate(stages):
+        if not stage["rules"]:
+            raise UnsupportedError(f"stage {number} is a transducer, which has no rules to explain; explain the stages of rules alone")
         rules = [Rule(**rule) for rule in stage["rules"]]
         parsed, size, is_mirrored = [trees(rule) for rule in rules], len(texts[-1]), stage["direction"] == RIGHT_TO_LEFT
         if is_mirrored:

@@ -61,7 +61,7 @@ BELOW = {
     "compile.pretokens": ("compile.text", "pretokens"),
     "compile.machines.wordpiece": ("compile.text", "machines.wordpiece"),
     "compile.machines.keywords": ("compile.dictionaries", "compile.text", "machines.keywords"),
-    "compile.machines.rules": ("compile.patterns", "machines.rules"),
+    "compile.machines.rules": ("compile.patterns", "compile.algebra.machine", "machines.rules"),
     "compile.machines.best_path": ("compile.algebra.machine", "machines.best_path"),
     "compile.machines.segmentation": ("compile.dictionaries", "compile.text", "machines.segmentation"),
     "compile.machines.lookup": ("compile.dictionaries", "compile.layout", "compile.algebra.machine", "machines.lookup"),

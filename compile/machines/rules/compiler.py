@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS
+from fst.compile.algebra.machine import Fst
+from fst.compile.machines.rules.functional import passes as passes_of
 from fst.compile.machines.rules.passes import Compiler, Passes, Strings
 from fst.compile.machines.rules.positions import Alphabet
 from fst.compile.machines.rules.syntax import Rule, mirrored, of_string, of_text, trees
@@ -16,7 +18,7 @@ from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.rules.entries import ENDED, PAGE, PAGES, copies_of, pack_right, rows_of, strings_of
 from fst.machines.rules.table import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings, RulesTable
 
-Rules = str | Sequence[str] | Mapping[str, str]
+Rules = str | Sequence[str] | Mapping[str, str] | Fst
 MAX_CLASSES = 1 << 16  # maximum number of classes of characters in a stage
 MAX_BLOCKS = 1 << 16  # maximum number of blocks of a table
 
@@ -41,7 +43,8 @@ def rewrite(
     ``\n`` and ``\u{2C8}``.
 
     Args:
-        rules: the text of a rule; a list of such texts; or a mapping of strings to the strings that replace them.
+        rules: the text of a rule; a list of such texts; a mapping of strings to the strings that replace them; or a functional `Fst`, which
+            is applied to whole texts. A text that the `Fst` does not accept is copied.
         left, right: for a mapping, the contexts of all its rules.
         direction: "simultaneous": the contexts are those of the text that is read; "ltr": the rules are applied from left to right, and the
             left context is that of the text that has been written; "rtl": from right to left, and the right context is that of the text
@@ -53,6 +56,7 @@ def rewrite(
         VocabularyError: there are no rules, a rule is not text or not a rule, or a definition has an invalid name.
         UnsupportedError: an expression is malformed, or has an unsupported construct such as a look-around, a lazy repetition or a back
             reference; or the rules need too many states. The message contains the rule.
+            A transducer has weights, or several outputs for a text; the message contains a shortest such text and two of its outputs.
         ValueError: `direction` has an invalid value, or `left` or `right` is given for rules that contain contexts.
 
     Examples:
@@ -66,6 +70,8 @@ def rewrite(
     """
     if direction not in DIRECTIONS:
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))
+    if isinstance(rules, Fst):
+        return _of_transducer(rules, left, right, direction, definitions)
     listed = _listed(rules, left, right, definitions or {})
     parsed, psis, strings = [trees(rule) for rule in listed], [rule.psi for rule in listed], Strings()
     if direction == RIGHT_TO_LEFT:
@@ -102,7 +108,14 @@ def cascade(*tables: RulesTable) -> RulesTable:
     return _joined(stages, tables)
 
 
-def _listed(rules: Rules, left: str, right: str, definitions: Mapping[str, str]) -> list[Rule]:
+def _of_transducer(machine: Fst, left: str, right: str, direction: str, definitions: Mapping[str, str] | None) -> RulesTable:
+    if left or right or definitions or direction != SIMULTANEOUS:
+        raise ValueError("left, right, direction and definitions are for rules; expected none of them for a transducer")
+    strings = Strings()
+    return _table({"direction": direction, "rules": []}, passes_of(machine, strings), strings.listed)
+
+
+def _listed(rules: str | Sequence[str] | Mapping[str, str], left: str, right: str, definitions: Mapping[str, str]) -> list[Rule]:
     """Read rules of any form."""
     if isinstance(rules, Mapping):
         _need_texts([*rules, *rules.values(), left, right])

@@ -108,6 +108,27 @@ class Strings:
         return self._numbers[text]
 
 
+def merged_passes(alphabet: Alphabet, rows: Sequence[tuple[int, int]], entries: Ints, finals: Sequence[int]) -> Passes:
+    """Pack the entries of both passes, and merge columns with equal entries.
+
+    Args:
+        alphabet: the classes of characters.
+        rows: for each set and class, the next set and the column.
+        entries: int64[states, columns, 3], the next state, the number of the string, and `COPY` or 0.
+        finals: the number of the string that each state writes at the end of a text.
+
+    Raises:
+        UnsupportedError: there are too many columns.
+    """
+    merged, numbers = np.unique(entries, axis=1, return_inverse=True)
+    stored, width = np.array(rows, np.int64), merged.shape[1]
+    if width > MAX_COLUMNS:
+        raise UnsupportedError(f"the rules need {width:,} columns; expected at most {MAX_COLUMNS:,}; {ADVICE}")
+    to_left = pack_left(stored[:, 0] * alphabet.size, numbers.reshape(-1)[stored[:, 1]])
+    to_right = pack_right(merged[..., 0] * width, merged[..., 1], merged[..., 2])
+    return Passes(alphabet, to_left.reshape(-1, alphabet.size), to_right, np.array(finals, np.uint32))
+
+
 class Compiler:
     """A compiler of rules that read the same text.
 
@@ -153,13 +174,7 @@ class Compiler:
                 before, column = self._to_left(found, read)
                 rows.append((sets.number(before), columns.number(column)))
         entries, finals = self._pass_to_right(columns.listed, end[1])
-        merged, numbers = np.unique(entries, axis=1, return_inverse=True)
-        stored, width = np.array(rows, np.int64), merged.shape[1]
-        if width > MAX_COLUMNS:
-            raise UnsupportedError(f"the rules need {width:,} columns; expected at most {MAX_COLUMNS:,}; {ADVICE}")
-        to_left = pack_left(stored[:, 0] * alphabet.size, numbers.reshape(-1)[stored[:, 1]])
-        to_right = pack_right(merged[..., 0] * width, merged[..., 1], merged[..., 2])
-        return Passes(alphabet, to_left.reshape(-1, alphabet.size), to_right, finals)
+        return merged_passes(alphabet, rows, entries, finals)
 
     def _to_left(self, after: tuple[int, int, int], read: int) -> tuple[tuple[int, int, int], Column]:
         """Read a character to the left. A set consists of positions of right contexts, of rules, and of positions of phi."""
@@ -171,7 +186,7 @@ class Compiler:
         before = self._last_right | _gathered(self._before_right, entered), holding, _gathered(self._before_phi, longer | ending)
         return before, Column(self._reads[read], longer, ending, holding & self._nullable)
 
-    def _pass_to_right(self, columns: Sequence[Column], holding: int) -> tuple[Ints, NDArray[np.uint32]]:
+    def _pass_to_right(self, columns: Sequence[Column], holding: int) -> tuple[Ints, list[int]]:
         """Make the pass to the right: int64[states, columns, 3], the next state, the number of the string, and `COPY` or 0; and the finals.
         `holding` is the mask of the rules whose right context holds at the end of a text.
         """
@@ -193,7 +208,7 @@ class Compiler:
             rows.append(row)
             inserting = held & holding & self._nullable
             finals.append(self._string(inserting) if inserting else NOTHING)
-        return np.array(rows, np.int64).reshape(len(finals), width, 3), np.array(finals, np.uint32)
+        return np.array(rows, np.int64).reshape(len(finals), width, 3), finals
 
     def _inside(self, left: int, entered: int, column: Column) -> tuple[tuple[int, int], int]:
         """Read a character of a match: the new state, and the number of the string to write."""

@@ -1,0 +1,77 @@
+"""A functional transducer becomes two passes, and any other is refused with a witness."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import pytest
+
+import fst
+from fst.compile import cascade, rewrite
+from fst.compile.algebra.machine import Fst
+
+TEXTS = ["".join(letters) for size in range(6) for letters in product("abc", repeat=size)]
+
+
+def outputs(machine: Fst, text: str) -> list[str]:
+    """The outputs of a text: those of the paths of text ∘ machine."""
+    return [output for _, output, _ in (Fst.from_strings([text]) @ machine).paths()]
+
+
+def drawn(draw: random.Random) -> Fst:
+    """A random transducer, with arcs that read or write nothing, and outputs that depend on the end of the text."""
+    states = draw.randint(1, 4)
+    arcs = [
+        (draw.randrange(states), draw.randrange(states), draw.choice(["a", "b", "c", "a", "b", ""]), draw.choice(["a", "b", "x", "", "é"]))
+        for _ in range(draw.randint(1, 7))
+    ]
+    return Fst.from_arcs(arcs, final=[draw.randrange(states)])
+
+
+def test_functional_machines_give_their_outputs() -> None:
+    """Every text that a functional machine accepts becomes its output, and any other text is copied; other machines are refused."""
+    draw, functional = random.Random(0), 0
+    for _ in range(60):
+        machine = drawn(draw)
+        if machine.find_ambiguity():
+            with pytest.raises(fst.UnsupportedError, match="not functional"):
+                rewrite(machine)
+            continue
+        functional += 1
+        texts = draw.sample(TEXTS, 40)
+        assert fst.Rewriter(rewrite(machine)).apply_batch(texts) == [(outputs(machine, text) or [text])[0] for text in texts]
+    assert functional > 20
+
+
+def test_output_that_depends_on_the_end() -> None:
+    """A transducer that writes the last character first is functional, and is a stage of a cascade like a rule."""
+    last = Fst.from_strings([("ab", "ba"), ("ac", "ca")]).closure()
+    rewriter = fst.Rewriter(cascade(rewrite(last), rewrite("b -> x")))
+    assert rewriter.apply_batch(["abacab", "aba", "", "zé"]) == ["xacaxa", "axa", "", "zé"]
+    with pytest.raises(fst.UnsupportedError, match="stage 0 is a transducer"):
+        rewriter.explain("ab")
+
+
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        (Fst.from_strings([("ab", "x"), ("ab", "y"), ("abc", "z")]), "'ab' becomes 'x' and 'y'"),
+        (Fst.from_strings([("a", "b", 0.5)]), "weights"),
+        (Fst.from_strings([("<n>", "b")], symbols=["<n>"]), "the symbol '<n>'"),
+        (Fst.from_strings([("é", "b")], unit="utf-8"), "bytes"),
+    ],
+)
+def test_other_machines_are_refused(machine: Fst, message: str) -> None:
+    """A machine with two outputs is refused with a shortest text that has them; weights, symbols and bytes are refused by name."""
+    with pytest.raises(fst.UnsupportedError, match=message):
+        rewrite(machine)
+
+
+def test_options_of_rules_are_refused() -> None:
+    """Contexts and directions are for rules, not for transducers."""
+    for options in ({"left": "a"}, {"direction": "ltr"}, {"definitions": {"V": "a"}}):
+        given: Any = options
+        with pytest.raises(ValueError, match="are for rules"):
+            rewrite(Fst.from_strings(["a"]), **given)
