@@ -6,7 +6,7 @@ A window is a cell of a cube with an axis for each symbol; a product is a *box* 
                 effect at their place share an index, so that cubes are small
     _cover      cells of a decision → boxes. Each contains the most frequent cell that is not covered yet, and no cell of another decision;
                 of the boxes that `_widest` finds around this cell, it covers the largest share of the windows that are left
-    _fewer      too many boxes of unsure windows → fewer and larger boxes. Windows in them are looked up, whatever else contains them
+    _fewer      too many boxes of unsure windows → fewer and larger boxes. The kernel looks up all windows in them
     _laid_out   boxes → array of products
 """
 
