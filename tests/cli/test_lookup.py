@@ -93,3 +93,28 @@ def test_other_tables_are_refused(table: Path, tmp_path: Path) -> None:
     """A table of another kind is refused with both kinds, here and in other commands."""
     done = call("search", table, written(tmp_path / "in.txt", b"a\n"), code=2)
     assert error_of(done).endswith("is a table of lookup; expected a table of keywords; make one with `fst compile keywords`")
+
+
+def test_running_text(table: Path, tmp_path: Path) -> None:
+    """--text writes the stream of lt-proc, or JSON with tokens, and refuses other formats."""
+    assert call("lookup", table, "--text", stdin=b"Flies in New York.\n[]\n").stdout == (
+        "^Flies/Fly+N/Fly+V$ ^in/*in$ ^New York/NY+N$.\n\\[\\]\n"
+    )
+    found = json.loads(call("lookup", table, "--text", "--format", "json", "--limit", "1", stdin=b"flies x\n").stdout)
+    assert found == {
+        "text": "flies x",
+        "tokens": [
+            {"start": 0, "end": 5, "analyses": ["fly+N"], "section": "standard"},
+            {"start": 6, "end": 7, "analyses": [], "section": None},
+        ],
+    }
+    assert "--text cannot be combined with the format tsv" in call("lookup", table, "--text", "-o", tmp_path / "out.tsv", code=2).stderr
+    assert "--text cannot be combined with --inverse" in call("lookup", table, "--text", "--inverse", code=2).stderr
+
+
+def test_sections(tmp_path: Path) -> None:
+    """--sections of `fst compile lookup` states where the tokens of each section end."""
+    source = written(tmp_path / "two.att", b"0\t1\t,\t,\n1\n--\n0\t1\ta\tA\n1\n")
+    call("compile", "lookup", source, "-o", tmp_path / "two.npz", "--sections", "inconditional,standard")
+    assert call("lookup", tmp_path / "two.npz", "--text", stdin=b"a,b,a\n").stdout == "^a/A$^,/,$^b/*b$^,/,$^a/A$\n"
+    assert "expected 1" in call("compile", "lookup", source, "-o", tmp_path / "two.npz", "--sections", "standard", code=1).stderr

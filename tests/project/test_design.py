@@ -64,7 +64,7 @@ BELOW = {
     "compile.machines.rules": ("compile.patterns", "compile.algebra.machine", "machines.rules"),
     "compile.machines.best_path": ("compile.algebra.machine", "machines.best_path"),
     "compile.machines.segmentation": ("compile.dictionaries", "compile.text", "machines.segmentation"),
-    "compile.machines.lookup": ("compile.dictionaries", "compile.layout", "compile.algebra.machine", "machines.lookup"),
+    "compile.machines.lookup": ("compile.dictionaries", "compile.text", "compile.algebra.machine", "machines.lookup"),
     "compile.machines.bpe": ("compile.pretokens", "machines.bpe"),
     "compile.machines.unigram": ("compile.pretokens", "machines.unigram"),
     "compile.compilers": ("compile.machines.wordpiece", "compile.machines.bpe", "compile.machines.unigram"),

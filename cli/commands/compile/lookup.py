@@ -16,6 +16,13 @@ from fst.cli.parameters import FileName
 @click.argument("source", type=FileName(), metavar="FILE")
 @output_option
 @click.option("--inverse", is_flag=True, default=None, help="Store both directions, for `fst lookup --inverse`.")
+@click.option(
+    "--sections",
+    callback=lambda _ctx, _parameter, names: names and names.split(","),
+    metavar="KIND,…",
+    show_default="all standard",
+    help="The kinds of the sections of AT&T text: standard, inconditional, preblank, postblank.",
+)
 def command(source: str, output: str, **options: Any) -> None:
     """Compile a transducer into a table for `fst lookup`.
 
@@ -25,6 +32,7 @@ def command(source: str, output: str, **options: Any) -> None:
     \b
     Examples:
       fst compile lookup eng.att.gz -o eng.npz
+      fst compile lookup spa.att --sections inconditional,standard,standard -o spa.npz
       fst compile lookup words.tsv -o words.npz --inverse
     """
     write_table("fst.compile:lookup", source, output, **options)

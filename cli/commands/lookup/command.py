@@ -16,6 +16,7 @@ from fst.runtime.files.streams import STANDARD, size
 @click.command("lookup", cls=CliCommand)
 @table_argument
 @files_argument
+@click.option("--text", "in_text", is_flag=True, help="Find words in running text by longest match.")
 @click.option("--inverse", is_flag=True, help="Generate: look up analyses, and write words.")
 @click.option(
     "--case", type=click.Choice(["exact", "fold"]), default="exact", show_default=True, help="Look up unknown words in lower case."
@@ -28,6 +29,7 @@ from fst.runtime.files.streams import STANDARD, size
 def command(
     table: str,
     files: tuple[str, ...],
+    in_text: bool,
     inverse: bool,
     case: str,
     limit: int | None,
@@ -54,11 +56,14 @@ def command(
                       else text; and analyses
       arrow, parquet  all columns of the input, and analyses, lists of strings
 
+    With --text, a document is running text. The format is apertium, which is the stream of lt-proc, or json, with tokens.
+
     \b
     Examples:
       fst lookup eng.npz words.txt > analyses.tsv
       fst lookup eng.npz words.parquet --column word -o analyses.parquet --threads 2
       fst lookup eng.npz analyses.txt --inverse
+      fst lookup eng.npz reviews.txt --text > stream.txt
 
     \b
     $ printf 'flies\\tfly+N\\nflies\\tfly+V\\n' > words.tsv; fst compile lookup words.tsv -o words.npz
@@ -66,21 +71,28 @@ def command(
     flies   fly+N
     flies   fly+V
     """
-    from fst.cli.commands.lookup.work import looking_up
-    from fst.cli.commands.lookup.writers import FORMS, look_up
+    from fst.cli.commands.lookup.work import analysing, looking_up
+    from fst.cli.commands.lookup.writers import FORMS, IN_TEXT, look_up
     from fst.cli.files.outputs import Target, inputs_of
     from fst.cli.files.pipeline import Policy
     from fst.cli.tables import load_for, ready
     from fst.runtime.files.inputs import Reading
 
+    if in_text and (inverse or case != "exact"):
+        raise click.UsageError("--text cannot be combined with --inverse or --case")
+    form = form or ("apertium" if in_text and output == STANDARD else None)
     how = Reading(**reading, mends=errors == "replace")
     outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
+    for each in outputs:
+        if in_text and each.form not in IN_TEXT:
+            raise click.UsageError(f"--text cannot be combined with the format {each.form}; choose {' or '.join(IN_TEXT)} with --format")
     tables = load_for("Lookup", table)
     total = size(inputs_of(outputs))
     how.check(inputs_of(outputs))
     lookup, policy = ready(tables, lambda lookup: lookup(b"a")), Policy(errors)
     lookup = lookup.inverted() if inverse else lookup
-    work = looking_up(lookup, case=case, limit=limit, threads=threads)
+    options: Any = {"limit": limit, "threads": threads}
+    work = analysing(lookup, **options) if in_text else looking_up(lookup, case=case, **options)
     with progress("looking up", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
         look_up(outputs, how, policy, work, advance)
     report(policy.notes())

@@ -11,10 +11,11 @@ from fst.runtime.files.documents import Documents
 
 if TYPE_CHECKING:
     from fst import Lookup
+    from fst.runtime.machines.lookup.text import Token
 
-ANALYSES, WEIGHTS = "analyses", "weights"  # names of the added members or columns
+ANALYSES, WEIGHTS, TOKENS = "analyses", "weights", "tokens"  # names of the added members or columns
 
-Work = Callable[[Documents, str, str | None], "Found"]
+Work = Callable[[Documents, str, str | None], "Found | Analysed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,21 @@ class Found:
     weights: Sequence[list[float]] | None
 
 
+@dataclass(frozen=True, eq=False)
+class Analysed:
+    """Documents of running text and their tokens.
+
+    Attributes:
+        documents: the documents.
+        texts: the text of each document; None for a null.
+        tokens: the tokens of each document; none for a null.
+    """
+
+    documents: Documents
+    texts: Sequence[str | None]
+    tokens: Sequence[list[Token]]
+
+
 def looking_up(lookup: Lookup, **options: Any) -> Work:
     """A function that looks up documents, with options of `fst.Lookup.lookup_batch`.
 
@@ -51,3 +67,16 @@ def looking_up(lookup: Lookup, **options: Any) -> Work:
         return Found(documents if text_name is None else documents.carrying(documents.texts, text_name), words, analyses, weighted)
 
     return look_up
+
+
+def analysing(lookup: Lookup, *, limit: int | None, threads: int | None) -> Work:
+    """A function that analyses documents as running text; see `looking_up`."""
+
+    def analyse(documents: Documents, errors: str, text_name: str | None) -> Analysed:
+        documents = documents.mended() if errors == "replace" else documents
+        texts = documents.texts_in_utf8(range(len(documents)))
+        tokens = [*lookup.analyze_batch([text or b"" for text in texts], limit=limit, threads=threads)]
+        carried = documents if text_name is None else documents.carrying(documents.texts, text_name)
+        return Analysed(carried, [None if text is None else str(text, "utf-8") for text in texts], tokens)
+
+    return analyse

@@ -7,18 +7,20 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from fst.cli.commands.lookup.work import ANALYSES, WEIGHTS, Found, Work
+from fst.cli.commands.lookup.work import ANALYSES, TOKENS, WEIGHTS, Analysed, Found, Work
 from fst.cli.files.formats import Forms, forms_of
 from fst.cli.files.outputs import Output, how_for
 from fst.cli.files.pipeline import Policy
 from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.inputs import Reading
+from fst.runtime.machines.lookup.text import stream_of
 
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
 TSV = "tsv"
+IN_TEXT = ("apertium", "json")  # the forms for running text
 UNKNOWN = "+?"  # what flookup prints for an unknown word
 
 
@@ -44,16 +46,16 @@ def look_up(outputs: Sequence[Output], how: Reading, policy: Policy, work: Work,
                 write(found)
 
 
-def _worked(work: Work, text_name: str | None, documents: Documents, errors: str) -> Found:
+def _worked(work: Work, text_name: str | None, documents: Documents, errors: str) -> Found | Analysed:
     return work(documents, errors, text_name)
 
 
 @contextmanager
-def writing(name: str, form: str) -> Iterator[Write[Found]]:
+def writing(name: str, form: str) -> Iterator[Write[Any]]:
     """A function that writes analyses to a file, or to standard output for "-"."""
     if form in LINES:
         with lines_of(name) as file:
-            yield partial(_write_lines, file, LINES[form])
+            yield partial(_write_lines, file, form)
     elif form == "json":
         with lines_of(name) as file:
             yield Objects(file, AnalysisMembers()).write
@@ -62,14 +64,22 @@ def writing(name: str, form: str) -> Iterator[Write[Found]]:
             yield write
 
 
-def _write_lines(file: IO[bytes], lines_of_word: Callable[[str, Sequence[str]], str], found: Found) -> None:
-    """Write the lines of each word. A null is written as a word without characters."""
+def _write_lines(file: IO[bytes], form: str, found: Found | Analysed) -> None:
+    """Write the lines of each word, or the stream of each text. A null is written as a text without characters."""
+    if isinstance(found, Analysed):
+        rows = zip(found.texts, found.tokens, strict=True)
+        file.write("".join([f"{stream_of(text or '', tokens)}\n" for text, tokens in rows]).encode())
+    else:
+        _write_words(file, LINES[form], found)
+    file.flush()
+
+
+def _write_words(file: IO[bytes], lines_of_word: Callable[[str, Sequence[str]], str], found: Found) -> None:
     for row, (word, analyses) in enumerate(zip(found.words, found.analyses, strict=True)):
         rows = analyses or []
         if found.weights is not None and lines_of_word is not _apertium:
             rows = [f"{analysis}\t{weight:.9g}" for analysis, weight in zip(rows, found.weights[row], strict=True)]
         file.write(lines_of_word(word or "", rows).encode())
-    file.flush()
 
 
 def _tsv(word: str, analyses: Sequence[str]) -> str:
@@ -88,14 +98,18 @@ LINES: Mapping[str, Callable[[str, Sequence[str]], str]] = {TSV: _tsv, "apertium
 
 
 class AnalysisMembers:
-    """A conversion of analyses to JSON members: the analyses, and the weights of a weighted table."""
+    """A conversion of analyses to JSON members: the analyses and the weights of a weighted table, or the tokens of running text."""
 
-    def of(self, found: Found, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+    def of(self, found: Found | Analysed, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
         """See `fst.cli.files.formats.MembersOf`."""
+        if isinstance(found, Analysed):
+            rows = zip(found.texts, found.tokens, strict=True)
+            objects = [None if text is None else [token._asdict() for token in tokens] for text, tokens in rows]
+            return found.documents, None, {TOKENS: list(map(as_json, objects))}
         members = {ANALYSES: list(map(as_json, found.analyses))}
         if found.weights is not None:
-            rows = zip(found.analyses, found.weights, strict=True)
-            members[WEIGHTS] = [as_json(None if analyses is None else weights) for analyses, weights in rows]
+            pairs = zip(found.analyses, found.weights, strict=True)
+            members[WEIGHTS] = [as_json(None if analyses is None else weights) for analyses, weights in pairs]
         return found.documents, None, members
 
 

@@ -69,6 +69,8 @@ class Arcs(NamedTuple):
         label: int64[n], `FINAL`, `EPSILON`, or the number of a symbol.
         output, condition: int64[n], numbers in pools.
         weight: float32[n].
+        pauses: int64[n], the number of arcs before the arc that were folded into it. They read nothing.
+        section: int64[n], the section of a final; 0 for arcs.
     """
 
     source: Ints
@@ -77,6 +79,8 @@ class Arcs(NamedTuple):
     output: Ints
     condition: Ints
     weight: Array
+    pauses: Ints
+    section: Ints
 
     def take(self, places: Any) -> Arcs:
         """Some of the arcs, given by a mask or by indices."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from fst.errors import UnsupportedError
 from fst.machines.lookup.table import LookupTable
 
 
-def lookup(source: Any, *, inverse: bool = False) -> LookupTable:
+def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None = None) -> LookupTable:
     """Compile a transducer for look-up: for each word, all outputs.
 
     The table may be ambiguous, as in morphological analysis. Flag diacritics, such as ``@U.CASE.ACC@``, are evaluated. Symbols of several
@@ -25,24 +26,30 @@ def lookup(source: Any, *, inverse: bool = False) -> LookupTable:
         source: a `fst.Fst`; the path of a file: AT&T text (``.att``, ``.txt``), whose sections are joined, OpenFst's binary format
             (``.fst``, ``.far``), or a word, an analysis and possibly a weight in columns (``.tsv``, ``.csv``), each possibly packed with
             gzip; a mapping from each word to one analysis or a list; or pairs of a word and an analysis, possibly with a weight.
+        sections: the kind of each section of an AT&T text file, for `fst.Lookup.analyze_text`: "standard", where a token ends before a
+            character that is no letter; "inconditional", where it ends anywhere; "preblank" and "postblank", which are inconditional, and
+            where a space belongs before or after the token. None: all sections are "standard".
         inverse: store both directions, for generation by `fst.Lookup.inverted`.
 
     Raises:
-        VocabularyError: the source is malformed; the message contains the position.
+        VocabularyError: the source is malformed, or has another number of sections; the message contains the position.
         UnsupportedError: the source needs a feature that this version lacks, or is too large.
         OSError: the file cannot be read.
+        ValueError: a section has an unknown kind.
 
     Examples:
         >>> table = lookup({"flies": ["fly+N+Pl", "fly+V+3Sg"], "fly": ["fly+N+Sg", "fly+V"]})
         >>> table.summary["symbols"]
         6
     """
-    machine = machine_of(source)
+    machine, kinds = machine_of(source, sections)
     if machine.unit != "character":
         raise UnsupportedError(f"the unit of the machine is {machine.unit!r}; expected 'character'; make it from characters")
     labels = Labels(machine, inverse=inverse)
     root = max(machine.start, 0)
-    parts = [folded(labels.arcs(machine, inverse=side), root, labels.pieces, labels.conditions) for side in (False, True)[: 1 + inverse]]
+    parts = [
+        folded(labels.arcs(machine, kinds, inverse=side), root, labels.pieces, labels.conditions) for side in (False, True)[: 1 + inverse]
+    ]
     roots = [root, root + max(machine.states, 1)][: len(parts)]
     moved = [
         part._replace(source=part.source + first - root, target=part.target + first - root)

@@ -51,7 +51,7 @@ def _without_chains(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[
     heads, inside = is_head.tolist(), is_chain.tolist()
     next_of, (out_of, condition_of) = arcs.target.tolist(), (column.tolist() for column in parts)
     first_of, weights = starts.tolist(), arcs.weight.copy()
-    new_output, new_condition = arcs.output.copy(), arcs.condition.copy()
+    new_output, new_condition, pauses = arcs.output.copy(), arcs.condition.copy(), arcs.pauses.copy()
     for place in places.tolist():
         at, chain = next_of[place], [place]
         while inside[at] and not heads[at]:
@@ -61,8 +61,9 @@ def _without_chains(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[
         if len(chain) > 1:
             new_output[place] = outputs.number("".join([outputs.items[out_of[arc]] for arc in chain]))
             new_condition[place] = conditions.number(sum((conditions.items[condition_of[arc]] for arc in chain), ()))
+            pauses[place] += len(chain) - 1
             weights[place] = np.add.reduce(arcs.weight[chain], dtype=np.float32)
-    arcs = Arcs(arcs.source, following, arcs.label, new_output, new_condition, weights)
+    arcs = arcs._replace(target=following, output=new_output, condition=new_condition, weight=weights, pauses=pauses)
     return arcs.take(~is_chain[arcs.source] | is_head[arcs.source])
 
 
@@ -110,5 +111,7 @@ def _replaced(arcs: Arcs, is_folded: Array, outputs: Pool[str], conditions: Pool
         output=outputs.joined(zero[0], arcs.output[second]),
         condition=conditions.joined(zero[1], arcs.condition[second]),
         weight=(before + arcs.weight[second]).astype(np.float32),
+        pauses=np.where(copied, arcs.pauses[first] + 1, 0) + arcs.pauses[second],
+        section=arcs.section[second],
     )
     return sorted_by_source(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -11,9 +12,12 @@ from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import FIRST_SYMBOL
 from fst.compile.algebra.arcs import Arcs as Machine
 from fst.compile.machines.lookup.arcs import FINAL, Arcs, Pool, sorted_by_source
+from fst.compile.patterns.code_points import union
+from fst.compile.patterns.properties import named
+from fst.compile.text.characters import reference
 from fst.errors import UnsupportedError
 from fst.machines.lookup import flags
-from fst.machines.lookup.layout import BEGINS, MAX_CLASSES, NODE_SHIFT, ROOTS, UNITS
+from fst.machines.lookup.layout import BEGINS, LETTER, MAX_CLASSES, NODE_SHIFT, ROOTS, UNITS
 
 Units = tuple[int, ...]
 
@@ -61,8 +65,8 @@ class Labels:
         """The symbol of a label."""
         return chr(label) if label < FIRST_SYMBOL else self._names[label - FIRST_SYMBOL]
 
-    def arcs(self, machine: Machine, *, inverse: bool) -> Arcs:
-        """The arcs and finals of the machine; with `inverse`, arcs read outputs and write inputs."""
+    def arcs(self, machine: Machine, sections: Ints, *, inverse: bool) -> Arcs:
+        """The arcs and finals of the machine; with `inverse`, arcs read outputs. `sections` contains the section of each state."""
         reads, writes = (machine.olabel, machine.ilabel) if inverse else (machine.ilabel, machine.olabel)
         ends = np.flatnonzero(np.isfinite(machine.final))
         nothing = np.zeros(len(ends), np.int64)
@@ -74,6 +78,8 @@ class Labels:
                 output=np.concatenate([nothing, self._numbers(writes, lambda label: self.pieces.number(self._written(label)))]),
                 condition=np.concatenate([nothing, self._numbers(reads, self._condition)]),
                 weight=np.concatenate([machine.final[ends], machine.weights]),
+                pauses=np.zeros(len(ends) + machine.arcs, np.int64),
+                section=np.concatenate([sections[ends], np.zeros(machine.arcs, np.int64)]),
             )
         )
 
@@ -82,6 +88,7 @@ class Labels:
         found = np.zeros(UNITS, np.uint32)
         characters = self.classes[:UNITS]
         found[: len(characters)] = characters
+        found[_letters()] |= LETTER
         for units, _, _ in self._long:
             found[units[0]] |= BEGINS
         return found
@@ -124,6 +131,29 @@ class Labels:
         found = np.zeros(len(self.classes), np.int64)
         found[used] = [number(label) for label in used.tolist()]
         return found[labels]
+
+
+@cache
+def _letters() -> Ints:
+    """The UTF-16 units that are letters, marks or numbers."""
+    return _members("L", "M", "N")
+
+
+@cache
+def lower_units() -> Array:
+    """See `fst.machines.lookup.table.LookupTable.lower_units`."""
+    found, upper = np.zeros(UNITS, np.uint16), _members("Lu")
+    lower = reference.lower().apply(upper)
+    lower = np.where((lower[:, 0] < UNITS) & (lower[:, 1:] < 0).all(axis=1), lower[:, 0], upper)
+    found[upper] = np.where(lower == upper, 0, lower)
+    return found
+
+
+def _members(*properties: str) -> Ints:
+    """The UTF-16 units that are characters with one of these properties."""
+    edges = union(*map(named, properties)).reshape(-1, 2)
+    members = np.concatenate([np.arange(first, end) for first, end in edges.tolist()])
+    return members[(members < UNITS) & ~((members >= 0xD800) & (members < 0xE000))]
 
 
 def _used(labels: Array) -> Ints:

@@ -10,9 +10,9 @@ from fst.automata.rows import Array
 from fst.automata.trie import Ints
 from fst.compile.layout.rows import filled, placed
 from fst.compile.machines.lookup.arcs import FINAL, Arcs, starts_of
-from fst.compile.machines.lookup.labels import Labels
+from fst.compile.machines.lookup.labels import Labels, lower_units
 from fst.errors import UnsupportedError
-from fst.machines.lookup.layout import ENTRY, EPSILON, HAS_EPSILON, OUTPUT_SHIFT
+from fst.machines.lookup.layout import ENTRY, EPSILON, HAS_EPSILON, MAX_FOLDED, OUTPUT_SHIFT
 from fst.machines.lookup.table import LookupSettings, LookupTable, header
 from fst.tables.strings import stored
 
@@ -49,12 +49,16 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
     return LookupTable(
         header(LookupSettings(LookupTable.kind, labels.count, features, len(piece_ends), int(slots[roots[1]]) if len(roots) > 1 else None)),
         units=labels.units(),
+        lower_units=lower_units(),
         symbol_keys=symbol_keys,
         symbol_classes=symbol_classes,
         entries=entries,
         arcs=(slots[real.target] | has_epsilon[real.target].astype(np.int64) << HAS_EPSILON | real.output << OUTPUT_SHIFT).astype(
             np.uint64
         ),
+        arc_pauses=_pauses(real),
+        final_pauses=_pauses(finals),
+        final_sections=finals.section.astype(np.uint8),
         final_pieces=finals.output.astype(np.uint32),
         condition_ends=np.cumsum([len(operations) for operations in conditions]).astype(np.uint32),
         operations=np.array([operation for operations in conditions for operation in operations], np.uint32),
@@ -62,6 +66,11 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
         piece_ends=piece_ends,
         **columns,
     )
+
+
+def _pauses(arcs: Arcs) -> Array:
+    """See `fst.machines.lookup.table.LookupTable.arc_pauses`."""
+    return np.minimum(arcs.pauses, MAX_FOLDED).astype(np.uint8)
 
 
 def _renumbered(arcs: Arcs, roots: Ints) -> tuple[Arcs, Ints]:

@@ -4,19 +4,41 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.strings import Entry, from_strings
-from fst.compile.algebra.machine import read_att, read_openfst
+from fst.compile.algebra.machine import read_att, read_att_sections, read_openfst
+from fst.compile.algebra.rational import union
 from fst.compile.files import read_text
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
+from fst.machines.lookup.layout import SECTIONS
 
 
-def machine_of(source: Any) -> Arcs:
-    """Read a source; see `fst.compile.lookup`."""
+def machine_of(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, Ints]:
+    """Read a source; see `fst.compile.lookup`. Return the machine, and the kind of the section of each state, an index into `SECTIONS`."""
+    if sections is None:
+        machine = _whole(source)
+        return machine, np.zeros(machine.states, np.int64)
+    for kind in sections:
+        if kind not in SECTIONS:
+            raise ValueError(not_one_of("section", kind, SECTIONS))
+    if not isinstance(source, str | Path) or READERS.get(_ending(Path(source))) is not read_att:
+        raise VocabularyError(f"the source is {quoted(source)}; expected AT&T text, because only this format has sections")
+    found = read_att_sections(source)
+    if len(found) != len(sections):
+        raise VocabularyError(f"{source}: there are {len(found)} sections; expected {len(sections)}, the number of kinds in `sections`")
+    kinds = np.repeat([SECTIONS.index(kind) for kind in sections], [machine.states for machine in found])
+    return union(found), np.concatenate([[0], kinds])  # the first state of a union is new
+
+
+def _whole(source: Any) -> Arcs:
+    """Read a source as one machine."""
     if isinstance(source, Arcs):
         return source
     if isinstance(source, str | Path):
@@ -30,11 +52,16 @@ def machine_of(source: Any) -> Arcs:
 
 def _of_file(path: Path) -> Arcs:
     """Read a file by its ending."""
-    name = path.name.lower().removesuffix(".gz")
-    read = READERS.get(name[name.rfind(".") :])
+    read = READERS.get(_ending(path))
     if read is None:
         raise UnsupportedError(f"the file is {quoted(path.name)}; expected a file with the ending {', '.join(READERS)}, also with .gz")
     return read(path)
+
+
+def _ending(path: Path) -> str:
+    """The ending of a file name that determines its format."""
+    name = path.name.lower().removesuffix(".gz")
+    return name[name.rfind(".") :]
 
 
 def _of_tsv(path: Path) -> Arcs:

@@ -11,17 +11,24 @@ from fst.automata.rows import Array, RowFormat
 EPSILON = 0  # the class of arcs that read nothing; as the class of a symbol, no arc reads the symbol
 UNITS = 1 << 16
 BEGINS = 1 << 16  # the bit of a unit with which a symbol of several units may begin
+LETTER = 1 << 17  # the bit of a unit that is a letter, a mark or a number: no token of a standard section ends before it
 ROOTS = 2  # the first nodes of the tree of symbols: for analysis and for generation
 NODE_SHIFT = 16  # a key of the tree of symbols: ``node << 16 | unit``
 ENTRY = RowFormat(label_bits=16, target_bits=28, value_bits=20, dtype=np.uint64, labels=UNITS - 1, own=UNITS - 1, free=2**64 - 1)
 MAX_CLASSES = UNITS - 2
 HAS_EPSILON, OUTPUT_SHIFT = 31, 32  # an arc: ``target 31 | whether arcs of the target read nothing 1 | piece 32``
 
-END, CUT, SLOW = -1, -2, -3  # ids that are no pieces; SLOW is a word that the kernel leaves to the slow walk
+# Ids that are no pieces. SLOW: the kernel leaves the row to the slow walk. The others occur in running text.
+END, CUT, SLOW, END_FOLDED, UNKNOWN = -1, -2, -3, -4, -5
+SECTIONS = STANDARD, PREBLANK, POSTBLANK, INCONDITIONAL = "standard", "preblank", "postblank", "inconditional"  # the last has priority
+FIRST_SECTION = UNKNOWN - len(SECTIONS)  # a token with analyses ends with the id ``FIRST_SECTION + section``
+MAX_FOLDED = 255  # the highest number of pauses that is stored
 MAX_ANALYSES = 4096  # maximum number of analyses of a word
 STEPS = 1 << 10  # maximum number of arcs that the kernel reads per symbol, before it leaves the word to the slow walk
 SPARE = 16  # symbols that are added to the length of a word for this maximum
 MAX_SYMBOLS, MAX_ARCS, MAX_FOUND, MAX_REGISTERS = 1 << 12, 1 << 14, 1 << 18, 1 << 16  # capacities of the kernel for one word
+MAX_RANKS = 1 << 18  # capacity for the ranks of the analyses of a token
+WORDS_ALONE = 12  # the number of fields of `Work`; with only these, no code for running text is compiled
 MAX_PAUSES = 256  # maximum number of arcs in a row that read nothing
 UNIT_FACTOR = 8  # expected number of ids per unit of text
 
@@ -41,12 +48,16 @@ class Arguments(NamedTuple):
     begin: Array
     features: Array
     units: Array
+    lower_units: Array
     symbol_keys: Array
     symbol_classes: Array
     entries: Array
     arcs: Array
     arc_conditions: Array
     arc_weights: Array
+    arc_pauses: Array
+    final_pauses: Array
+    final_sections: Array
     final_pieces: Array
     final_conditions: Array
     final_weights: Array
@@ -88,6 +99,34 @@ class Work(NamedTuple):
     weights: Array
 
 
+class TextWork(NamedTuple):
+    """The working arrays of one thread for running text: those of `Work`, and the following.
+
+    Attributes:
+        lower_classes: uint32[MAX_SYMBOLS], the class of each symbol in lower case; `EPSILON` if the symbol is not upper case.
+        pauses: uint32[MAX_SYMBOLS + 1], the number of arcs on the current path that read nothing, before each symbol and at the end.
+        ranks: uint32[MAX_RANKS], the pauses of each analysis, which determine the order of analyses.
+        folded: uint8[MAX_ANALYSES], whether each analysis has read a symbol in lower case.
+    """
+
+    state: Array
+    symbols: Array
+    classes: Array
+    stack: Array
+    sums: Array
+    path: Array
+    registers: Array
+    found: Array
+    starts: Array
+    order: Array
+    marks: Array
+    weights: Array
+    lower_classes: Array
+    pauses: Array
+    ranks: Array
+    folded: Array
+
+
 def new_work() -> Work:
     """Allocate the working arrays of one thread."""
     return Work(
@@ -103,6 +142,17 @@ def new_work() -> Work:
         order=np.empty(MAX_ANALYSES, np.int64),
         marks=np.empty(MAX_ANALYSES, np.uint64),
         weights=np.empty(MAX_ANALYSES, np.float32),
+    )
+
+
+def new_text_work() -> TextWork:
+    """Allocate the working arrays of one thread for running text."""
+    return TextWork(
+        *new_work(),
+        lower_classes=np.empty(MAX_SYMBOLS, np.uint32),
+        pauses=np.zeros(MAX_SYMBOLS + 1, np.uint32),
+        ranks=np.empty(MAX_RANKS, np.uint32),
+        folded=np.zeros(MAX_ANALYSES, np.uint8),
     )
 
 

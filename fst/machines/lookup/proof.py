@@ -9,7 +9,19 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.automata.trie import spread
 from fst.machines.lookup import flags
-from fst.machines.lookup.layout import BEGINS, ENTRY, EPSILON, HAS_EPSILON, MAX_PAUSES, NODE_SHIFT, OUTPUT_SHIFT, ROOTS, UNITS
+from fst.machines.lookup.layout import (
+    BEGINS,
+    ENTRY,
+    EPSILON,
+    HAS_EPSILON,
+    LETTER,
+    MAX_PAUSES,
+    NODE_SHIFT,
+    OUTPUT_SHIFT,
+    ROOTS,
+    SECTIONS,
+    UNITS,
+)
 from fst.tables.proof import need, need_none, prove_states
 from fst.tables.strings import prove_strings
 
@@ -29,8 +41,10 @@ def prove(table: Any, settings: Any) -> None:
 def _prove_units(table: Any, classes: int) -> None:
     """Prove that each unit has a class."""
     need(len(table.units) == UNITS, f"units has {len(table.units)} elements; expected {UNITS}")
-    wrong = (table.units >= 2 * BEGINS) | (table.units % BEGINS > classes)
+    wrong = (table.units >= 2 * LETTER) | (table.units % BEGINS > classes)
     need_none(wrong, lambda unit: f"unit {unit} has the class {int(table.units[unit]) % BEGINS} of {classes}")
+
+    need(len(table.lower_units) == UNITS, f"lower_units has {len(table.lower_units)} elements; expected {UNITS}")
 
 
 def _prove_symbols(table: Any, classes: int) -> None:
@@ -92,6 +106,14 @@ def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
         ("arc", table.arcs >> np.uint64(OUTPUT_SHIFT), table.arc_conditions, table.arc_weights),
         ("final", table.final_pieces, table.final_conditions, table.final_weights),
     )
+    for name, column, size in (
+        ("arc_pauses", table.arc_pauses, len(table.arcs)),
+        ("final_pauses", table.final_pauses, len(table.final_pieces)),
+        ("final_sections", table.final_sections, len(table.final_pieces)),
+    ):
+        need(len(column) == size, f"{name} has {len(column)} elements; expected {size}")
+    wrong = table.final_sections >= len(SECTIONS)
+    need_none(wrong, lambda at: f"final {at} has the section {table.final_sections[at]} of {len(SECTIONS)}")
     has_weights, has_conditions = (any(len(column[at]) for column in columns) for at in (3, 2))
     need(has_conditions == (settings.features > 0), f"there are {settings.features} features, and conditions: {has_conditions}")
     for noun, pieces, conditions, weights in columns:

@@ -74,6 +74,7 @@ class LookupTable(Table):
 
     Attributes:
         units: uint32[65536], the class of each UTF-16 unit, and `BEGINS`.
+        lower_units: uint16[65536], the lower case of each upper-case unit; 0 for other units.
         symbol_keys: uint64[n], the edges of the tree of symbols of several units, ``node << 16 | unit``, ascending. Edge k leads to node
             ``ROOTS + k``.
         symbol_classes: uint32[n], the class of the symbol that ends with each edge, or 0.
@@ -82,6 +83,8 @@ class LookupTable(Table):
         arcs: uint64[arcs], the state and the piece of each arc.
         arc_conditions: uint32[arcs], the condition of each arc; empty without features.
         arc_weights: float32[arcs], the weight of each arc; empty in an unweighted table.
+        arc_pauses, final_pauses: uint8[arcs] and uint8[finals], the number of arcs that were folded into each arc, at most `MAX_FOLDED`.
+        final_sections: uint8[finals], the section of each final, an index into `SECTIONS`.
         final_pieces, final_conditions, final_weights: the same for finals.
         condition_ends: uint32[conditions], the end of each condition in `operations`. Condition 0 is empty.
         operations: uint32[n], packed operations.
@@ -96,12 +99,16 @@ class LookupTable(Table):
     has_tokens: ClassVar[bool] = False
 
     units: Array = member("<u4")
+    lower_units: Array = member("<u2")
     symbol_keys: Array = member("<u8")
     symbol_classes: Array = member("<u4")
     entries: Array = member("<u8")
     arcs: Array = member("<u8")
     arc_conditions: Array = member("<u4")
     arc_weights: Array = member("<f4")
+    arc_pauses: Array = member("|u1")
+    final_pauses: Array = member("|u1")
+    final_sections: Array = member("|u1")
     final_pieces: Array = member("<u4")
     final_conditions: Array = member("<u4")
     final_weights: Array = member("<f4")

@@ -7,7 +7,7 @@ symbol, the graph has at most as many nodes as the table has states, times the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from fst.machines.lookup.layout import (
     BEGINS,
     CUT,
     END,
+    END_FOLDED,
     ENTRY,
     EPSILON,
     HAS_EPSILON,
@@ -34,15 +35,39 @@ STATE = (1 << HAS_EPSILON) - 1
 BITS = np.dtype(np.int32)
 
 Registers = tuple[int, ...]
-Node = tuple[int, int, Registers]  # number of symbols, state, registers
+Node = tuple[int, int, Registers, bool]  # number of symbols, state, registers, whether a symbol was read in lower case
+
+
+class Symbol(NamedTuple):
+    """A symbol of a text: its class, its class in lower case or `EPSILON`, and its end in units."""
+
+    number: int
+    lower: int
+    end: int
 
 
 class Step(NamedTuple):
-    """A piece with its weight; and the next node, or None for a final."""
+    """A piece with its weight, its pauses, whether it is a pause itself; and the next node, or None for a final."""
 
     piece: int
     weight: np.float32
+    pauses: int
+    is_pause: bool
     to: Node | None
+
+
+class Path(NamedTuple):
+    """The pieces of a path, its weight, the number of pauses before each symbol and at the end, and whether it read in lower case."""
+
+    pieces: list[int]
+    weight: np.float32
+    ranks: tuple[int, ...]
+    is_folded: bool
+
+    @property
+    def key(self) -> tuple[float, tuple[int, ...]]:
+        """The key by which analyses are sorted: those of the smallest weight first, then those with the fewest pauses at the end."""
+        return float(self.weight), self.ranks[::-1]
 
 
 def analyses(table: Any, text: str, *, inverse: bool = False, limit: int = MAX_ANALYSES) -> list[int]:
@@ -54,69 +79,88 @@ def analyses(table: Any, text: str, *, inverse: bool = False, limit: int = MAX_A
         inverse: whether to read the word from the root for generation.
         limit: the maximum number of analyses.
     """
-    classes = classes_of(table, text, inverse=inverse)
-    if EPSILON in classes:
+    units, symbols, at = units_of(text), list[Symbol](), 0
+    while at < len(units):
+        symbols.append(symbol_at(table, units, at, inverse=inverse)._replace(lower=EPSILON))
+        at = symbols[-1].end
+    if any(symbol.number == EPSILON for symbol in symbols):
         return []
-    root: Node = (0, int(table.begin(inverse=inverse)[0]), (0,) * table.metadata.settings.features)
-    graph = _Graph(table, classes)
-    whole = graph.build(root)
-    most = limit if not table.is_weighted else MAX_ANALYSES
-    found = dict[str, tuple[list[int], np.float32]]()
-    is_cut = not whole
-    for paths, (pieces, weight) in enumerate(graph.paths(root)):
-        written = "".join(table.pieces[piece] for piece in pieces)
+    return ids_of(table, symbols, inverse=inverse, limit=limit, in_text=False)
+
+
+def ids_of(table: Any, symbols: Sequence[Symbol], *, inverse: bool, limit: int, in_text: bool) -> list[int]:
+    """The ids of the analyses of some symbols; `in_text` sorts analyses as in running text. For other arguments, see `analyses`."""
+    graph = _Graph(table, symbols)
+    root: Node = (0, int(table.begin(inverse=inverse)[0]), (0,) * table.metadata.settings.features, False)
+    is_cut, is_sorted = not graph.build(root), in_text or table.is_weighted
+    most = MAX_ANALYSES if is_sorted else limit
+    found = dict[tuple[str, bool], Path]()
+    for count, path in enumerate(graph.paths(root)):
+        written = "".join(table.pieces[piece] for piece in path.pieces), path.is_folded
         if written in found:
-            same, best = found[written]
-            found[written] = same, min(best, weight)
+            first = found[written]
+            found[written] = min(first, path._replace(pieces=first.pieces), key=lambda path: path.key) if is_sorted else first
         elif len(found) == most:
             is_cut = True
             break
         else:
-            found[written] = pieces, weight
-        if paths == STEPS * (len(classes) + SPARE):
+            found[written] = path if in_text else path._replace(ranks=())
+        if count == STEPS * (len(symbols) + SPARE):
             is_cut = True
             break
-    rows = [*found.values()]
-    if table.is_weighted:
-        rows.sort(key=lambda row: row[1])
-        rows, is_cut = rows[:limit], is_cut or len(rows) > limit
-    ids = [number for pieces, weight in rows for number in (*pieces, END, *([int(weight.view(BITS))] if table.is_weighted else []))]
+    rows = sorted(found.values(), key=lambda path: path.key) if is_sorted else [*found.values()]
+    rows, is_cut = rows[:limit], is_cut or len(rows) > limit
+    ids = list[int]()
+    for path in rows:
+        ids += [*path.pieces, END_FOLDED if path.is_folded else END]
+        ids += [int(path.weight.view(BITS))] if table.is_weighted else []
     return [*ids, CUT] if is_cut else ids
 
 
-def classes_of(table: Any, text: str, *, inverse: bool = False) -> list[int]:
-    """Split a word into symbols, the longest first, and return the class of each symbol."""
-    data = text.encode("utf-16-le")
-    units, classes, at = np.frombuffer(data, "<u2").tolist(), list[int](), 0
-    while at < len(units):
-        record = int(table.units[units[at]])
-        found, end = record & BEGINS - 1, at + 1
-        node, place = int(inverse), at
-        while record & BEGINS and place < len(units):
-            key = node << NODE_SHIFT | units[place]
-            edge = int(np.searchsorted(table.symbol_keys, np.uint64(key)))
-            if edge == len(table.symbol_keys) or int(table.symbol_keys[edge]) != key:
-                break
-            node, place = ROOTS + edge, place + 1
-            if table.symbol_classes[edge]:
-                found, end = int(table.symbol_classes[edge]), place
-        classes.append(found)
-        at = end
-    return classes
+def units_of(text: str) -> list[int]:
+    """The UTF-16 units of a text."""
+    units: list[int] = np.frombuffer(text.encode("utf-16-le"), "<u2").tolist()
+    return units
+
+
+def symbol_at(table: Any, units: Sequence[int], at: int, *, inverse: bool = False) -> Symbol:
+    """The longest symbol that begins at a position. Only a symbol of one unit may be read in lower case."""
+    record = int(table.units[units[at]])
+    found, end = record & BEGINS - 1, at + 1
+    node, place = int(inverse), at
+    while record & BEGINS and place < len(units):
+        key = node << NODE_SHIFT | units[place]
+        edge = int(np.searchsorted(table.symbol_keys, np.uint64(key)))
+        if edge == len(table.symbol_keys) or int(table.symbol_keys[edge]) != key:
+            break
+        node, place = ROOTS + edge, place + 1
+        if table.symbol_classes[edge]:
+            found, end = int(table.symbol_classes[edge]), place
+    lower = int(table.lower_units[units[at]])
+    return Symbol(found, int(table.units[lower]) & BEGINS - 1 if lower and end == at + 1 else EPSILON, end)
+
+
+def after(table: Any, conditions: Array, place: int, registers: Registers) -> Registers | None:
+    """The registers after the condition of an arc or of a final; None if the condition fails."""
+    if not len(conditions):
+        return registers
+    condition, ends = int(conditions[place]), table.condition_ends
+    operations = table.operations[ends[condition - 1] if condition else 0 : ends[condition]]
+    return flags.applied(operations.tolist(), registers)
 
 
 class _Graph:
-    """The graph of the paths that read the classes of a word."""
+    """The graph of the paths that read some symbols."""
 
-    def __init__(self, table: Any, classes: list[int]) -> None:
-        self._table, self._classes = table, classes
+    def __init__(self, table: Any, symbols: Sequence[Symbol]) -> None:
+        self._table, self._symbols = table, symbols
         self._steps = dict[Node, list[Step]]()
 
     def build(self, root: Node) -> bool:
         """Make the nodes, and drop those from which no final is reached. Return whether all nodes were made."""
         self._steps[root] = []
         pending, before = [root], dict[Node, list[Node]]()
-        while pending:
+        while pending and len(self._steps) <= MAX_NODES:
             node = pending.pop()
             self._steps[node] = [*self._steps_of(node)]
             for step in self._steps[node]:
@@ -125,8 +169,6 @@ class _Graph:
                         self._steps[step.to] = []
                         pending.append(step.to)
                     before.setdefault(step.to, []).append(node)
-            if len(self._steps) > MAX_NODES:
-                break
         live = {node for node, steps in self._steps.items() if any(step.to is None for step in steps)}
         reached = [*live]
         while reached:
@@ -138,45 +180,46 @@ class _Graph:
         }
         return not pending
 
-    def paths(self, root: Node) -> Iterator[tuple[list[int], np.float32]]:
-        """Yield the pieces and the weight of each path."""
-        pending = [(root, list[int](), np.float32(0))]
+    def paths(self, root: Node) -> Iterator[Path]:
+        """Yield all paths, in the order of the table."""
+        pending = [(root, Path([], np.float32(0), (0,), False))]
         while pending:
-            node, pieces, weight = pending.pop()
-            steps = self._steps.get(node, [])
-            for step in steps:
+            node, before = pending.pop()
+            following = list[tuple[Node, Path]]()
+            for step in self._steps.get(node, []):
+                pieces, weight = [*before.pieces, *filter(None, [step.piece])], before.weight + step.weight
+                ranks = (*before.ranks[:-1], before.ranks[-1] + step.pauses + step.is_pause)
                 if step.to is None:
-                    yield [*pieces, *filter(None, [step.piece])], weight + step.weight
-            pending += [
-                (step.to, [*pieces, *filter(None, [step.piece])], weight + step.weight) for step in reversed(steps) if step.to is not None
-            ]
+                    yield Path(pieces, weight, ranks, before.is_folded)
+                else:
+                    following.append((step.to, Path(pieces, weight, ranks if step.is_pause else (*ranks, 0), step.to[3])))
+            pending += reversed(following)
 
     def _steps_of(self, node: Node) -> Iterator[Step]:
-        table, (at, state, registers) = self._table, node
-        if at == len(self._classes):
+        table, (at, state, registers, is_folded) = self._table, node
+        if at == len(self._symbols):
             own = ENTRY.unpack(table.entries[state])
             for final in range(own.target, own.target + own.value):
-                if self._after(table.final_conditions, final, registers) is not None:
-                    yield Step(int(table.final_pieces[final]), _weight(table.final_weights, final), None)
-        yield from self._arcs(at, state, EPSILON, registers)
-        if at < len(self._classes):
-            yield from self._arcs(at + 1, state, self._classes[at], registers)
+                if after(table, table.final_conditions, final, registers) is not None:
+                    weight = _weight(table.final_weights, final)
+                    yield Step(int(table.final_pieces[final]), weight, int(table.final_pauses[final]), False, None)
+        yield from self._arcs(at, state, EPSILON, registers, is_folded, is_pause=True)
+        if at < len(self._symbols):
+            symbol = self._symbols[at]
+            for label, folds in ((symbol.number, is_folded), (symbol.lower, True)):
+                if label != EPSILON:
+                    yield from self._arcs(at + 1, state, label, registers, folds, is_pause=False)
 
-    def _arcs(self, at: int, state: int, label: int, registers: Registers) -> Iterator[Step]:
+    def _arcs(self, at: int, state: int, label: int, registers: Registers, is_folded: bool, *, is_pause: bool) -> Iterator[Step]:
         """Yield the arcs of a state that read a class; `at` is the number of symbols after these arcs."""
-        entry = ENTRY.step(self._table.entries, state, label)
+        table = self._table
+        entry = ENTRY.step(table.entries, state, label)
         for arc in range(entry.target, entry.target + entry.value) if entry else ():
-            after = self._after(self._table.arc_conditions, arc, registers)
-            if after is not None:
-                packed = int(self._table.arcs[arc])
-                yield Step(packed >> OUTPUT_SHIFT, _weight(self._table.arc_weights, arc), (at, packed & STATE, after))
-
-    def _after(self, conditions: Array, place: int, registers: Registers) -> Registers | None:
-        if not len(conditions):
-            return registers
-        condition, ends = int(conditions[place]), self._table.condition_ends
-        operations = self._table.operations[ends[condition - 1] if condition else 0 : ends[condition]]
-        return flags.applied(operations.tolist(), registers)
+            found = after(table, table.arc_conditions, arc, registers)
+            if found is not None:
+                packed, weight = int(table.arcs[arc]), _weight(table.arc_weights, arc)
+                to = at, packed & STATE, found, is_folded
+                yield Step(packed >> OUTPUT_SHIFT, weight, int(table.arc_pauses[arc]), is_pause, to)
 
 
 def _weight(weights: Array, place: int) -> np.float32:

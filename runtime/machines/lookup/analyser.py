@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from fst.machines.lookup.layout import MAX_ANALYSES
 from fst.machines.lookup.table import LookupTable
 from fst.runtime.machines.lookup.analyses import Analyses, spelled
 from fst.runtime.machines.lookup.encoder import LookupEncoder
+from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of
 from fst.runtime.public_class import PublicClass
-from fst.runtime.rows.texts import Bytes, Ints, Source, Texts, batch_of, listed, rows_of
+from fst.runtime.rows.texts import Bytes, Ints, Source, Texts, batch_of, listed, rows_of, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -142,6 +144,75 @@ class Lookup(PublicClass):
 
         return looked_up(column, look_up)
 
+    def analyze_text(self, text: str | bytes, *, limit: int | None = None, errors: str = "strict") -> list[Token]:
+        """Find the words of a running text by longest match, with their analyses, as lt-proc does.
+
+        At each position, the longest string that has analyses is a token; it may contain spaces. In a section of the kind "standard", a
+        token ends before a character that is no letter, no mark and no number; see ``sections`` of `fst.compile.lookup`. Letters that begin
+        no token are an unknown word. Other characters belong to no token. Upper-case letters are also read in lower case; then the
+        analyses have the case of the word.
+
+        Args:
+            text: str, or bytes in UTF-8.
+            limit: as in `lookup_batch`.
+            errors: as in `fst.Tokenizer.encode`.
+
+        Returns:
+            Tuples of ``start`` and ``end`` in characters, ``analyses``, and ``section``. An unknown word has no analyses, and the section
+            None.
+
+        Raises:
+            UnsupportedError: the look-up generates.
+            TextError: the argument is not text.
+            ValueError: `limit` or `errors` has an invalid value.
+
+        Examples:
+            >>> from fst.compile import lookup
+            >>> words = Lookup(lookup({"New York": "New York<np>", "in": "in<pr>"}))
+            >>> [(token.start, token.end, token.analyses) for token in words.analyze_text("In New York now.")]
+            [(0, 2, ['In<pr>']), (3, 11, ['New York<np>']), (12, 15, [])]
+
+        Source: lt-proc of lttoolbox 3.7.
+        """
+        return next(self._tokens(batch_of(text), limit, 1, errors))
+
+    def analyze_batch(
+        self, texts: Texts, *, limit: int | None = None, threads: int | None = None, errors: str = "strict"
+    ) -> Iterator[list[Token]]:
+        """Analyse many running texts. Each list of tokens is made when the iterator reaches it.
+
+        Args:
+            texts: as in `fst.Tokenizer.encode_batch`.
+            limit, threads, errors: as in `lookup_batch`.
+
+        Returns:
+            The result of `analyze_text` for each text.
+
+        Raises:
+            UnsupportedError, TextError, ValueError: as in `analyze_text`; the message contains the row's number.
+        """
+        return self._tokens(listed(texts), limit, threads, errors)
+
+    def _tokens(self, texts: Sequence[Any], limit: int | None, threads: int | None, errors: str) -> Iterator[list[Token]]:
+        """Analyse texts, and return an iterator over the tokens of each text."""
+        if self._encoder.inverse:
+            raise UnsupportedError("analyze_text reads words, and this look-up generates; call inverted() first")
+        _check_limit(limit)
+        rows = rows_of(texts)
+        encoder = self._text_encoder if limit is None else TextEncoder(self._table, self._encoder.arguments, limit)
+        batch = encoder.analyse(rows, threads, errors)
+        ids, splits = batch.ids, batch.row_splits.tolist()
+        assert batch.offsets is not None
+        offsets, weighted = batch.offsets, self._table.is_weighted
+        return (
+            [*tokens_of(whole(rows, row, errors), ids[begin:end].tolist(), offsets[begin:end].tolist(), self._pieces, weighted=weighted)]
+            for row, (begin, end) in enumerate(pairwise(splits))
+        )
+
+    @Lazy
+    def _text_encoder(self) -> TextEncoder:
+        return TextEncoder(self._table, self._encoder.arguments, None)
+
     def _analyses(
         self, rows: Source, unknown: Sequence[Any] | None, limit: int | None, case: str, threads: int | None, errors: str
     ) -> Analyses:
@@ -150,10 +221,9 @@ class Lookup(PublicClass):
 
     def _limited(self, limit: int | None) -> LookupEncoder:
         """The encoder for a limit."""
+        _check_limit(limit)
         if limit is None:
             return self._encoder
-        if type(limit) is not int or not 1 <= limit <= MAX_ANALYSES:
-            raise ValueError(f"limit is {quoted(limit)}; expected a whole number from 1 to {MAX_ANALYSES}, or None")
         return LookupEncoder(self._table, inverse=self._encoder.inverse, limit=limit, like=self._encoder)
 
     @Lazy
@@ -174,6 +244,11 @@ class Lookup(PublicClass):
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and (type(limit) is not int or not 1 <= limit <= MAX_ANALYSES):
+        raise ValueError(f"limit is {quoted(limit)}; expected a whole number from 1 to {MAX_ANALYSES}, or None")
 
 
 def _check(case: str, unknown: str | None) -> None:

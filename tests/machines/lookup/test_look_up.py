@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as some
+from support.machines.lookup import machines
 from support.naive.lookup import look_up as defined
 from support.tiers import examples
 
@@ -22,29 +22,14 @@ from fst.runtime.encoder import Encoder
 from fst.runtime.rows.texts import rows_of
 from fst.runtime.workspace import NO_SPECIAL_IDS
 
-LABELS = ("a", "b", "<n>", "", "", "@P.A.X@", "@N.A.X@", "@R.A.X@", "@R.A@", "@D.A.X@", "@D.A@", "@C.A@", "@U.A.X@", "@U.A.Y@", "@P.B.X@")
 WORDS = [*map("".join, (word for length in range(4) for word in product(("a", "b", "<n>", "<"), repeat=length)))]
 MANY = Fst.from_arcs([(0, 0, "a", "x"), (0, 0, "a", "yy"), (0, 0, "a", "y")], final=[0])
 # 2 paths a symbol that write the same, and none of them ends; then 2 paths to the end
 DEAD = Fst.from_arcs([(0, 0, "a", ""), (0, 1, "a", ""), (1, 0, "a", ""), (1, 1, "a", ""), (0, 2, "b", "x"), (1, 2, "b", "y")], final=[2])
 
 
-@some.composite
-def machines(draw: some.DrawFn) -> Fst:
-    """A small transducer; arcs that read nothing, or write nothing, lead to later states."""
-    states = draw(some.integers(1, 5))
-    state = some.integers(0, states - 1)
-    arcs = []
-    for _ in range(draw(some.integers(0, 9))):
-        source, target, read = draw(state), draw(state), draw(some.sampled_from(LABELS))
-        written, weight = draw(some.sampled_from(("", "x", "y", "xy", "<n>"))), draw(some.sampled_from((0, 0, 1, -0.5)))
-        if (read in ("a", "b", "<n>") and written) or source < target:
-            arcs.append((source, target, read, written, weight))
-    return Fst.from_arcs([*arcs, (0, states - 1, "a", "b", 0.0)], final={draw(state): draw(some.sampled_from((0.0, 0.25)))})
-
-
 @given(machines())
-@examples(800)
+@examples(600)
 def test_definition(machine: Fst) -> None:
     """For small transducers with flags, weights and symbols of several characters, the analyses are the outputs of all paths, and weights
     are the smallest of their paths.

@@ -36,7 +36,10 @@ def changed(name: str, field: str, place: Any, value: Any) -> LookupTable:
     [
         ("lookup", "units", None, [0], "units has 1 elements"),
         ("lookup", "units", 98, 9, "unit 98 has the class 9 of 2"),
-        ("lookup", "units", 98, 1 << 17, "unit 98 has the class"),
+        ("lookup", "lower_units", None, [0], "lower_units has 1 elements"),
+        ("lookup", "final_sections", 0, 4, "final 0 has the section 4 of 4"),
+        ("lookup", "final_pauses", None, [0], "final_pauses has 1 elements"),
+        ("lookup", "units", 98, 1 << 18, "unit 98 has the class"),
         ("lookup flags", "symbol_keys", 1, 0, "edge 1 of the tree of symbols is not after edge 0"),
         ("lookup flags", "symbol_keys", 0, 5 << 16, "edge 0 of the tree leads to a root|edge 1 of the tree"),
         ("lookup flags", "symbol_classes", 0, 9, "edge 0 of the tree has the class 9"),

@@ -10,23 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.core.jit import kernel, part
+from fst.core.jit import kernel
 from fst.runtime.kernels.constants import U0, U1, U3
-from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
 from fst.runtime.machines.lookup.kernels.found import FULL, OVER, SLOW, put, put_analyses, put_spans
-from fst.runtime.machines.lookup.kernels.symbols import TOO_LONG, UNKNOWN, read_classes
+from fst.runtime.machines.lookup.kernels.symbols import TOO_LONG, UNKNOWN, characters_of, read_classes
 from fst.runtime.machines.lookup.kernels.walk import walk
 from fst.tables.kernel_call import COUNT, IDS_ALONE
-
-
-@part
-def characters_of(text, begin, stop):
-    """Count the characters of a word."""
-    count = U0
-    while begin < stop:
-        count += np.uint64(np.uint64(text[begin]) & SURROGATE != LOW_SURROGATE)
-        begin += U1
-    return count
 
 
 @kernel
@@ -47,11 +36,11 @@ def run_rows(text, starts, more, table, output, work):
             if state == FULL:
                 place = put(output, place, SLOW)
             else:
-                place = put_analyses(count, table.begin[U3], state == OVER, is_weighted, output, place, work)
+                place = put_analyses(count, table.begin[U3], state == OVER, is_weighted, size, output, place, work)
         elif size == TOO_LONG:
             place = put(output, place, SLOW)
         if len(output) > IDS_ALONE:
-            put_spans(output, first, place, characters_of(text, begin, stop))
+            put_spans(output, first, place, U0, characters_of(text, begin, stop))
         output.ends[row] = place
     call[COUNT] = place
     return np.uint64(starts[complete])

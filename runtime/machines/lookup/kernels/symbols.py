@@ -7,8 +7,10 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.machines.lookup import layout
 from fst.runtime.kernels.constants import U0, U1, U2
+from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
 
 BEGINS, CLASS, ROOTS = np.uint64(layout.BEGINS), np.uint64(layout.BEGINS - 1), np.uint64(layout.ROOTS)
+LETTER = np.uint64(layout.LETTER)
 NODE_SHIFT, MAX_SYMBOLS = np.uint64(layout.NODE_SHIFT), np.uint64(layout.MAX_SYMBOLS)
 UNKNOWN, TOO_LONG = MAX_SYMBOLS + U1, MAX_SYMBOLS + U2  # instead of a number of symbols
 
@@ -37,6 +39,26 @@ def longest_symbol(text, at, stop, table, found):
 
 
 @inlined
+def symbol_at(text, at, stop, table):
+    """Return the class of the longest symbol at a position, its class in lower case or 0, and its end. Only a symbol of one unit may be
+    read in lower case.
+    """
+    record = np.uint64(table.units[text[at]])
+    found, end, lower = record & CLASS, at + U1, np.uint64(table.lower_units[text[at]])
+    if record & BEGINS:
+        found, end = longest_symbol(text, at, stop, table, found)
+    if lower and end == at + U1:
+        return found, np.uint64(table.units[lower]) & CLASS, end
+    return found, U0, end
+
+
+@inlined
+def is_letter(text, at, stop, table):
+    """Whether there is a unit at a position, and this unit is a letter, a mark or a number."""
+    return at < stop and np.uint64(table.units[text[at]]) & LETTER != U0
+
+
+@inlined
 def read_classes(text, begin, stop, table, classes):
     """Write the class of each symbol of a word; return the number of symbols, `UNKNOWN` if no arc reads one of them, or `TOO_LONG`."""
     count, at = U0, begin
@@ -52,4 +74,14 @@ def read_classes(text, begin, stop, table, classes):
         classes[count] = found
         count += U1
         at = end
+    return count
+
+
+@part
+def characters_of(text, begin, stop):
+    """Count the characters of a word."""
+    count = U0
+    while begin < stop:
+        count += np.uint64(np.uint64(text[begin]) & SURROGATE != LOW_SURROGATE)
+        begin += U1
     return count

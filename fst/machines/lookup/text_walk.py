@@ -1,0 +1,127 @@
+"""The slow walk over running text: longest match, as lt-proc analyses text.
+
+At each position, the walk reads as far as any path allows. A *match* is the longest string that is accepted there. In a section of the kind
+"standard", a string is accepted only before a character that is no letter; in other sections anywhere. If the walk stops inside of a word,
+a match at the beginning of this word is dropped, and the letters from the position on are an unknown token. Other characters that begin no
+match belong to no token. An upper-case letter may be read in lower case, too.
+
+Source: `FSTProcessor::analysis` of lttoolbox 3.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from fst.machines.lookup.layout import ENTRY, EPSILON, FIRST_SECTION, LETTER, MAX_ANALYSES, UNKNOWN
+from fst.machines.lookup.walk import STATE, Registers, Symbol, after, ids_of, symbol_at, units_of
+
+Place = tuple[int, Registers]  # a state and registers
+
+
+class Token(NamedTuple):
+    """The ids of a token, and its bounds in characters."""
+
+    ids: list[int]
+    start: int
+    end: int
+
+
+class Match(NamedTuple):
+    """The end of the longest match from a position, the position if there is none; its section; and the end of what any path reads."""
+
+    end: int
+    section: int
+    reach: int
+
+
+def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[Token]:
+    """Yield the tokens of a text."""
+    units = units_of(text)
+    places = [0]  # the number of characters before each unit
+    for unit in units:
+        places.append(places[-1] + (unit & 0xFC00 != 0xDC00))
+    at = 0
+    while at < len(units):
+        match = longest(table, units, at)
+        end, is_known = _next(table, units, at, match)
+        if is_known:
+            symbols = [*_symbols(table, units, at, end)]
+            ids = ids_of(table, symbols, inverse=False, limit=limit, in_text=True)
+            yield Token([*ids, FIRST_SECTION + match.section], places[at], places[end])
+        elif end > at:
+            yield Token([UNKNOWN], places[at], places[end])
+        at = end if end > at else at + 1 + (units[at] & 0xFC00 == 0xD800)
+
+
+def _next(table: Any, units: Sequence[int], at: int, match: Match) -> tuple[int, bool]:
+    """The end of the token at a position, the position if no token begins there; and whether the token is a match."""
+    is_inside = is_letter(table, units, match.reach)
+    edges = [place - at for place in range(at, match.reach) if not is_letter(table, units, place)]
+    is_dropped = is_inside and match.section == 0 and match.end - at > (edges[-1] if edges else 0)
+    if match.end > at and not is_dropped:
+        return match.end, True
+    end = at
+    while (is_inside or end < match.reach) and is_letter(table, units, end):
+        end += 1
+    return end, False
+
+
+def is_letter(table: Any, units: Sequence[int], at: int) -> bool:
+    """Whether there is a unit at a position, and this unit is a letter, a mark or a number."""
+    return at < len(units) and bool(int(table.units[units[at]]) & LETTER)
+
+
+def _symbols(table: Any, units: Sequence[int], at: int, end: int) -> Iterator[Symbol]:
+    while at < end:
+        symbol = symbol_at(table, units, at)
+        yield symbol
+        at = symbol.end
+
+
+def longest(table: Any, units: Sequence[int], begin: int) -> Match:
+    """The longest match at a position."""
+    pending: dict[int, set[Place]] = {begin: {(int(table.begin()[0]), (0,) * table.metadata.settings.features)}}
+    match = Match(begin, 0, begin)
+    while pending:
+        at = min(pending)
+        places = _closed(table, pending.pop(at))
+        match = match._replace(reach=at)
+        sections = [section for place in places for section in _sections(table, *place)]
+        section = max(sections, default=0)
+        if at > begin and sections and (section or not is_letter(table, units, at)):
+            match = Match(at, section, at)
+        if at < len(units):
+            symbol = symbol_at(table, units, at)
+            for label in {symbol.number, symbol.lower} - {EPSILON}:
+                for place in places:
+                    pending.setdefault(symbol.end, set()).update(_targets(table, *place, label))
+                    if not pending[symbol.end]:
+                        del pending[symbol.end]
+    return match
+
+
+def _closed(table: Any, places: set[Place]) -> set[Place]:
+    """The places that are reached from some places by arcs that read nothing."""
+    found, new = set(places), [*places]
+    while new:
+        more = {*_targets(table, *new.pop(), EPSILON)} - found
+        found |= more
+        new += more
+    return found
+
+
+def _targets(table: Any, state: int, registers: Registers, label: int) -> Iterator[Place]:
+    entry = ENTRY.step(table.entries, state, label)
+    for arc in range(entry.target, entry.target + entry.value) if entry else ():
+        reached = after(table, table.arc_conditions, arc, registers)
+        if reached is not None:
+            yield int(table.arcs[arc]) & STATE, reached
+
+
+def _sections(table: Any, state: int, registers: Registers) -> Iterator[int]:
+    """The sections of the finals of a state."""
+    own = ENTRY.unpack(table.entries[state])
+    for final in range(own.target, own.target + own.value):
+        if after(table, table.final_conditions, final, registers) is not None:
+            yield int(table.final_sections[final])

@@ -1,0 +1,114 @@
+"""The kernel of look-up over running text. `fst.machines.lookup.text_walk` describes the tokens, and specifies them.
+
+    row:    match ─→ token with analyses          letters ─→ unknown token          other character ─→ nothing
+
+If a text continues, the kernel stops before the first token that later text may change, and the caller passes the units after this position
+again. A row that takes too many steps gets the id SLOW.
+
+Kernels check nothing, and require a table that has passed `Table.prove`, and text in UTF-16. If the ids do not fit into the output, they
+are only counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import kernel, part
+from fst.machines.lookup import layout
+from fst.runtime.kernels.constants import U0, U1, U3
+from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
+from fst.runtime.machines.lookup.kernels.found import FULL, OVER, SLOW, put, put_analyses, put_spans
+from fst.runtime.machines.lookup.kernels.longest import TOO_MANY, longest
+from fst.runtime.machines.lookup.kernels.symbols import MAX_SYMBOLS, characters_of, is_letter, symbol_at
+from fst.runtime.machines.lookup.kernels.walk import walk
+from fst.tables.kernel_call import BEFORE, COUNT, OPEN
+
+UNKNOWN, FIRST_SECTION = layout.UNKNOWN, layout.FIRST_SECTION
+
+
+@part
+def is_dropped(text, begin, end, reach, stop, table):
+    """Whether a match of a standard section is dropped, because the walk ends inside of a word, and the match at its beginning."""
+    if not is_letter(text, reach, stop, table):
+        return False
+    edge = reach
+    while edge > begin and is_letter(text, edge - U1, stop, table):
+        edge -= U1
+    return end > (edge - U1 if edge > begin else begin)
+
+
+@part
+def put_match(text, begin, end, section, table, output, place, work):
+    """Write the analyses of a match; return the output index after them, or `TOO_MANY`."""
+    size = U0
+    while begin < end:
+        if size == MAX_SYMBOLS:
+            return TOO_MANY
+        found, lower, begin = symbol_at(text, begin, end, table)
+        work.classes[size], work.lower_classes[size] = found, lower
+        size += U1
+    count, state = walk(size, table, work)
+    if state == FULL:
+        return TOO_MANY
+    is_weighted = len(table.arc_weights) + len(table.final_weights) > 0
+    place = put_analyses(count, table.begin[U3], state == OVER, is_weighted, size, output, place, work)
+    return put(output, place, np.int64(section) + FIRST_SECTION)
+
+
+@part
+def put_tokens(text, begin, stop, is_open, table, output, place, characters, work):
+    """Write the tokens of a row.
+
+    Args:
+        begin, stop, is_open: the bounds of the row in this call, and whether the row continues in the next call.
+        characters: the number of characters of the row before `begin`.
+
+    Returns:
+        The position where the next token may begin, the output index after the last token, and the new number of characters.
+    """
+    while begin < stop:
+        first = place
+        end, section, reach = longest(text, begin, stop, table, work)
+        if is_open and reach == stop:
+            break
+        if end == TOO_MANY:
+            place, end = TOO_MANY, begin
+        elif end > begin and (section or not is_dropped(text, begin, end, reach, stop, table)):
+            place = put_match(text, begin, end, section, table, output, place, work)
+        else:
+            is_inside, end = is_letter(text, reach, stop, table), begin
+            while (is_inside or end < reach) and is_letter(text, end, stop, table):
+                end += U1
+            if is_open and end == stop:
+                break
+            if end > begin:
+                place = put(output, place, UNKNOWN)
+        if place == TOO_MANY:
+            place = put(output, first, SLOW)
+            put_spans(output, first, place, characters, characters)
+            return stop, place, characters + characters_of(text, begin, stop)
+        if end == begin:
+            end += U1 + np.uint64(np.uint64(text[begin]) & SURROGATE == HIGH_SURROGATE)
+        after = characters + characters_of(text, begin, end)
+        put_spans(output, first, place, characters, after)
+        begin, characters = end, after
+    return begin, place, characters
+
+
+@kernel
+def run_rows(text, starts, more, table, output, work):
+    """Analyse texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table`, which is
+    `fst.machines.lookup.layout.Arguments`, and `work`, which is `fst.machines.lookup.layout.TextWork`.
+    """
+    call, rows = work.state, np.uint64(len(starts)) - U1
+    place, stop, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    for index in range(rows):
+        row = np.uint64(index)
+        is_open = more != U0 and row + U1 == rows
+        begin, stop = np.uint64(starts[row]), np.uint64(starts[row + U1])
+        stop, place, characters = put_tokens(text, begin, stop, is_open, table, output, place, characters, work)
+        if not is_open:
+            output.ends[row] = place
+            characters = U0
+    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
+    return stop

@@ -1,0 +1,139 @@
+"""Look-up over running text: tokens with their analyses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fst.core.lazy import Lazy
+from fst.machines.lookup.layout import (
+    CUT,
+    END,
+    END_FOLDED,
+    FIRST_SECTION,
+    MAX_ANALYSES,
+    POSTBLANK,
+    PREBLANK,
+    SECTIONS,
+    SLOW,
+    UNKNOWN,
+    new_text_work,
+)
+from fst.machines.lookup.text_walk import tokens
+from fst.runtime.encoder import Encoder
+from fst.runtime.machines.lookup.encoder import with_rows
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import MOST_UNITS, Source, whole
+from fst.runtime.run import Kernel, Runner, capacity_for
+from fst.runtime.workspace import NO_SPECIAL_IDS, Workspace, Workspaces
+from fst.tables.kernel_call import SHORT
+
+KERNEL = "fst.runtime.machines.lookup.kernels.text"
+TAG = re.compile("(<[^>]*>)")
+SPECIAL = re.compile(r"[\\^$@/<>\[\]{}]")  # characters with a meaning in Apertium's stream format
+
+
+class Token(NamedTuple):
+    """A token of running text.
+
+    Attributes:
+        start, end: the positions of its first character, and one past its last.
+        analyses: the analyses; empty for an unknown word.
+        section: the kind of the section that accepts the token, as in `fst.compile.lookup`; None for an unknown word.
+    """
+
+    start: int
+    end: int
+    analyses: list[str]
+    section: str | None
+
+
+class TextEncoder(Encoder):
+    """The encoder of running text: rows of ids with spans, see `fst.machines.lookup.text_walk`.
+
+    Args:
+        table: the table.
+        arguments: the arrays of the table.
+        limit: the maximum number of analyses of a token.
+    """
+
+    def __init__(self, table: Any, arguments: Any, limit: int | None) -> None:
+        super().__init__(table)
+        self._limit = limit or MAX_ANALYSES
+        self._arguments = arguments._replace(begin=table.begin(limit=self._limit))
+
+    @Lazy
+    def _workspaces(self) -> Workspaces:
+        table = self._table
+        short = capacity_for(table.ids_per_unit, SHORT * MOST_UNITS[table.unit], 1, NO_SPECIAL_IDS)
+        return Workspaces(lambda: Workspace(new_text_work(), table.unit, short))
+
+    @Lazy
+    def _spans_runner(self) -> Runner:
+        table = self._table
+        kernel = Kernel(table.kind, table.unit, KERNEL, table.ids_per_unit, has_bounded_ids=False, has_tokens=False)
+        return Runner(kernel, self._arguments, self._workspaces, with_spans=True)
+
+    def analyse(self, source: Source, threads: int | None, errors: str) -> Batch:
+        """Analyse rows, with spans in characters. Rows that the kernel leaves to the slow walk are walked."""
+        batch = self._encode(source, special_ids=NO_SPECIAL_IDS, with_spans=True, threads=threads, errors=errors)
+        places = np.flatnonzero(batch.ids == SLOW)
+        rows = np.unique(np.searchsorted(batch.row_splits, places, "right") - 1)
+        if not len(rows):
+            return batch
+        found = [[*tokens(self._table, whole(source, row, errors), limit=self._limit)] for row in rows.tolist()]
+        ids = [np.array([number for token in row for number in token.ids], np.int32) for row in found]
+        spans = [(token.start, token.end) for row in found for token in row for _ in token.ids]
+        return with_rows(batch, rows, np.concatenate(ids), np.cumsum([0, *map(len, ids)]), np.array(spans, np.int32).reshape(-1, 2))
+
+
+def tokens_of(text: str, ids: Sequence[int], offsets: Sequence[Sequence[int]], pieces: Sequence[str], *, weighted: bool) -> Iterator[Token]:
+    """Yield the tokens of a text, from its ids and their spans."""
+    analyses, begin, at = list[str](), 0, 0
+    while at < len(ids):
+        number, (start, end) = ids[at], offsets[at]
+        at += 1
+        if number in (END, END_FOLDED):
+            written = "".join([pieces[piece] for piece in ids[begin : at - 1]])
+            written = _cased(written, text[start:end]) if number == END_FOLDED else written
+            analyses += [] if written in analyses else [written]
+            at += weighted
+            begin = at
+        elif number == UNKNOWN or number < UNKNOWN:
+            yield Token(start, end, analyses, None if number == UNKNOWN else SECTIONS[number - FIRST_SECTION])
+            analyses, begin = [], at
+        elif number == CUT:
+            begin = at
+
+
+def _cased(analysis: str, word: str) -> str:
+    """The analysis of a word that was read in lower case, with the upper case of the word."""
+    if not word[:1].isupper():
+        return analysis
+    if len(word) > 1 and word[-1].isupper():
+        return "".join([part if part.startswith("<") else "".join(map(_upper, part)) for part in TAG.split(analysis)])
+    return _upper(analysis[:1]) + analysis[1:]
+
+
+def _upper(character: str) -> str:
+    upper = character.upper()
+    return upper if len(upper) == 1 else character
+
+
+def stream_of(text: str, found: Iterable[Token]) -> str:
+    """A text with its analyses in Apertium's stream format, as lt-proc writes it. Characters with a meaning in the format are escaped."""
+    parts, before = list[str](), 0
+    for token in found:
+        word = _escaped(text[token.start : token.end])
+        analyses = "/".join(token.analyses) or f"*{word}"
+        blanks = (" " if token.section == PREBLANK else ""), (" " if token.section == POSTBLANK else "")
+        parts += _escaped(text[before : token.start]), f"{blanks[0]}^{word}/{analyses}${blanks[1]}"
+        before = token.end
+    return "".join([*parts, _escaped(text[before:])])
+
+
+def _escaped(text: str) -> str:
+    return SPECIAL.sub(r"\\\g<0>", text)

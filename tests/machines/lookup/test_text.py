@@ -1,0 +1,140 @@
+"""Look-up over running text: kernel and slow walk give the same tokens, and the streams of lt-proc."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from support.machines.lookup import machines
+from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
+
+import fst
+from fst.compile import lookup
+from fst.compile.algebra.machine import Fst
+from fst.machines.lookup.layout import SECTIONS
+from fst.machines.lookup.text_walk import tokens
+from fst.runtime.machines.lookup.text import stream_of
+from fst.runtime.rows.texts import rows_of
+
+MORPHOLOGY = SHARED / "oracles" / "morphology"
+KINDS = {
+    "hin": ("inconditional", "standard"),
+    "eng": ("preblank", "inconditional", "standard", "standard"),
+    "spa": ("inconditional", "standard", "standard"),
+}
+TEXT_LABELS = ("a", "b", "A", " ", "-", "<n>", "", "@P.A.X@", "@D.A@", "\U0001f600")
+MORPHOLOGY_OF_WORDS = {
+    "New York": "New York<np>", "new": "new<adj>", "in": "in<pr>", "re-": "re<pre>", "ab": ["ab<n>", "AB<x>"], "'s": "be<v>",
+}  # fmt: skip
+
+
+def walked(table: Any, text: str) -> list[tuple[list[int], int, int]]:
+    """The ids and the bounds of the tokens of a text, by the slow walk."""
+    return [(token.ids, token.start, token.end) for token in tokens(table, text)]
+
+
+def found(m: fst.Lookup, texts: list[str], threads: int | None = 1) -> list[list[tuple[list[int], int, int]]]:
+    """The ids and the bounds of the tokens of texts, by the kernel."""
+    batch, rows = m._text_encoder.analyse(rows_of(texts), threads, "strict"), []
+    assert batch.offsets is not None
+    for begin, end in zip(batch.row_splits.tolist(), batch.row_splits[1:].tolist(), strict=False):
+        row = dict[tuple[int, int], list[int]]()
+        for number, (first, last) in zip(batch.ids[begin:end].tolist(), batch.offsets[begin:end].tolist(), strict=True):
+            row.setdefault((first, last), []).append(number)
+        rows.append([(ids, *bounds) for bounds, ids in row.items()])
+    return rows
+
+
+@given(machines(TEXT_LABELS), some.lists(some.text("aAbB -\U0001f600éx", max_size=12), min_size=3, max_size=6))
+@examples(600)
+def test_slow_walk(machine: Fst, texts: list[str]) -> None:
+    """For small transducers, the kernel gives the tokens of the slow walk."""
+    table = lookup(machine)
+    table.prove()
+    assert found(fst.Lookup(table), texts) == [walked(table, text) for text in texts]
+
+
+def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long text that is read a few units at a time, on several threads, has the same tokens as a text that is read at once."""
+    table = lookup(MORPHOLOGY_OF_WORDS)
+    texts = ["In New York re-new \U0001f600 AB's " * 40, "", "abab New  York"]
+    expected = [walked(table, text) for text in texts]
+    monkeypatch.setattr("fst.runtime.rows.batch.BLOCK", 7)
+    for threads in (1, 3):
+        assert found(fst.Lookup(table), texts, threads) == expected
+
+
+@needs_shared
+@pytest.mark.parametrize("language", ["hin", pytest.param("eng", marks=pytest.mark.slow), pytest.param("spa", marks=pytest.mark.slow)])
+def test_streams_of_lt_proc(language: str) -> None:
+    """All recorded texts have the stream of lt-proc, from the kernel and, for a sample, the same tokens from the slow walk."""
+    with gzip.open(MORPHOLOGY / f"{language}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if row["op"] == "lt-proc"]
+    table = lookup(MORPHOLOGY / f"{language}.att.gz", sections=KINDS[language])
+    m = fst.Lookup(table)
+    assert [stream_of(row["text"], m.analyze_text(row["text"])) for row in rows] == [row["stream"] for row in rows]
+    some_texts = [row["text"] for row in rows[::20]]
+    assert found(m, some_texts) == [walked(table, text) for text in some_texts]
+
+
+def test_tokens() -> None:
+    """The longest word is a token, unknown words have no analyses, and analyses have the case of the word."""
+    m = fst.Lookup(lookup(MORPHOLOGY_OF_WORDS))
+    text = "In NEW york, New York: AB inn."
+    assert [(text[token.start : token.end], token.analyses, token.section) for token in m.analyze_text(text)] == [
+        ("In", ["In<pr>"], "standard"),
+        ("NEW", ["NEW<adj>"], "standard"),
+        ("york", [], None),
+        ("New York", ["New York<np>"], "standard"),
+        ("AB", ["AB<n>", "AB<x>"], "standard"),
+        ("inn", [], None),
+    ]
+    assert m.analyze_text(b"ab", limit=1)[0].analyses == ["ab<n>"]
+
+
+def test_words_inside_of_words() -> None:
+    """A match at the beginning of a longer word is dropped, but after a hyphen inside of the longest path it is kept."""
+    m = fst.Lookup(lookup({"a": "A", "a-b": "AB", "a-bcd": "ABCD"}))
+    assert [(token.start, token.end, token.analyses) for token in m.analyze_text("ax a-bc a-")] == [
+        (0, 2, []), (3, 4, ["A"]), (5, 7, []), (8, 9, ["A"]),
+    ]  # fmt: skip
+
+
+def test_hostile_texts_are_walked() -> None:
+    """A text on which the kernel takes too many steps has the tokens of the slow walk, and other rows those of the kernel."""
+    dead = [(0, 0, "a", ""), (0, 1, "a", ""), (1, 0, "a", ""), (1, 1, "a", ""), (0, 2, "b", "x"), (1, 2, "b", "y")]
+    table = lookup(Fst.from_arcs(dead, final=[2]))
+    texts = ["ab", "a" * 40 + "b b", "b c"]
+    assert [[token.analyses for token in row] for row in fst.Lookup(table).analyze_batch(texts)][::2] == [[["x", "y"]], [["x"], []]]
+    assert found(fst.Lookup(table), texts) == [walked(table, text) for text in texts]
+
+
+def test_stream_format() -> None:
+    """Characters with a meaning in Apertium's stream format are escaped, and sections put blanks next to tokens."""
+    kinds = [fst.Lookup(lookup({"'s": "be<v>"})).analyze_text("it's")[1]._replace(section=section) for section in SECTIONS]
+    assert [stream_of("it's", [token]) for token in kinds] == ["it^'s/be<v>$", "it ^'s/be<v>$", "it^'s/be<v>$ ", "it^'s/be<v>$"]
+    assert stream_of("[x^y]", []) == r"\[x\^y\]"
+
+
+def test_sections_are_checked(tmp_path: Path) -> None:
+    """Sections need AT&T text with as many sections, and have known kinds."""
+    Fst.from_strings(["a"]).write_att(tmp_path / "a.att")
+    assert fst.Lookup(lookup(tmp_path / "a.att", sections=["inconditional"])).analyze_text("aab")[1].section == "inconditional"
+    with pytest.raises(fst.VocabularyError, match=r"a.att: there are 1 sections; expected 2"):
+        lookup(tmp_path / "a.att", sections=["standard", "standard"])
+    with pytest.raises(fst.VocabularyError, match="expected AT&T text, because only this format has sections"):
+        lookup({"a": "b"}, sections=["standard"])
+    with pytest.raises(ValueError, match="section is 'main'; expected 'standard'"):
+        lookup(tmp_path / "a.att", sections=["main"])
+
+
+def test_generation_reads_no_text() -> None:
+    """A look-up that generates refuses running text."""
+    with pytest.raises(fst.UnsupportedError, match="this look-up generates"):
+        fst.Lookup(lookup({"a": "b"}, inverse=True)).inverted().analyze_text("b")
