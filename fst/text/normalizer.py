@@ -261,7 +261,7 @@ class NormalizerSteps:
             raise ValueError(f"the steps of the normalizer are not a list of 1 to {MAX_STEPS} mappings")
         found = cls([Normalizer.from_stored(step) for step in steps])
         if not all(by.is_plain for by in found.normalizers):
-            raise ValueError("a step of the normalizer writes white space anew")
+            raise ValueError("a step of the normalizer rewrites whitespace")
         return found
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
