@@ -1,0 +1,166 @@
+"""Measure rewrite rules of this package, of `re`, and of pynini and foma, and print tables.
+
+    pip install pynini; apt-get install foma
+    python tests/bench/rules.py [FOLDER]
+
+``peers.py`` describes FOLDER. The first table compares one rule with `re.sub` on lines, in MB/s of UTF-8. The second table compares the
+cascade of six rules from letters to sounds of Spanish, which pynini has as an example, on words: `fst` as a cascade and as the functional
+transducer that pynini composes, pynini's ``word @ rules``, and flookup. The peers run in processes of their own, and are skipped if they
+are missing. All give the same texts, which is checked. Figures are processor time of one thread, the best of three rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from subprocess import run
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rows import BOOKS, FOLDER
+
+import fst
+from fst.compile import cascade, rewrite
+
+MEGABYTES, WORDS, ROUNDS = 4, 20_000, 3
+RULES = (  # a rule, the pattern of `re`, and the string of both
+    ("t -> d / [aeiou] _ [aeiou]", r"(?<=[aeiou])t(?=[aeiou])", "d"),
+    ("s -> z / _ [bdgmn]", r"s(?=[bdgmn])", "z"),
+    ("ing -> in / _ ([^a-z]|$)", r"ing(?![a-z])", "in"),
+    ("th -> θ", r"th", "θ"),
+    ("[aeiou]+ -> V", r"[aeiou]+", "V"),
+    ("[a-z]+ -> x / ([^a-z]|^) _ ([^a-z]|$)", r"(?<![a-z])[a-z]+(?![a-z])", "x"),
+)
+LETTERS = {
+    "ch": "tʃ", "ll": "ʝ", "qu": "k", "j": "x", "ñ": "ɲ", "v": "b", "x": "s", "y": "j",
+    "á": "a", "é": "e", "í": "i", "ó": "o", "ú": "u", "ü": "w",
+}
+SPANISH: Sequence[tuple[dict[str, str], str, str]] = (  # strings, left and right context
+    (LETTERS, "", ""),
+    ({"h": ""}, "", ""),
+    ({"r": "ɾ"}, "aeiou", "aeiou"),
+    ({"rr": "r"}, "", ""),
+    ({"c": "s", "g": "x"}, "", "ie"),
+    ({"c": "k"}, "", ""),
+)
+PYNINI = """
+import json, sys, time, pynini
+from pynini.lib import pynutil
+words, rules, letters = json.load(sys.stdin)
+sigma = pynini.union(*map(pynini.escape, letters)).closure().optimize()
+def context(chars):
+    return pynini.union(*chars) if chars else ""
+made = [pynini.cdrewrite(pynini.string_map(list(strings.items())), context(left), context(right), sigma) for strings, left, right in rules]
+grammar = made[0]
+for rule in made[1:]:
+    grammar = (grammar @ rule).optimize()
+begun = time.process_time()
+found = [pynini.shortestpath(pynini.escape(word) @ grammar, unique=True).string() for word in words]
+print(json.dumps([time.process_time() - begun, found]))
+"""
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
+    text = (parser.parse_args().folder / "corpora" / BOOKS).read_text(encoding="utf-8")[: MEGABYTES * 10**6]
+    one_rule(text.splitlines())
+    six_rules(re.findall(r"[a-z]+", text)[:WORDS])
+
+
+def best(function: Callable[[], Any]) -> float:
+    """The seconds of processor time that a function takes at best."""
+    taken = []
+    for _ in range(ROUNDS):
+        begun = time.process_time()
+        function()
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+def one_rule(lines: Sequence[str]) -> None:
+    """Compare single rules with `re.sub`."""
+    size = sum(len(line.encode()) for line in lines) / 1e6
+    print("| rule, MB/s | fst | re.sub | ratio |\n| --- | ---: | ---: | ---: |")
+    for rule, pattern, string in RULES:
+        apply = partial(fst.Rewriter(rewrite(rule)).apply_batch, lines, threads=1)
+        substitute = partial(substituted, re.compile(pattern), string, lines)
+        assert apply() == substitute(), rule
+        own, other = size / best(apply), size / best(substitute)
+        print(f"| `{rule.replace('|', chr(92) + '|')}` | {own:,.0f} | {other:,.0f} | {own / other:.1f} |", flush=True)
+
+
+def substituted(pattern: re.Pattern[str], string: str, lines: Sequence[str]) -> list[str]:
+    """The lines with replaced matches."""
+    return [pattern.sub(string, line) for line in lines]
+
+
+def six_rules(words: Sequence[str]) -> None:
+    """Compare the cascade with pynini and foma."""
+    rules = [rewrite(strings, left=bracket(left), right=bracket(right)) for strings, left, right in SPANISH]
+    apply = partial(fst.Rewriter(cascade(*rules)).apply_batch, words, threads=1)
+    found, taken = apply(), {"fst": best(apply)}
+    for name, peer in (("pynini", of_pynini), ("flookup", of_flookup)):
+        spent, texts = peer(words)
+        if texts:
+            assert texts == found, name
+            taken[name] = spent
+    print("\n| six rules | words/s | fst is faster |\n| --- | ---: | ---: |")
+    for name, spent in taken.items():
+        print(f"| {name} | {len(words) / spent:,.0f} | {spent / taken['fst']:,.0f} × |")
+
+
+def bracket(chars: str) -> str:
+    """A set of characters as a regular expression."""
+    return f"[{chars}]" if chars else ""
+
+
+def of_pynini(words: Sequence[str]) -> tuple[float, list[str]]:
+    """The seconds and the texts of pynini; no texts if it is missing."""
+    letters = sorted({*"abcdefghijklmnopqrstuvwxyz", *"".join([*LETTERS, *LETTERS.values()]), "ɾ"})
+    done = run([sys.executable, "-c", PYNINI], input=json.dumps([words, SPANISH, letters]), capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"pynini is skipped: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return 0.0, []
+    spent, texts = json.loads(done.stdout)
+    return spent, texts
+
+
+def of_flookup(words: Sequence[str]) -> tuple[float, list[str]]:
+    """The seconds and the texts of flookup; no texts if foma is missing."""
+    if not shutil.which("flookup") or not shutil.which("foma"):
+        print("flookup is skipped: foma is not installed", file=sys.stderr)
+        return 0.0, []
+    with TemporaryDirectory() as folder:
+        script = f"regex {' .o. '.join(map(of_foma, SPANISH))};\nsave stack {folder}/rules.foma\n"
+        Path(folder, "rules.script").write_text(script, encoding="utf-8")
+        run(["foma", "-q", "-f", f"{folder}/rules.script"], check=True, capture_output=True)
+        best_spent, texts = float("inf"), list[str]()
+        for _ in range(ROUNDS):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = run(["flookup", "-i", "-x", f"{folder}/rules.foma"], input="\n".join(words), text=True, check=True, capture_output=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            best_spent = min(best_spent, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            texts = [line for line in done.stdout.splitlines() if line]
+    return best_spent, texts
+
+
+def of_foma(rule: tuple[dict[str, str], str, str]) -> str:
+    """A rule as an expression of foma."""
+    strings, left, right = rule
+    pairs = " , ".join(f"{{{string}}} @-> {f'{{{new}}}' if new else '0'}" for string, new in strings.items())
+    contexts = [f"[{'|'.join(chars)}]" if chars else "" for chars in (left, right)]
+    return f"[{pairs} || {contexts[0]} _ {contexts[1]}]"
+
+
+if __name__ == "__main__":
+    main()
