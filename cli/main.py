@@ -22,6 +22,8 @@ COMMANDS = {
     "search": "fst.cli.commands.search.command",
     "lookup": "fst.cli.commands.lookup.command",
     "rewrite": "fst.cli.commands.rewrite",
+    "draw": "fst.cli.commands.draw",
+    "convert": "fst.cli.commands.convert",
     "segment": "fst.cli.commands.segment.command",
     "train": "fst.cli.commands.train.command",
     "info": "fst.cli.commands.info",

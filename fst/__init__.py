@@ -18,6 +18,7 @@ from fst.errors import FstError, ReadingError, TableError, TextError, Unsupporte
 
 if TYPE_CHECKING:
     from fst.bridge import train
+    from fst.compile.algebra.machine import Fst, read_att, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
     from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - named like the library
@@ -43,6 +44,7 @@ __all__ = [
     "Batch",
     "BpeTokenizer",
     "Dropout",
+    "Fst",
     "FstError",
     "JiebaSegmenter",
     "Lookup",
@@ -69,6 +71,8 @@ __all__ = [
     "VocabularyError",
     "hf",
     "load",
+    "read_att",
+    "read_openfst",
     "sentencepiece",
     "tiktoken",
     "tokenizers",
@@ -82,6 +86,7 @@ _OBJECTS = {
     "Batch": "fst.runtime.rows.batch.Batch",
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
     "Dropout": "fst.machines.bpe.dropout.Dropout",
+    "Fst": "fst.compile.algebra.machine.Fst",
     "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",
     "Lookup": "fst.runtime.machines.lookup.analyser.Lookup",
     "Match": "fst.runtime.machines.keywords.searcher.Match",
@@ -101,6 +106,8 @@ _OBJECTS = {
     "Tokenizer": "fst.runtime.tokenizer.Tokenizer",
     "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",
     "hf": "fst.runtime.compat.transformers.hf.hf",
+    "read_att": "fst.compile.algebra.machine.read_att",
+    "read_openfst": "fst.compile.algebra.machine.read_openfst",
     "sentencepiece": "fst.runtime.compat.sentencepiece.processor.SentencePieceProcessor",
     "tiktoken": "fst.runtime.compat.tiktoken.encoding.Encoding",
     "tokenizers": "fst.runtime.compat.transformers.backend.tokenizers",

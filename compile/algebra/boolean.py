@@ -12,10 +12,9 @@ from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.compose import need_acceptor, subtract
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.determinize import determinize
-from fst.compile.algebra.distance import push
 from fst.compile.algebra.functional import is_functional
-from fst.compile.algebra.kernels import equivalence as kernel
 from fst.compile.algebra.rational import project, union, without_weights
+from fst.compile.algebra.shortest import push
 from fst.compile.algebra.symbols import Symbols, with_shared_symbols
 from fst.errors import UnsupportedError
 
@@ -75,6 +74,8 @@ class _Rows(NamedTuple):
 
 
 def _accept_the_same(first: Arcs, second: Arcs) -> bool:
+    from fst.compile.algebra.kernels.equivalence import agree
+
     first, second = (push(connect(determinize(machine))) for machine in (first, second))
     if not first.states or not second.states:
         return first.states == second.states
@@ -82,4 +83,4 @@ def _accept_the_same(first: Arcs, second: Arcs) -> bool:
     states = first.states + second.states
     parents, queue = np.arange(states, dtype=np.int32), np.empty(2 * states, np.int32)
     final = np.concatenate([first.final, second.final])
-    return bool(kernel.agree(rows, others, final, np.array([first.start, second.start]), parents, queue))
+    return bool(agree(rows, others, final, np.array([first.start, second.start]), parents, queue))

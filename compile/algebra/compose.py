@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.kernels import compose as kernel
-from fst.compile.algebra.kernels.pools import ARCS, COMPLETE, MORE_STATES, STATES, fill
-from fst.compile.algebra.room import Rows, counters, empty_rows, more_arcs, more_states, rows_of
+from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, MORE_STATES, ONLY_EPSILON, SOME_EPSILON, STATES
+from fst.compile.algebra.kernels.room import Rows, counters, empty_rows, more_arcs, more_states, rows_of
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.errors import UnsupportedError
 
@@ -83,6 +82,9 @@ def products(
     Raises:
         UnsupportedError: there are too many pairs or arcs.
     """
+    from fst.compile.algebra.kernels.compose import compose as step
+    from fst.compile.algebra.kernels.pools import fill
+
     keys, counts = np.empty(FIRST_STATES, np.int64), counters()
     rows = empty_rows(FIRST_STATES, len(first.target) + len(second.target) + FIRST_STATES)
     keys[0] = starts[0] << 32 | starts[1] << 1
@@ -90,7 +92,7 @@ def products(
     counts[STATES] = 1
     fill(keys, 1, table)
     inputs = first, _kinds(first, is_final), second, sink
-    while (result := kernel.compose(*inputs, keys, table, rows, counts)) != COMPLETE:
+    while (result := step(*inputs, keys, table, rows, counts)) != COMPLETE:
         if result == MORE_STATES:
             keys, table, rows = more_states(keys, rows, counts)
         else:
@@ -103,7 +105,7 @@ def _kinds(rows: Rows, is_final: NDArray[np.bool_]) -> NDArray[np.int8]:
     """int8[states]: whether some, or all, of a state's arcs write nothing; see the kernel."""
     silent = np.diff(np.concatenate([[0], np.cumsum(rows.olabel == EPSILON)])[rows.row_start])
     only = (silent == np.diff(rows.row_start)) & ~is_final
-    return np.where(silent == 0, 0, np.where(only, kernel.ONLY_EPSILON, kernel.SOME_EPSILON)).astype(np.int8)
+    return np.where(silent == 0, 0, np.where(only, ONLY_EPSILON, SOME_EPSILON)).astype(np.int8)
 
 
 def _machine(first: Arcs, rows: Rows, final: NDArray[np.float32]) -> Arcs:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs, empty
-from fst.compile.algebra.kernels import graph
 
 
 def connect(arcs: Arcs) -> Arcs:
@@ -59,12 +58,16 @@ def incoming(arcs: Arcs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def grouped(keys: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort indices stably by key: int64[groups + 1], the first place of each group; int64[n], the indices."""
+    from fst.compile.algebra.kernels import graph
+
     starts, order = np.zeros(groups + 2, np.int64), np.empty(len(keys), np.int64)
     graph.group(keys, starts, order)
     return starts[:-1], order
 
 
 def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDArray[np.int32]) -> NDArray[np.bool_]:
+    from fst.compile.algebra.kernels import graph
+
     seen = np.zeros(len(row_start) - 1, np.bool_)
     queue = np.empty(len(seen), np.int32)
     queue[: len(first)] = first

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs
 from fst.compile.algebra.compose import products
-from fst.compile.algebra.distance import improved
 from fst.compile.algebra.epsilon import remove_epsilon
-from fst.compile.algebra.kernels import determinize as kernel
-from fst.compile.algebra.kernels.pools import ARCS, BUFFER, COMPLETE, MORE_ARCS, MORE_BUFFER, MORE_MEMBERS, STATES, fill
-from fst.compile.algebra.room import MAX_ARCS, MAX_STATES, Rows, counters, grown
+from fst.compile.algebra.kernels.counters import ARCS, BUFFER, COMPLETE, MORE_ARCS, MORE_BUFFER, MORE_MEMBERS, STATES
+from fst.compile.algebra.kernels.room import MAX_ARCS, MAX_STATES, Rows, counters, grown
+from fst.compile.algebra.shortest import improved
 from fst.errors import UnsupportedError
 
 FIRST_STATES = 1 << 10
@@ -121,6 +120,8 @@ def _need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
 
 def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None]) -> _Output:
     """The sets that can be reached, and their arcs. A weighted machine with many more sets than states is tested by `need_twins`."""
+    from fst.compile.algebra.kernels import determinize as kernel
+
     arcs = 2 * len(machine.codes) + FIRST_STATES
     pool = _Pool(
         np.empty(arcs, np.int32),
@@ -156,6 +157,8 @@ def _buffer(length: int, states: int) -> _Buffer:
 
 def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64]) -> tuple[_Pool, _Output]:
     """Twice the room for states."""
+    from fst.compile.algebra.kernels.pools import fill
+
     digests = grown(pool.digests, MAX_STATES, "states", counts)
     starts, row_start = (np.zeros(len(digests) + 1, np.int64) for _ in range(2))
     starts[: len(pool.starts)], row_start[: len(output.row_start)] = pool.starts, output.row_start

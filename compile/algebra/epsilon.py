@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.distance import finish_order, improved
-from fst.compile.algebra.kernels import epsilon as kernel
-from fst.compile.algebra.kernels.pools import ARCS, COMPLETE
-from fst.compile.algebra.room import MAX_ARCS, Rows, counters, grown, rows_of
+from fst.compile.algebra.kernels.counters import ARCS, COMPLETE
+from fst.compile.algebra.kernels.room import MAX_ARCS, Rows, counters, grown, rows_of
+from fst.compile.algebra.shortest import finish_order, improved
 
 
 class _Arcs(NamedTuple):
@@ -58,11 +57,13 @@ def _rows(arcs: Arcs, chosen: NDArray[np.bool_]) -> Rows:
 
 def _closed(arcs: Arcs, closing: NDArray[np.int32], epsilons: Rows, others: Rows) -> tuple[_Arcs, NDArray[np.float64]]:
     """The arcs that states get from their ε-closures, and all final weights."""
+    from fst.compile.algebra.kernels.epsilon import close
+
     final = np.stack([arcs.final, arcs.final], axis=1).astype(np.float64)
     distance, queued = np.full(arcs.states, np.inf), np.zeros(arcs.states, np.bool_)
     scratch = np.empty(arcs.states + 1, np.int32), np.empty(arcs.states, np.int32)
     output, counts = _Arcs._make(np.empty(arcs.arcs + 1, column.dtype) for column in (arcs.sources, *rows_of(arcs)[1:])), counters()
-    while kernel.close(closing, epsilons, others, final, distance, queued, *scratch, output, counts) != COMPLETE:
+    while close(closing, epsilons, others, final, distance, queued, *scratch, output, counts) != COMPLETE:
         output = _Arcs._make(grown(column, MAX_ARCS, "arcs", counts) for column in output)
     return _Arcs._make(column[: counts[ARCS]] for column in output), final[:, 1]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.compose import products
 from fst.compile.algebra.connect import connect, leads_to
-from fst.compile.algebra.room import Rows
+from fst.compile.algebra.kernels.room import Rows
 
 Labels = tuple[int, ...]
 Delay = tuple[Labels, Labels] | None  # what the first and the second path have written more, one of them empty; None: they differ

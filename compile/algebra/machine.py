@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fst.compile.algebra import boolean, compose, functional, paths, rational
-from fst.compile.algebra.arcs import Arcs, Unit
+from fst.compile.algebra import draw, rational
+from fst.compile.algebra.arcs import Unit
 from fst.compile.algebra.build import strings
 from fst.compile.algebra.build.regex import from_regex
 from fst.compile.algebra.build.strings import Arc, Entry
-from fst.compile.algebra.connect import connect
-from fst.compile.algebra.determinize import determinize
-from fst.compile.algebra.distance import push, shortest_distance
-from fst.compile.algebra.epsilon import remove_epsilon
-from fst.compile.algebra.minimize import minimize, optimize
+from fst.compile.algebra.operations import Operations
+from fst.compile.algebra.shortest import paths
 from fst.compile.algebra.symbols import labels_of, text_of
 from fst.compile.sources import att, openfst
 
+MAX_SHOWN = 200  # states or arcs of a machine that a notebook draws
 
-class Fst(Arcs):
+
+class Fst(Operations):
     """A weighted finite-state transducer: an immutable table of arcs, with the operations of the algebra.
 
     A machine without outputs of its own is an acceptor: each arc writes what it reads. Labels below 0x110000 are code points (or bytes, if
@@ -48,13 +45,6 @@ class Fst(Arcs):
         >>> list(plural.invert().project("input").paths())
         [('cats', 'cats', 0.0), ('mice', 'mice', 0.0)]
     """
-
-    @classmethod
-    def of(cls, arcs: Arcs) -> Fst:
-        """The public machine with the arrays of a table."""
-        machine = object.__new__(cls)
-        machine.__dict__.update(arcs.__dict__)
-        return machine
 
     @classmethod
     def from_arcs(
@@ -162,179 +152,35 @@ class Fst(Arcs):
         Raises:
             UnsupportedError: a cycle has a negative weight, or the search takes too long.
         """
-        for read, written, weight in paths.paths(self, limit):
+        for read, written, weight in paths(self, limit):
             yield self.text_of(read), self.text_of(written), weight
 
-    def invert(self) -> Fst:
-        """Exchange input and output."""
-        return Fst.of(rational.invert(self))
-
-    def project(self, side: Literal["input", "output"]) -> Fst:
-        """The acceptor of all inputs, or of all outputs.
-
-        Raises:
-            VocabularyError: `side` is not "input" or "output".
-        """
-        return Fst.of(rational.project(self, side))
-
-    def __or__(self, other: Fst) -> Fst:
-        """The machine of all paths of both machines."""
-        return Fst.of(rational.union([self, other]))
-
-    def __add__(self, other: Fst) -> Fst:
-        """The machine of all paths of this machine, each followed by a path of the other."""
-        return Fst.of(rational.concatenate(self, other))
-
-    def __matmul__(self, other: Fst) -> Fst:
-        """The composition: the other machine reads what this one writes.
-
-        Raises:
-            UnsupportedError: the result has too many states or arcs.
-        """
-        return Fst.of(compose.compose(self, other))
-
-    def __and__(self, other: Fst) -> Fst:
-        """The acceptor of all strings that both acceptors accept; weights are added.
-
-        Raises:
-            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
-        """
-        return Fst.of(compose.intersect(self, other))
-
-    def __sub__(self, other: Fst) -> Fst:
-        """The acceptor of all strings of this acceptor, with their weights, that the other does not accept with any weight.
-
-        Raises:
-            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
-        """
-        return Fst.of(boolean.difference(self, other))
-
-    def complement(self, alphabet: Iterable[str] | None = None) -> Fst:
-        """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
+    def draw(self, around: str | None = None) -> str:
+        """The machine in the language DOT, which graphviz draws. In notebooks, machines are shown as pictures where graphviz is installed.
 
         Args:
-            alphabet: characters and symbols; None: those that this machine reads.
+            around: a text; only states and arcs that reading it passes are drawn.
 
         Raises:
-            UnsupportedError: the machine has outputs of its own, or the result has too many states.
+            UnsupportedError: more than 2,000 states or edges would be drawn.
 
         Examples:
-            >>> list(Fst.from_strings(["a", "bb"]).complement().paths(4))
-            [('', '', 0.0), ('b', 'b', 0.0), ('aa', 'aa', 0.0), ('ab', 'ab', 0.0)]
+            >>> print(Fst.from_strings([("a", "b")]).draw())
+            digraph {
+            rankdir=LR
+            node [shape=circle, fontname="Helvetica"]
+            edge [fontname="Helvetica"]
+            0 [label="0", style=bold]
+            1 [label="1", shape=doublecircle]
+            0 -> 1 [label="a:b"]
+            }
+            <BLANKLINE>
         """
-        return Fst.of(boolean.complement(self, alphabet))
+        return draw.dot(self, None if around is None else draw.around(self, self.labels_of(around)))
 
-    def closure(self, *, plus: bool = False) -> Fst:
-        """The machine of all sequences of paths; with `plus`, of all that have at least one path."""
-        return Fst.of(rational.closure(self, plus=plus))
-
-    def reverse(self) -> Fst:
-        """The machine of all paths read backwards."""
-        return Fst.of(rational.reverse(self))
-
-    def connect(self) -> Fst:
-        """The machine without states that are on no path from the start to a final state."""
-        return Fst.of(connect(self))
-
-    def remove_epsilon(self) -> Fst:
-        """A machine with the same paths and no arc that reads and writes nothing.
-
-        Raises:
-            UnsupportedError: a cycle of such arcs has a negative weight, or the result has too many arcs.
-        """
-        return Fst.of(remove_epsilon(self))
-
-    def determinize(self) -> Fst:
-        """A machine with the same paths in which no state has two arcs with the same labels. In a transducer, an input and an output label
-        together count as one label.
-
-        Raises:
-            UnsupportedError: the result has too many states or arcs. Weighted machines with cycles may have no finite result.
-        """
-        return Fst.of(determinize(self))
-
-    def minimize(self) -> Fst:
-        """The machine with the fewest states among those of `determinize`; weights are pushed towards the start.
-
-        Raises:
-            UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
-
-        Examples:
-            >>> Fst.from_strings(["walks", "talks"]).minimize()
-            <Fst: acceptor, 6 states, 6 arcs>
-        """
-        return Fst.of(minimize(self))
-
-    def push(self) -> Fst:
-        """The trimmed machine with weights moved towards the start: from each state, the smallest weight to the end is 0.
-
-        Raises:
-            UnsupportedError: a cycle has a negative weight.
-        """
-        return Fst.of(push(self))
-
-    def optimize(self) -> Fst:
-        """A smaller machine with the same paths: without ε-arcs, deterministic and minimal, where a pair of labels counts as one label.
-
-        Raises:
-            UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
-        """
-        return Fst.of(optimize(self))
-
-    def shortest_distance(self, *, reverse: bool = False) -> NDArray[np.float64]:
-        """float64[states], the smallest weight of a path from the start to each state; infinity if there is none.
-
-        Args:
-            reverse: from each state to the end, including final weights.
-
-        Raises:
-            UnsupportedError: a cycle has a negative weight.
-        """
-        return shortest_distance(self, reverse=reverse)
-
-    def shortest_path(self, count: int = 1) -> Fst:
-        """The machine of the best pairs of input and output, each with its smallest weight.
-
-        Args:
-            count: the number of pairs.
-
-        Raises:
-            UnsupportedError: a cycle has a negative weight, or the search takes too long.
-
-        Examples:
-            >>> list(Fst.from_strings([("a", "b", 2), ("a", "c", 1)]).shortest_path().paths())
-            [('a', 'c', 1.0)]
-        """
-        return Fst.of(paths.shortest_path(self, count))
-
-    def is_functional(self) -> bool:
-        """Whether each input has one output. Weights are ignored.
-
-        Raises:
-            UnsupportedError: pairs of states are too many.
-        """
-        return functional.is_functional(self)
-
-    def find_ambiguity(self) -> tuple[str, str, str] | None:
-        """A shortest input that has two outputs, and both; None if the machine is functional.
-
-        Raises:
-            UnsupportedError: pairs of states are too many.
-
-        Examples:
-            >>> Fst.from_strings([("a", "b"), ("a", "c")]).find_ambiguity()
-            ('a', 'b', 'c')
-        """
-        found = functional.find_ambiguity(self)
-        return None if found is None else (self.text_of(found.read), self.text_of(found.first), self.text_of(found.second))
-
-    def is_equivalent(self, other: Fst) -> bool:
-        """Whether two machines have the same pairs of input and output, with the same weights (up to 2⁻¹⁰).
-
-        Raises:
-            UnsupportedError: a transducer is not functional, or has weights; or the determinized machines are too large.
-        """
-        return boolean.is_equivalent(self, other)
+    def _repr_svg_(self) -> str | None:
+        """The picture for notebooks; None without graphviz, or for machines of more than 200 states or arcs."""
+        return draw.svg(draw.dot(self)) if max(self.states, self.arcs) <= MAX_SHOWN else None
 
     def write_att(self, path: str | Path, *, numbers: bool = False) -> None:
         """Write AT&T text, which `fst.read_att`, foma, HFST and OpenFst read; ε is ``@0@``.
@@ -348,7 +194,7 @@ class Fst(Arcs):
             UnsupportedError: labels are bytes, and `numbers` is False.
             OSError: the file cannot be written.
         """
-        att.write(self, Path(path), numbers=numbers)
+        Path(path).write_bytes(att.written(self, numbers=numbers).encode())
 
     def write_openfst(self, path: str | Path) -> None:
         """Write OpenFst's binary format (vector, standard arcs), with symbol tables if the machine has symbols. Otherwise labels are code
@@ -360,7 +206,7 @@ class Fst(Arcs):
         Raises:
             OSError: the file cannot be written.
         """
-        openfst.write(self, Path(path))
+        Path(path).write_bytes(openfst.packed(self))
 
 
 def read_att(path: str | Path, *, numbers: bool = False, unit: Unit = "character") -> Fst:

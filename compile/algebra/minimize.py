@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import grouped, incoming
 from fst.compile.algebra.determinize import determinize, encoded, is_deterministic
-from fst.compile.algebra.distance import push
-from fst.compile.algebra.kernels import minimize as kernel
+from fst.compile.algebra.shortest import push
 
 QUANTA = 2.0**17  # weights are equal if they are equal in units of 2⁻¹⁷
 
@@ -70,9 +69,11 @@ def _first_of(blocks: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.
 
 def _blocks(arcs: Arcs) -> NDArray[np.int32]:
     """int32[states], the block of equivalent states of each state of a trimmed, deterministic machine."""
+    from fst.compile.algebra.kernels.minimize import refine
+
     finals = np.unique(_quantized(arcs.final), return_inverse=True)[1].astype(np.int32)
     blocks, cords = _partition(finals), _partition(_arc_labels(arcs))
-    kernel.refine(blocks, cords, arcs.sources, *incoming(arcs))
+    refine(blocks, cords, arcs.sources, *incoming(arcs))
     return blocks.set_of
 
 

@@ -172,18 +172,16 @@ def _is_weight(text: str) -> bool:
     return True
 
 
-def write(arcs: Arcs, path: Path, *, numbers: bool = False) -> None:
-    """Write a machine as tab-separated text that `read_sections` reads; ε is ``@0@``.
+def written(arcs: Arcs, *, numbers: bool = False) -> str:
+    """A machine as tab-separated text that `read_sections` reads; ε is ``@0@``.
 
     Args:
         arcs: the machine.
-        path: the file.
         numbers: write labels as decimal numbers, ε as ``0``.
 
     Raises:
         VocabularyError: a symbol is a special name of the format.
         UnsupportedError: labels are bytes, and `numbers` is False.
-        OSError: the file cannot be written.
     """
     names = {label: str(label) for label in _used(arcs)} if numbers else _names(arcs)
     lines = []
@@ -198,8 +196,7 @@ def write(arcs: Arcs, path: Path, *, numbers: bool = False) -> None:
             lines.append(f"{state}\t{arcs.final[state]:.9g}" if arcs.final[state] else f"{state}")
     if not numbers and ord(ZERO) in names and EPSILON not in names:  # an arc that leads nowhere; without an ε, 0 would be read as ε
         lines.append(f"{arcs.start}\t{arcs.states}\t{EPSILONS[0]}\t{EPSILONS[0]}")
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _has_line(arcs: Arcs, state: int) -> bool:

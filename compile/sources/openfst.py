@@ -236,25 +236,20 @@ def _label(label: int, table: dict[int, str] | None, symbols: Symbols) -> int:
     return symbols.label(table.get(label) or f"<{label}>")
 
 
-def write(arcs: Arcs, path: Path) -> None:
-    """Write a vector machine with standard arcs, and symbol tables if the machine has symbols.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+def packed(arcs: Arcs) -> bytes:
+    """The bytes of a vector machine with standard arcs, and symbol tables if the machine has symbols."""
     flags = INPUT_SYMBOLS | OUTPUT_SYMBOLS if arcs.symbols else 0
     numbers = struct.pack("<iiQqqq", VERSION, flags, EXPANDED_AND_MUTABLE, arcs.start, arcs.states, arcs.arcs)
     table = _table(arcs) if arcs.symbols else b""
-    header = struct.pack("<i", MACHINE) + _packed("vector") + _packed("standard") + numbers + table * 2
+    header = struct.pack("<i", MACHINE) + _string("vector") + _string("standard") + numbers + table * 2
     rows = np.empty(arcs.arcs, _arc_dtype(WEIGHTS["standard"], align=False))
     rows["read"], rows["write"], rows["weight"], rows["target"] = arcs.ilabel, arcs.olabel, arcs.weights, arcs.target
     heads = np.empty(arcs.states, [("final", "<f4"), ("count", "<i8")])
     heads["final"], heads["count"] = arcs.final, np.diff(arcs.row_start)
-    with path.open("wb") as stream:
-        stream.write(header)
-        for state in range(arcs.states):
-            stream.write(heads[state].tobytes())
-            stream.write(rows[arcs.row_start[state] : arcs.row_start[state + 1]].tobytes())
+    data = [header]
+    for state in range(arcs.states):
+        data += [heads[state].tobytes(), rows[arcs.row_start[state] : arcs.row_start[state + 1]].tobytes()]
+    return b"".join(data)
 
 
 def _table(arcs: Arcs) -> bytes:
@@ -262,10 +257,10 @@ def _table(arcs: Arcs) -> bytes:
     used: Sequence[int] = np.unique(np.concatenate([[0], arcs.ilabel, arcs.olabel])).tolist()
     keys = {label: text_of([label], arcs.symbols, "character") or "<eps>" for label in used}
     keys |= {FIRST_SYMBOL + number: name for number, name in enumerate(arcs.symbols)}
-    entries = b"".join(_packed(name) + struct.pack("<q", label) for label, name in keys.items())
-    return struct.pack("<i", SYMBOLS) + _packed("symbols") + struct.pack("<qq", max(keys) + 1, len(keys)) + entries
+    entries = b"".join(_string(name) + struct.pack("<q", label) for label, name in keys.items())
+    return struct.pack("<i", SYMBOLS) + _string("symbols") + struct.pack("<qq", max(keys) + 1, len(keys)) + entries
 
 
-def _packed(name: str) -> bytes:
+def _string(name: str) -> bytes:
     data = name.encode("utf-8", "surrogateescape")
     return struct.pack("<i", len(data)) + data

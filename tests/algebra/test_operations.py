@@ -14,7 +14,7 @@ from support.naive.algebra import Labels, Pairs, agree, composed, pairs
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 
-from fst.compile.algebra import room
+from fst.compile.algebra.kernels import room
 from fst.compile.algebra.machine import Fst, read_att
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.errors import UnsupportedError

@@ -17,8 +17,8 @@ from support.tiers import LONG
 
 from fst.compile.algebra.compose import compose
 from fst.compile.algebra.connect import is_accessible, is_coaccessible
-from fst.compile.algebra.distance import finish_order
 from fst.compile.algebra.machine import Fst, read_att
+from fst.compile.algebra.shortest import finish_order
 
 ORACLE = SHARED / "oracles" / "toolkit" / "fst_algebra_openfst.jsonl"
 LONGEST = 3  # labels of compared pairs

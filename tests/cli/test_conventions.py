@@ -44,7 +44,7 @@ from fst.core import jit
 from fst.runtime.run import kernel_of
 
 COMMANDS = (
-    *("compile", "encode", "search", "segment", "lookup", "rewrite", "decode"),
+    *("compile", "encode", "search", "segment", "lookup", "rewrite", "decode", "draw", "convert"),
     *("info", "verify", "bench", "count", "explain", "warmup"),
 )
 # Runs command lines in one process. For each command line, prints the exit code, the standard error and the imported modules.

@@ -288,6 +288,15 @@ def _used(tables: Table, folder: Path) -> Any:
     return tokenizer
 
 
+def _compile_algebra(_folder: Path) -> None:
+    from fst import Fst
+
+    machine = Fst.from_strings([("ab", "c", 0.5), ("b", "")])
+    silent = machine.closure().project("input")
+    (machine @ machine.invert()).find_ambiguity()
+    silent.is_equivalent(silent.minimize() | silent)
+
+
 PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
     "bpe": _compile_bpe,
     "unigram": _compile_unigram,
@@ -304,6 +313,7 @@ PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
     "search of spelled texts": _compile_spelling,
     "rules": _compile_rules,
     "best-path": _compile_best_path,
+    "algebra": _compile_algebra,
     "training": _compile_training,
     "counting of words": _compile_counting,
     "wordpiece with composed letters": _compile_composed,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.algebra.kernels.pools import ARCS, COMPLETE, DONE, FULL, MORE_ARCS, MORE_STATES, STATES, number_of
+from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, FULL, MORE_ARCS, MORE_STATES, ONLY_EPSILON, STATES
+from fst.compile.algebra.kernels.pools import number_of
 from fst.core.jit import inlined, kernel
-
-SOME_EPSILON, ONLY_EPSILON = 1, 2  # kinds of states of the first machine, by the arcs that write nothing; 0: there are none
 
 
 @inlined
@@ -50,7 +49,7 @@ def compose(first, kinds, second, sink, keys, table, output, counts):
         sink: a state of the second machine that reads everything, for a difference: a label that no arc reads leads there; -1: none.
         keys, table: pairs and their numbers; see `number_of`. Pair 0 is the start.
         output: row_start, ilabel, olabel, target, weight of the new machine.
-        counts: see `pools`.
+        counts: see `counters`.
 
     Returns:
         `COMPLETE`, `MORE_STATES` or `MORE_ARCS`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.algebra.kernels.pools import (
+from fst.compile.algebra.kernels.counters import (
     ARCS,
     BUFFER,
     COMPLETE,
@@ -16,9 +16,8 @@ from fst.compile.algebra.kernels.pools import (
     MORE_MEMBERS,
     MORE_STATES,
     STATES,
-    U1,
-    mixed,
 )
+from fst.compile.algebra.kernels.pools import U1, mixed
 from fst.core.jit import inlined, kernel, part
 
 QUANTA = 2.0**20  # residuals are equal if they are equal in units of 2⁻²⁰
@@ -128,7 +127,7 @@ def determinize(machine, pool, buffer, output, counts):
             which is made by `begin`, is the start.
         buffer: codes int64[2, n], weights float64[2, n], runs int64[states + 1].
         output: row_start, label, target, weight, final of the new machine.
-        counts: see `pools`. ``counts[BUFFER]`` is the length of the buffer that is needed.
+        counts: see `counters`. ``counts[BUFFER]`` is the length of the buffer that is needed.
 
     Returns:
         `COMPLETE`, `MORE_STATES`, `MORE_ARCS`, `MORE_MEMBERS` or `MORE_BUFFER`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.algebra.kernels.pools import ARCS, COMPLETE, DONE, MORE_ARCS
+from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, MORE_ARCS
 from fst.core.jit import kernel
 
 INFINITY = np.inf
@@ -24,7 +24,7 @@ def close(states, epsilons, others, final, distance, queued, queue, closure, out
         queue: int32[states + 1], a ring.
         closure: int32[states], scratch: the states of a closure.
         output: source, ilabel, olabel, target, weight of the copied arcs.
-        counts: see `pools`.
+        counts: see `counters`.
 
     Returns:
         `COMPLETE` or `MORE_ARCS`.

@@ -1,18 +1,14 @@
-"""A table of numbered keys, and the numbers that a call that builds a machine leaves behind."""
+"""A table of numbered keys."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from fst.compile.algebra.kernels.counters import FULL, STATES
 from fst.core.jit import inlined, kernel
 
 U1, U32 = np.uint64(1), np.uint64(32)
 MIXER = np.uint64(0x9E3779B97F4A7C15)
-# Indices in `counts`, int64[5]: what a builder has made so far. A builder continues after the last complete state.
-STATES, ARCS, DONE, MEMBERS, BUFFER = range(5)
-# Results of a builder.
-COMPLETE, MORE_STATES, MORE_ARCS, MORE_MEMBERS, MORE_BUFFER = range(5)
-FULL = -1
 
 
 @inlined

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs
-from fst.compile.algebra.kernels.pools import ARCS, STATES, fill
+from fst.compile.algebra.kernels.counters import ARCS, STATES
 from fst.errors import UnsupportedError
 
 MAX_STATES = 1 << 23
@@ -63,6 +63,8 @@ def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64]) -
 
 def more_states(keys: NDArray[np.int64], rows: Rows, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Rows]:
     """Twice the room for states: keys, the table of their numbers, and rows."""
+    from fst.compile.algebra.kernels.pools import fill
+
     keys = grown(keys, MAX_STATES, "states", counts)
     table = np.zeros(2 * len(keys), np.int32)
     fill(keys, counts[STATES], table)

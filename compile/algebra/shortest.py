@@ -1,16 +1,22 @@
-"""Shortest distances, and weight pushing."""
+"""Shortest distances, weight pushing, and paths in the order of their weights."""
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra.build.strings import tree
 from fst.compile.algebra.connect import connect, incoming
-from fst.compile.algebra.kernels import graph
 from fst.errors import UnsupportedError
+
+Labels = tuple[int, ...]
+MAX_STEPS = 10_000_000
 
 
 def shortest_distance(arcs: Arcs, *, reverse: bool = False) -> NDArray[np.float64]:
@@ -33,6 +39,8 @@ def shortest_distance(arcs: Arcs, *, reverse: bool = False) -> NDArray[np.float6
 
 def finish_order(arcs: Arcs) -> NDArray[np.int32]:
     """int32[states], an order in which each state follows the states that it reaches, except along cycles."""
+    from fst.compile.algebra.kernels import graph
+
     order, stack = np.empty(arcs.states, np.int32), np.empty(arcs.states, np.int32)
     if arcs.states:
         graph.finish_order(arcs.row_start, arcs.target, arcs.start, np.full(arcs.states, -1), stack, order)
@@ -56,6 +64,8 @@ def improved(
     Raises:
         UnsupportedError: a cycle has a negative weight.
     """
+    from fst.compile.algebra.kernels import graph
+
     following = np.full(len(order), -1, np.int32)
     rounds = 0
     while graph.improve(order, row_start, target, weight, distance, following):
@@ -115,3 +125,52 @@ def _with_first_weight(arcs: Arcs, total: np.float32) -> Arcs:
         arcs.symbols,
         arcs.unit,
     )
+
+
+def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
+    """Yield distinct pairs of input and output, with their smallest weights: the smallest first, then the fewest arcs, then in the order
+    of arcs.
+
+    The search is best first: a path is continued in the order of its weight plus the distance from its last state to a final state.
+
+    Args:
+        arcs: the machine; it may have cycles.
+        limit: the maximum number of pairs.
+
+    Raises:
+        UnsupportedError: a cycle has a negative weight, or the search takes more than `MAX_STEPS` steps.
+    """
+    left = shortest_distance(arcs, reverse=True)
+    number, found = count(), set[tuple[Labels, Labels]]()
+    seen = set[tuple[int, Labels, Labels]]()
+    heap: list[tuple[float, int, int, int, Labels, Labels, float]] = []
+    if arcs.states and np.isfinite(left[arcs.start]):
+        heap.append((float(left[arcs.start]), 0, next(number), arcs.start, (), (), 0.0))
+    while heap and len(found) < limit:
+        _bound, length, step, state, read, written, weight = heapq.heappop(heap)
+        if state < 0:
+            if (read, written) not in found:
+                found.add((read, written))
+                yield read, written, weight
+            continue
+        if (state, read, written) in seen:
+            continue
+        if step > MAX_STEPS:
+            raise UnsupportedError(f"the search for paths takes more than {MAX_STEPS:,} steps; ask for fewer paths")
+        seen.add((state, read, written))
+        if np.isfinite(arcs.final[state]):
+            total = weight + float(arcs.final[state])
+            heapq.heappush(heap, (total, length, next(number), -1, read, written, total))
+        for ilabel, olabel, target, cost in arcs.arcs_of(state):
+            if np.isfinite(left[target]):
+                following = (target, read + (ilabel,) * (ilabel > 0), written + (olabel,) * (olabel > 0), weight + cost)
+                heapq.heappush(heap, (weight + cost + float(left[target]), length + 1, next(number), *following))
+
+
+def shortest_path(arcs: Arcs, count: int) -> Arcs:
+    """The tree of the `count` best pairs of input and output, each with its smallest weight.
+
+    Raises:
+        UnsupportedError: a cycle has a negative weight, or the search takes too long.
+    """
+    return tree(paths(arcs, count), arcs.symbols, arcs.unit)

@@ -1,0 +1,209 @@
+"""The operations of the algebra as methods and operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.algebra import boolean, compose, functional, rational
+from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.connect import connect
+from fst.compile.algebra.determinize import determinize
+from fst.compile.algebra.epsilon import remove_epsilon
+from fst.compile.algebra.minimize import minimize, optimize
+from fst.compile.algebra.shortest import push, shortest_distance, shortest_path
+from fst.compile.algebra.symbols import text_of
+
+Machine = TypeVar("Machine", bound="Operations")
+
+
+class Operations(Arcs):
+    """A table of arcs with the operations of `fst.Fst`; each returns a new machine."""
+
+    @classmethod
+    def of(cls: type[Machine], arcs: Arcs) -> Machine:
+        """The machine with the arrays of a table."""
+        machine = object.__new__(cls)
+        machine.__dict__.update(arcs.__dict__)
+        return machine
+
+    def invert(self: Machine) -> Machine:
+        """Exchange input and output."""
+        return type(self).of(rational.invert(self))
+
+    def project(self: Machine, side: Literal["input", "output"]) -> Machine:
+        """The acceptor of all inputs, or of all outputs.
+
+        Raises:
+            VocabularyError: `side` is not "input" or "output".
+        """
+        return type(self).of(rational.project(self, side))
+
+    def __or__(self: Machine, other: Arcs) -> Machine:
+        """The machine of all paths of both machines."""
+        return type(self).of(rational.union([self, other]))
+
+    def __add__(self: Machine, other: Arcs) -> Machine:
+        """The machine of all paths of this machine, each followed by a path of the other."""
+        return type(self).of(rational.concatenate(self, other))
+
+    def __matmul__(self: Machine, other: Arcs) -> Machine:
+        """The composition: the other machine reads what this one writes.
+
+        Raises:
+            UnsupportedError: the result has too many states or arcs.
+        """
+        return type(self).of(compose.compose(self, other))
+
+    def __and__(self: Machine, other: Arcs) -> Machine:
+        """The acceptor of all strings that both acceptors accept; weights are added.
+
+        Raises:
+            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
+        """
+        return type(self).of(compose.intersect(self, other))
+
+    def __sub__(self: Machine, other: Arcs) -> Machine:
+        """The acceptor of all strings of this acceptor, with their weights, that the other does not accept with any weight.
+
+        Raises:
+            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
+        """
+        return type(self).of(boolean.difference(self, other))
+
+    def complement(self: Machine, alphabet: Iterable[str] | None = None) -> Machine:
+        """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
+
+        Args:
+            alphabet: characters and symbols; None: those that this machine reads.
+
+        Raises:
+            UnsupportedError: the machine has outputs of its own, or the result has too many states.
+
+        Examples:
+            >>> import fst
+            >>> list(fst.Fst.from_strings(["a", "bb"]).complement().paths(4))
+            [('', '', 0.0), ('b', 'b', 0.0), ('aa', 'aa', 0.0), ('ab', 'ab', 0.0)]
+        """
+        return type(self).of(boolean.complement(self, alphabet))
+
+    def closure(self: Machine, *, plus: bool = False) -> Machine:
+        """The machine of all sequences of paths; with `plus`, of all that have at least one path."""
+        return type(self).of(rational.closure(self, plus=plus))
+
+    def reverse(self: Machine) -> Machine:
+        """The machine of all paths read backwards."""
+        return type(self).of(rational.reverse(self))
+
+    def connect(self: Machine) -> Machine:
+        """The machine without states that are on no path from the start to a final state."""
+        return type(self).of(connect(self))
+
+    def remove_epsilon(self: Machine) -> Machine:
+        """A machine with the same paths and no arc that reads and writes nothing.
+
+        Raises:
+            UnsupportedError: a cycle of such arcs has a negative weight, or the result has too many arcs.
+        """
+        return type(self).of(remove_epsilon(self))
+
+    def determinize(self: Machine) -> Machine:
+        """A machine with the same paths in which no state has two arcs with the same labels. In a transducer, an input and an output label
+        together count as one label.
+
+        Raises:
+            UnsupportedError: the result has too many states or arcs. Weighted machines with cycles may have no finite result.
+        """
+        return type(self).of(determinize(self))
+
+    def minimize(self: Machine) -> Machine:
+        """The machine with the fewest states among those of `determinize`; weights are pushed towards the start.
+
+        Raises:
+            UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
+
+        Examples:
+            >>> import fst
+            >>> fst.Fst.from_strings(["walks", "talks"]).minimize()
+            <Fst: acceptor, 6 states, 6 arcs>
+        """
+        return type(self).of(minimize(self))
+
+    def push(self: Machine) -> Machine:
+        """The trimmed machine with weights moved towards the start: from each state, the smallest weight to the end is 0.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight.
+        """
+        return type(self).of(push(self))
+
+    def optimize(self: Machine) -> Machine:
+        """A smaller machine with the same paths: without ε-arcs, deterministic and minimal, where a pair of labels counts as one label.
+
+        Raises:
+            UnsupportedError: determinization gives too many states or arcs, or a cycle has a negative weight.
+        """
+        return type(self).of(optimize(self))
+
+    def shortest_distance(self, *, reverse: bool = False) -> NDArray[np.float64]:
+        """float64[states], the smallest weight of a path from the start to each state; infinity if there is none.
+
+        Args:
+            reverse: from each state to the end, including final weights.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight.
+        """
+        return shortest_distance(self, reverse=reverse)
+
+    def shortest_path(self: Machine, count: int = 1) -> Machine:
+        """The machine of the best pairs of input and output, each with its smallest weight.
+
+        Args:
+            count: the number of pairs.
+
+        Raises:
+            UnsupportedError: a cycle has a negative weight, or the search takes too long.
+
+        Examples:
+            >>> import fst
+            >>> list(fst.Fst.from_strings([("a", "b", 2), ("a", "c", 1)]).shortest_path().paths())
+            [('a', 'c', 1.0)]
+        """
+        return type(self).of(shortest_path(self, count))
+
+    def is_functional(self) -> bool:
+        """Whether each input has one output. Weights are ignored.
+
+        Raises:
+            UnsupportedError: pairs of states are too many.
+        """
+        return functional.is_functional(self)
+
+    def find_ambiguity(self) -> tuple[str, str, str] | None:
+        """A shortest input that has two outputs, and both; None if the machine is functional.
+
+        Raises:
+            UnsupportedError: pairs of states are too many.
+
+        Examples:
+            >>> import fst
+            >>> fst.Fst.from_strings([("a", "b"), ("a", "c")]).find_ambiguity()
+            ('a', 'b', 'c')
+        """
+        found = functional.find_ambiguity(self)
+        return None if found is None else (self._text(found.read), self._text(found.first), self._text(found.second))
+
+    def is_equivalent(self, other: Arcs) -> bool:
+        """Whether two machines have the same pairs of input and output, with the same weights (up to 2⁻¹⁰).
+
+        Raises:
+            UnsupportedError: a transducer is not functional, or has weights; or the determinized machines are too large.
+        """
+        return boolean.is_equivalent(self, other)
+
+    def _text(self, labels: Iterable[int]) -> str:
+        return text_of(labels, self.symbols, self.unit)
