@@ -17,6 +17,7 @@ from fst.runtime.machines.lookup.encoder import LookupEncoder
 from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.texts import Bytes, Ints, Source, Texts, batch_of, listed, rows_of, whole
+from fst.text.reading_arguments import borrowable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -233,7 +234,7 @@ class Lookup(PublicClass):
     @Lazy
     def _data(self) -> tuple[Bytes, Ints]:
         """The bytes of the pieces; and the start of each piece, and the end of the last."""
-        return np.asarray(self._table.piece_bytes), np.append(0, self._table.piece_ends)
+        return borrowable(self._table.piece_bytes, np.uint8), np.append(0, self._table.piece_ends).astype(np.int64)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_generator, (self._table,)) if self._encoder.inverse else (type(self), (self._table,))
