@@ -13,7 +13,7 @@ from support.tiers import sample
 
 import fst
 
-REDUNDANT = {"wordpiece", "bpe", "unigram"}  # kinds whose tables contain a second copy of some data for kernels
+REDUNDANT = {"wordpiece", "bpe", "unigram", "rules"}  # kinds whose tables contain a second copy of some data for kernels
 FIRST = 300  # number of bytes at the beginning of an array, where most of the important elements are
 
 each_sample = pytest.mark.parametrize("name", SAMPLES)

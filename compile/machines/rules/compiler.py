@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from fst.automata.rows import CODE_POINTS
 from fst.compile.algebra.machine import Fst
+from fst.compile.machines.rules.composition import Part, composed
 from fst.compile.machines.rules.functional import passes as passes_of
 from fst.compile.machines.rules.passes import Compiler, Passes, Strings
-from fst.compile.machines.rules.positions import Alphabet
 from fst.compile.machines.rules.syntax import Rule, mirrored, of_string, of_text, trees
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
-from fst.machines.rules.entries import ENDED, PAGE, PAGES, copies_of, pack_right, rows_of, strings_of
+from fst.machines.rules.entries import ENDED, NOTHING, PAGE, PAGES, copies_of, pack_right, rows_of, strings_of
 from fst.machines.rules.table import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings, RulesTable
 
 Rules = str | Sequence[str] | Mapping[str, str] | Fst
@@ -77,8 +77,7 @@ def rewrite(
     if direction == RIGHT_TO_LEFT:
         parsed, psis = [mirrored(each) for each in parsed], [psi[::-1] for psi in psis]
     passes = Compiler(parsed, psis, direction != SIMULTANEOUS, strings).passes()
-    stage = {"direction": direction, "rules": [rule._asdict() for rule in listed]}
-    return _table(stage, passes, strings.listed)
+    return _assembled([{"direction": direction, "rules": [rule._asdict() for rule in listed]}], [_part(passes, strings)])
 
 
 def cascade(*tables: RulesTable) -> RulesTable:
@@ -105,14 +104,14 @@ def cascade(*tables: RulesTable) -> RulesTable:
     stages = [stage for table in tables for stage in table.stages]
     if len(stages) > MAX_STAGES:
         raise UnsupportedError(f"the cascade has {len(stages):,} stages; expected at most {MAX_STAGES:,}; join rules that can be parallel")
-    return _joined(stages, tables)
+    return _assembled(stages, [part for table in tables for part in _parts(table)])
 
 
 def _of_transducer(machine: Fst, left: str, right: str, direction: str, definitions: Mapping[str, str] | None) -> RulesTable:
     if left or right or definitions or direction != SIMULTANEOUS:
         raise ValueError("left, right, direction and definitions are for rules; expected none of them for a transducer")
     strings = Strings()
-    return _table({"direction": direction, "rules": []}, passes_of(machine, strings), strings.listed)
+    return _assembled([{"direction": direction, "rules": []}], [_part(passes_of(machine, strings), strings)])
 
 
 def _listed(rules: str | Sequence[str] | Mapping[str, str], left: str, right: str, definitions: Mapping[str, str]) -> list[Rule]:
@@ -139,53 +138,76 @@ def _need_texts(texts: Iterable[Any]) -> None:
             raise VocabularyError(f"the rule {quoted(text)} is not text: it has a lone surrogate; remove it")
 
 
-def _table(stage: Mapping[str, Any], passes: Passes, strings: Sequence[str]) -> RulesTable:
-    """Make the table of one stage."""
-    pages, blocks = _pages(passes.alphabet)
-    spelled = [string.encode() for string in strings]
+def _part(passes: Passes, strings: Strings) -> Part:
+    """The arrays of a compiled stage."""
+    if passes.alphabet.size > MAX_CLASSES:
+        raise UnsupportedError(f"the rules distinguish {passes.alphabet.size:,} classes of characters; expected at most {MAX_CLASSES:,}")
+    classes = passes.alphabet.classes
+    of_codes = np.repeat(classes.numbers.astype(np.uint16), np.diff([*classes.starts, CODE_POINTS]))
+    return Part(of_codes, passes.to_left, passes.to_right, passes.finals, strings.listed)
+
+
+def _parts(table: RulesTable) -> list[Part]:
+    """The arrays of the stages of a table, without compositions."""
+    parts = []
+    for stage, (sets, classes, states, columns) in zip(table.arguments()[: len(table.stages)], table.shapes.tolist(), strict=False):
+        of_codes = stage.blocks.reshape(-1, PAGE)[stage.pages].ravel()
+        to_left, to_right = stage.to_left.reshape(sets, classes), stage.to_right.reshape(states, columns)
+        numbers, strings = np.unique(np.concatenate([[NOTHING, ENDED], strings_of(stage.to_right), stage.finals]), return_inverse=True)
+        moves, finals = strings[2 : -len(stage.finals)].reshape(states, columns), strings[-len(stage.finals) :].astype(np.uint32)
+        to_right = pack_right(rows_of(to_right), moves, copies_of(to_right))
+        parts.append(Part(of_codes, to_left, to_right, finals, [table.strings[number] for number in numbers]))
+    return parts
+
+
+def _compositions(parts: Sequence[Part], stages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int, Part]]:
+    """Compose adjacent stages of one direction as far as the compositions are small; yield the first stage, one past the last, and the
+    composition.
+    """
+    first = 0
+    while first < len(parts):
+        last, whole = first + 1, parts[first]
+        while last < len(parts) and (stages[first]["direction"] == RIGHT_TO_LEFT) == (stages[last]["direction"] == RIGHT_TO_LEFT):
+            try:
+                whole = composed(whole, parts[last])
+            except UnsupportedError:
+                break
+            last += 1
+        if last > first + 1:
+            yield first, last, whole
+        first = last
+
+
+def _assembled(stages: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> RulesTable:
+    """Make the table of some stages and their compositions."""
+    compositions = [*_compositions(parts, stages)]
+    parts = [*parts, *(part for _, _, part in compositions)]
+    pages, blocks = _pages(parts)
+    strings = [*accumulate((len(part.strings) for part in parts), initial=0)]
+    spelled = [string.encode() for part in parts for string in part.strings]
+    ranges = [[first, last] for first, last, _ in compositions]
     return RulesTable(
-        RulesMetadata(RulesSettings(RulesTable.kind, [stage])).to_json(),
-        shapes=np.array([[*passes.to_left.shape, *passes.to_right.shape]], np.uint32),
-        pages=pages.reshape(1, -1),
+        RulesMetadata(RulesSettings(RulesTable.kind, stages, ranges)).to_json(),
+        shapes=np.array([[*part.to_left.shape, *part.to_right.shape] for part in parts], np.uint32),
+        pages=pages,
         blocks=blocks,
-        to_left=passes.to_left.ravel(),
-        to_right=passes.to_right.ravel(),
-        finals=passes.finals,
+        to_left=np.concatenate([part.to_left.ravel() for part in parts]),
+        to_right=np.concatenate([_renumbered(part.to_right, first).ravel() for part, first in zip(parts, strings, strict=False)]),
+        finals=np.concatenate([_moved(part.finals, first) for part, first in zip(parts, strings, strict=False)]).astype(np.uint32),
         string_bytes=np.frombuffer(b"".join(spelled), np.uint8),
         string_ends=np.cumsum([len(each) for each in spelled], dtype=np.int64),
     )
 
 
-def _pages(alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
-    """The block of each page of code points, and the classes of each block; equal pages share a block."""
-    if alphabet.size > MAX_CLASSES:
-        raise UnsupportedError(f"the rules distinguish {alphabet.size:,} classes of characters; expected at most {MAX_CLASSES:,}")
-    classes = alphabet.classes
-    of_codes = np.repeat(classes.numbers.astype(np.uint16), np.diff([*classes.starts, CODE_POINTS])).reshape(PAGES, PAGE)
+def _pages(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
+    """The block of each page of code points in each stage, and the classes of each block; equal pages share a block."""
     seen: dict[bytes, int] = {}
-    pages = np.array([seen.setdefault(page.tobytes(), len(seen)) for page in of_codes], np.uint16)
-    return pages, of_codes[np.unique(pages, return_index=True)[1]]
-
-
-def _joined(stages: Sequence[Mapping[str, Any]], tables: Sequence[RulesTable]) -> RulesTable:
-    """Join the arrays of tables, and renumber their blocks and strings."""
-    blocks, strings, ends = (
-        [*accumulate(map(len, arrays), initial=0)]
-        for arrays in zip(*((table.blocks, table.string_ends, table.string_bytes) for table in tables), strict=True)
-    )
-    if blocks[-1] > MAX_BLOCKS:
-        raise UnsupportedError(f"the cascade has {blocks[-1]:,} blocks of character classes; expected at most {MAX_BLOCKS:,}")
-    return RulesTable(
-        RulesMetadata(RulesSettings(RulesTable.kind, stages)).to_json(),
-        shapes=np.concatenate([table.shapes for table in tables]),
-        pages=np.concatenate([table.pages + np.uint16(first) for table, first in zip(tables, blocks, strict=False)]),
-        blocks=np.concatenate([table.blocks for table in tables]),
-        to_left=np.concatenate([table.to_left for table in tables]),
-        to_right=np.concatenate([_renumbered(table.to_right, first) for table, first in zip(tables, strings, strict=False)]),
-        finals=np.concatenate([_moved(table.finals, first) for table, first in zip(tables, strings, strict=False)]).astype(np.uint32),
-        string_bytes=np.concatenate([table.string_bytes for table in tables]),
-        string_ends=np.concatenate([table.string_ends + first for table, first in zip(tables, ends, strict=False)]),
-    )
+    of_pages = [page for part in parts for page in part.classes.reshape(PAGES, PAGE)]
+    pages = [seen.setdefault(page.tobytes(), len(seen)) for page in of_pages]
+    if len(seen) > MAX_BLOCKS:
+        raise UnsupportedError(f"the rules have {len(seen):,} blocks of character classes; expected at most {MAX_BLOCKS:,}")
+    blocks = np.frombuffer(b"".join(seen), np.uint16).reshape(-1, PAGE)
+    return np.array(pages, np.uint16).reshape(len(parts), PAGES), blocks
 
 
 def _renumbered(entries: np.ndarray, first: int) -> np.ndarray:

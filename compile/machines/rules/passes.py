@@ -120,13 +120,18 @@ def merged_passes(alphabet: Alphabet, rows: Sequence[tuple[int, int]], entries: 
     Raises:
         UnsupportedError: there are too many columns.
     """
+    to_left, to_right = packed_passes(alphabet.size, rows, entries)
+    return Passes(alphabet, to_left, to_right, np.array(finals, np.uint32))
+
+
+def packed_passes(classes: int, rows: Sequence[tuple[int, int]], entries: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Pack the entries of both passes, as in `merged_passes`; `classes` is the number of classes."""
     merged, numbers = np.unique(entries, axis=1, return_inverse=True)
     stored, width = np.array(rows, np.int64), merged.shape[1]
     if width > MAX_COLUMNS:
         raise UnsupportedError(f"the rules need {width:,} columns; expected at most {MAX_COLUMNS:,}; {ADVICE}")
-    to_left = pack_left(stored[:, 0] * alphabet.size, numbers.reshape(-1)[stored[:, 1]])
-    to_right = pack_right(merged[..., 0] * width, merged[..., 1], merged[..., 2])
-    return Passes(alphabet, to_left.reshape(-1, alphabet.size), to_right, np.array(finals, np.uint32))
+    to_left = pack_left(stored[:, 0] * classes, numbers.reshape(-1)[stored[:, 1]])
+    return to_left.reshape(-1, classes), pack_right(merged[..., 0] * width, merged[..., 1], merged[..., 2])
 
 
 class Compiler:

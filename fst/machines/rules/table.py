@@ -8,6 +8,9 @@ two look-ups in each stage, for any rules.
 Example: ``a -> b / _ c``. Going to the left, the sets are "a c comes next" and "no c comes next"; the columns are "an a before a c" and
 "anything else". Going to the right, the first column writes b, and the second copies.
 
+Adjacent stages of one direction may have a *composition*, a stage that writes what they write in turn. Texts are rewritten by compositions;
+the walk, and the spans of characters, are those of the stages.
+
 The stage of rules from right to left is *mirrored*: it reads the characters of a text in reverse order, and the order of the characters
 that it writes is then reversed.
 
@@ -25,7 +28,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS, Array
-from fst.core.json_fields import TEXT, Rule, is_text, stored_as
+from fst.core.json_fields import TEXT, Rule, is_text, is_whole, stored_as
 from fst.core.lazy import Lazy
 from fst.errors import TableError
 from fst.machines.rules.entries import (
@@ -64,10 +67,17 @@ def _is_stage(value: Any) -> bool:
     )
 
 
+def _is_range(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(is_whole(number, 0, MAX_STAGES) for number in value)
+
+
 STAGES = Rule(
     lambda value: isinstance(value, list) and 0 < len(value) <= MAX_STAGES and all(map(_is_stage, value)),
     f"a list of at most {MAX_STAGES:,} mappings with 'direction', {' or '.join(map(repr, DIRECTIONS))}, and 'rules'",
 )
+
+
+COMPOSED = Rule(lambda value: isinstance(value, list) and all(map(_is_range, value)), "a list of pairs of numbers of stages")
 
 
 @dataclass(frozen=True)
@@ -77,10 +87,12 @@ class RulesSettings:
     Attributes:
         kind: the kind of machine.
         stages: for each stage its direction and its rules. A rule has its text as given, and the regular expressions without definitions.
+        composed: for each composition the first of its stages, and one past the last. The arrays of compositions follow those of stages.
     """
 
     kind: str = stored_as(TEXT)
     stages: Sequence[Mapping[str, Any]] = stored_as(STAGES)
+    composed: Sequence[Sequence[int]] = stored_as(COMPOSED)
 
 
 @dataclass(frozen=True)
@@ -167,6 +179,21 @@ class RulesTable(AnyTable):
         return self.metadata.settings.stages
 
     @property
+    def are_mirrored(self) -> list[bool]:
+        """Whether each stage is mirrored."""
+        return [stage["direction"] == RIGHT_TO_LEFT for stage in self.stages]
+
+    @property
+    def path(self) -> list[tuple[int, bool]]:
+        """The numbers of the stages, or of compositions in their place, that rewrite a text in turn, and whether each is mirrored."""
+        found, at, composed = list[tuple[int, bool]](), 0, self.metadata.settings.composed
+        for number, (first, last) in enumerate(composed, len(self.stages)):
+            found += enumerate(self.are_mirrored[at:first], at)
+            found.append((number, self.are_mirrored[first]))
+            at = last
+        return [*found, *enumerate(self.are_mirrored[at:], at)]
+
+    @property
     def summary(self) -> Mapping[str, Any]:
         """The number of stages and of rules."""
         return {"kind": self.kind, "stages": len(self.stages), "rules": sum(len(stage["rules"]) for stage in self.stages)}
@@ -189,8 +216,7 @@ class RulesTable(AnyTable):
     def written(self, text: str) -> list[Written]:
         """The characters of the new text, by the slow walk."""
         found = [Written(char, at, at + 1) for at, char in enumerate(text)]
-        for stage, settings in zip(self.arguments(), self.stages, strict=True):
-            is_mirrored = settings["direction"] == RIGHT_TO_LEFT
+        for stage, is_mirrored in zip(self.arguments(), self.are_mirrored, strict=False):
             found = _mirrored(self._rewritten(stage, _mirrored(found))) if is_mirrored else self._rewritten(stage, found)
         return found
 
@@ -223,7 +249,8 @@ class RulesTable(AnyTable):
         the character and after it makes no difference to what it does on the other side.
         """
         found = np.ones(CODE_POINTS, np.bool_)
-        for stage in self._arguments:
+        for number, _ in self.path:
+            stage = self._arguments[number]
             classes = stage.blocks.reshape(-1, PAGE)[stage.pages].ravel()
             found &= _class_cuts(stage)[classes]
         return found
@@ -259,11 +286,20 @@ class RulesTable(AnyTable):
     def prove(self, each: Each = map) -> None:
         """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""
         super().prove(each)
-        self._prove_sizes(len(self.metadata.settings.stages))
+        self._prove_composed()
+        self._prove_sizes(len(self.stages) + len(self.metadata.settings.composed))
         self._prove_strings()
         need_none(np.any(self.pages >= len(self.blocks), axis=1), lambda stage: f"a page of stage {stage} has no block")
         for number, (stage, shape) in enumerate(zip(self._arguments, self.shapes.tolist(), strict=True)):
             self._prove_stage(number, stage, shape)
+
+    def _prove_composed(self) -> None:
+        """Prove that compositions consist of different stages of one direction, in their order."""
+        at, mirrored = 0, self.are_mirrored
+        for first, last in self.metadata.settings.composed:
+            need(at <= first < last <= len(mirrored), f"a composition has the stages {first} to {last} of {at} to {len(mirrored)}")
+            need(len({*mirrored[first:last]}) == 1, f"a composition has the stages {first} to {last} of two directions")
+            at = last
 
     def _prove_sizes(self, stages: int) -> None:
         """Prove that the arrays have the sizes that `shapes` states."""

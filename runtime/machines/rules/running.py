@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.errors import TextError
-from fst.machines.rules.table import RIGHT_TO_LEFT, RulesTable, Stage
+from fst.machines.rules.table import RulesTable, Stage
 from fst.runtime.rewriting.rows import MARGIN, MOST_BYTES, NO_SPANS, Rows
 from fst.runtime.rows.texts import UTF_16, units
 
@@ -50,16 +50,16 @@ class Buffers:
 
 
 class Stages:
-    """The stages of a table.
+    """The stages of a table: compositions where the table has them, except for spans, which only the stages themselves determine.
 
     Args:
         table: the table.
     """
 
     def __init__(self, table: RulesTable) -> None:
-        directions = [stage["direction"] == RIGHT_TO_LEFT for stage in table.stages]
-        self._stages = [*zip(table.arguments(), directions, strict=True)]
-        self._whole, self._cuts = self.start()._replace(is_last=True), table.cuts
+        self._table, arrays = table, table.arguments()
+        self._single = [*zip(arrays, table.are_mirrored, strict=False)]
+        self._composed = [(arrays[number], is_mirrored) for number, is_mirrored in table.path]
 
     def buffers(self) -> Buffers:
         """Return the arrays of a thread."""
@@ -67,11 +67,11 @@ class Stages:
 
     def parts(self) -> RuleParts:
         """Begin a text that is rewritten in parts."""
-        return RuleParts(self, self._cuts)
+        return RuleParts(self, self._table.cuts)
 
     def start(self) -> Place:
         """Return the place before the first part of a text, which is not the last part."""
-        nothing = [START] * len(self._stages)
+        nothing = [START] * len(self._single)
         return Place(True, False, nothing, nothing)
 
     def run(self, rows: Rows, buffers: Buffers) -> Rows:
@@ -80,7 +80,7 @@ class Stages:
         Raises:
             TextError: the new texts are too long.
         """
-        return self.run_part(rows, self._whole, buffers)[0]
+        return self.run_part(rows, self.start()._replace(is_last=True), buffers)[0]
 
     def run_part(self, part: Rows, place: Place, buffers: Buffers) -> tuple[Rows, Place]:
         """Rewrite a part of a text, which ends after a character of `fst.machines.rules.table.RulesTable.cuts` or is the last.
@@ -89,7 +89,7 @@ class Stages:
             The new part, which uses the arrays of `buffers`; and the place of the next part.
         """
         sets, states = list[Any](), list[Any]()
-        for number, (stage, is_mirrored) in enumerate(self._stages):
+        for number, (stage, is_mirrored) in enumerate(self._single if len(part.spans) else self._composed):
             given = _mirrored(part, buffers, "mirrored") if is_mirrored else part
             is_last = place.is_first if is_mirrored else place.is_last
             part, left, right = _rewritten(given, stage, buffers, f"text {number % 2}", place.sets[number], place.states[number], is_last)

@@ -64,6 +64,33 @@ def test_stages_read_what_the_stage_before_wrote() -> None:
         assert fst.Rewriter(cascade(*stages)).apply_batch(texts) == expected
 
 
+@pytest.mark.sampled
+def test_compositions_give_the_texts_of_their_stages() -> None:
+    """Adjacent stages of one direction become one pass, and texts, streams and spans are those of the stages."""
+    for seed in sample(range(60), 4):
+        draw = random.Random(seed)
+        parallel = [[spelled(rule(draw)) for _ in range(draw.choice((1, 2)))] for _ in range(3)]
+        stages = [rewrite(rules, direction=draw.choice(("simultaneous", "ltr"))) for rules in parallel]
+        table, texts = cascade(*stages), draw.sample(TEXTS, 150)
+        assert len(table.path) < 3
+        rewriter = fst.Rewriter(table)
+        assert rewriter.apply_batch(texts) == ["".join(map(chr, table.run(text))) for text in texts], seed
+        assert rewriter.align_batch(texts).texts == rewriter.apply_batch(texts)
+        stream = rewriter.stream()
+        for text in texts:
+            stream.write(text + "-")
+        assert stream.close() == rewriter.apply("-".join([*texts, ""]))
+
+
+def test_compositions_that_are_too_large_stay_stages() -> None:
+    """A stage whose composition with the stages before is too large is applied in turn."""
+    large = rewrite("a -> b / _ [ab]{7}c")
+    table = cascade(large, large, large, rewrite("x -> y"), rewrite("y -> x", direction="rtl"))
+    assert 1 < len(table.path) < 5
+    texts = ["abbabaabc" * 3, "aaaaaaaaaxyc"]
+    assert fst.Rewriter(table).apply_batch(texts) == ["".join(map(chr, table.run(text))) for text in texts]
+
+
 def test_strings_are_longest_and_of_equal_ones_the_first() -> None:
     """Of many strings, the longest that begins at a position is replaced, and of rules with equal matches the first is applied."""
     strings = {"".join(letters): f"<{number}>" for number, letters in enumerate(product("ab", repeat=3))} | {"ab": "X", "b": "Y"}
