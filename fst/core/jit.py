@@ -41,8 +41,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Kernels allocate nothing, so they need no reference counts. Reference counts would halve the speed (55 MB/s instead of 110 MB/s for
 # English). C code never calls kernels, so numba skips the wrapper for C, which takes 0.03 s to compile.
 SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
-# Only kernels call these functions, so numba also skips the wrapper for Python, which takes longer to compile than most functions.
-PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True}
+# Only kernels call these functions, so numba also skips the wrapper for Python, which takes longer to compile than most functions. Without
+# an entry for `forceinline`, numba inlines a function if it is compiled because an inlined function calls it.
+PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, "forceinline": False}
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
 
 # The private parts of numba that this package uses, as names for `pkgutil.resolve_name`; and `OF_DISPATCHERS`, the attributes of each

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba._dynfunc import make_function  # type: ignore[import-not-found]  # an extension without stubs
 from numba.core import ir, typed_passes, untyped_passes
 from numba.core.analysis import compute_cfg_from_blocks
@@ -30,10 +31,18 @@ PASSES = [
 ]
 
 
+# A call with more arguments than this, where each field of an array counts, takes longer than many functions that are called. LLVM removes
+# the unused ones if no other module can call the function.
+WIDE = 64
+
+
 class KernelLibrary(JITCodeLibrary):
     """The code of a kernel and of its parts, which is optimized once. numba would run passes for reference counts first."""
 
     def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.linkonce_odr and len([*function.arguments]) > WIDE:
+                function.linkage = Linkage.internal
         managers = self._codegen._module_pass_manager()
         manager, *builder = managers if isinstance(managers, tuple) else [managers]  # numba 0.60 and 0.61 have no builder
         manager.run(self._final_module, *builder)

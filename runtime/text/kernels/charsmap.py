@@ -46,7 +46,7 @@ def base_of(node, units):
     return node ^ (unit >> OFFSET_SHIFT & OFFSET) << (SHIFT if unit & IS_SHIFTED else U0)
 
 
-@part
+@inlined
 def find(text, at, stop, is_shortest, charsmap):
     """Find the shortest or the longest string of the charsmap that begins at a position.
 
@@ -105,7 +105,7 @@ def are_apart(text, at, code, charsmap):
     return not charsmap.params[IN_CLUSTERS] or charsmap.pairs[class_before(text, at, charsmap.classes), charsmap.classes[code]] == APART
 
 
-@part
+@inlined
 def cluster_at(text, at, stop, charsmap):
     """Find the start and the end of the cluster around a character; return `at` and `at` for a cluster of `SHORT` or more bytes."""
     classes = charsmap.classes
@@ -122,7 +122,7 @@ def cluster_at(text, at, stop, charsmap):
     return (begin, end) if end - begin < SHORT else (at, at)
 
 
-@part
+@inlined
 def string_in_cluster(text, at, after, code, stop, charsmap):
     """Find the string at a hit by clusters; return its begin, its end, and the index of its replacement text plus 1, or 0 for no
     replacement.
@@ -138,7 +138,7 @@ def string_in_cluster(text, at, after, code, stop, charsmap):
     return at, after, np.uint64(charsmap.values[code])
 
 
-@part
+@inlined
 def longest_string(text, lowest, at, after, code, stop, charsmap):
     """Find the longest string at a hit, not before `lowest`; the result has the form of `string_in_cluster`."""
     if at > lowest and charsmap.kinds[code] & IS_SECOND:
@@ -207,7 +207,7 @@ def consume(own, read, old, new, extends, places, written):
     return written
 
 
-@part
+@inlined
 def replace_strings(text, stop, own, charsmap, into, places):
     """Apply a charsmap to a stretch, and return the size of the result.
 

@@ -61,7 +61,7 @@ def holds(row, code, runs):
     return at < row[RUN_END] and code >= runs[at, 0]
 
 
-@part
+@inlined
 def length_at(row, text, at, stop, edits):
     """Find how many bytes an edit replaces at a position."""
     if row[KIND] == REPLACE:
@@ -81,7 +81,7 @@ def length_at(row, text, at, stop, edits):
     return end - at if count >= row[LEAST] else U0
 
 
-@part
+@inlined
 def replace(row, table, text, stop, own, edits, into, places):
     """Replace all matches of an edit; return the size of the result in bytes.
 
@@ -113,7 +113,7 @@ def copy_more(text, begin, stop, own, index, into, filled, places, written):
     return filled, written, index + (written - before)
 
 
-@part
+@inlined
 def strip(row, text, stop, own, is_inside, kinds, into, places):
     """Copy a stretch without whitespace at its ends, and return the size. At the start, whitespace stays if text precedes the stretch."""
     begin = U0
@@ -139,7 +139,7 @@ def stands_at_end(row, text, stop, edits):
     return size
 
 
-@part
+@inlined
 def space(row, text, stop, own, origin, end, is_inside, more, edits, into, places):
     """Apply an edit of kind `SPACES`, see `fst.text.edits.Edit`; return the size of the result. Other arguments are as in `strip`.
 
@@ -188,13 +188,14 @@ def space(row, text, stop, own, origin, end, is_inside, more, edits, into, place
 
 @part
 def edit(first, last, origin, end, is_inside, more, size, is_spare, normalizer, work):
-    """Apply edits to the stretch in `work`; return the size of the result, and whether the result is in the spare array.
+    """Apply edits to the stretch in `work`; return the size of the result, and 1 if the result is in the spare array, otherwise 0.
 
     Args:
         first, last: the index of the first edit, and one past the last.
         origin, end: the index of the stretch's first character in the raw text, and one past the last.
         is_inside, more: whether text, not an added token, directly precedes the stretch, and directly follows it.
-        size, is_spare: the size of the stretch, and whether it is in the spare array.
+        size, is_spare: the size of the stretch; and uint64, 1 if it is in the spare array. For a literal bool, numba would compile the
+            function again.
         normalizer, work: as in `fst.runtime.text.kernels.normalizer.rewrite`.
     """
     edits, stretch, own, into, places = normalizer.edits, work.stretch, work.stretch_places, work.spare, work.spare_places
@@ -216,14 +217,14 @@ def edit(first, last, origin, end, is_inside, more, size, is_spare, normalizer, 
         else:
             size = replace(row, np.uint64(number) * STOPS_SIZE, stretch, size, own, edits, into, places)
         stretch, own, into, places = into, places, stretch, own
-        is_spare = not is_spare
+        is_spare ^= U1
     return size, is_spare
 
 
 @part
 def normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, work):
-    """Normalize a stretch of the raw text, and apply all edits; return the size of the result, and whether the result is in the spare
-    array.
+    """Normalize a stretch of the raw text, and apply all edits; return the size of the result, and 1 if the result is in the spare array,
+    otherwise 0.
 
     The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """
@@ -231,9 +232,9 @@ def normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, w
     end = origin + (count_characters(text, begin, stop) if len(work.stretch_places) else U0)
     if has_maps and not before:
         size, _ = normalise(text, begin, stop, origin, normalizer, work, work.stretch, U0, work.stretch_places, U0)
-        return edit(U0, every, origin, end, is_inside, more, size, False, normalizer, work)
+        return edit(U0, every, origin, end, is_inside, more, size, U0, normalizer, work)
     size, _ = copy_text(text, begin, stop, origin, work.stretch, U0, work.stretch_places, U0)
-    size, is_spare = edit(U0, before, origin, end, is_inside, more, size, False, normalizer, work)
+    size, is_spare = edit(U0, before, origin, end, is_inside, more, size, U0, normalizer, work)
     if has_maps:
         stretch, own, into, places = work.stretch, work.stretch_places, work.spare, work.spare_places
         if is_spare:
@@ -242,5 +243,5 @@ def normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, w
         for index in range(written if len(own) else U0):
             place = places[index]
             places[index] = own[place & LOW_HALF] & LOW_HALF | own[(place >> HALF) - U1] >> HALF << HALF
-        is_spare = not is_spare
+        is_spare ^= U1
     return edit(before, every, origin, end, is_inside, more, size, is_spare, normalizer, work)

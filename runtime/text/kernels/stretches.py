@@ -83,7 +83,7 @@ def put_syllable(code, taken, count, normalizer, items):
     return count + U1 + U1 + np.uint64(trailing > U0)
 
 
-@part
+@inlined
 def sort_marks(count, ranks, work):
     """Put marks in canonical order by a stable sort of each run of marks by rank."""
     items, at = work.items, U0
@@ -132,7 +132,7 @@ def composite(first, second, pairs):
     return child_of(first, second, pairs)
 
 
-@part
+@inlined
 def compose(items, count, ranks, pairs):
     """Compose the items of a cluster in place; return the new number of items. A composed item replaces the raw characters of both its
     parts.
@@ -162,7 +162,7 @@ def put_place(first, last, places, written):
     return written + U1
 
 
-@part
+@inlined
 def put_cluster(count, normalizer, work, text, filled, places, written):
     """Map the items of a cluster to characters and write them; return the new number of bytes and of characters."""
     items, origins, following = work.items, work.origins, U0

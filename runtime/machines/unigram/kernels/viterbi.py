@@ -121,7 +121,7 @@ def put_best(text, at, place, ends, work):
         work.best[place] = nodes[item] & NODE
 
 
-@part
+@inlined
 def find_path(text, begin, end, before, ends, work, base):
     """Find the best node that ends at each position of a pre-token, and its sum.
 
