@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.compose import need_acceptor, subtract
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.determinize import determinize
+from fst.compile.algebra.determinize import determinize, is_deterministic
 from fst.compile.algebra.functional import is_functional
 from fst.compile.algebra.rational import project, union, without_weights
 from fst.compile.algebra.shortest import push
@@ -76,7 +76,7 @@ class _Rows(NamedTuple):
 def _accept_the_same(first: Arcs, second: Arcs) -> bool:
     from fst.compile.algebra.kernels.equivalence import agree
 
-    first, second = (push(connect(determinize(machine))) for machine in (first, second))
+    first, second = (push(connect(machine) if is_deterministic(machine) else determinize(machine)) for machine in (first, second))
     if not first.states or not second.states:
         return first.states == second.states
     rows, others = (_Rows(machine.row_start, machine.ilabel, machine.target, machine.weights) for machine in (first, second))

@@ -10,13 +10,14 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.build.strings import tree
 from fst.compile.algebra.connect import connect, incoming
 from fst.errors import UnsupportedError
 
 Labels = tuple[int, ...]
-MAX_STEPS = 10_000_000
+MAX_STEPS = 2_000_000
+END = -1  # instead of a state: the path is complete
 
 
 def shortest_distance(arcs: Arcs, *, reverse: bool = False) -> NDArray[np.float64]:
@@ -127,6 +128,31 @@ def _with_first_weight(arcs: Arcs, total: np.float32) -> Arcs:
     )
 
 
+class _Strings:
+    """Numbers for strings of labels, so that a path of n arcs takes n steps: a string is a shorter one and a label. String 0 is empty."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._parts: list[tuple[int, int]] = [(0, EPSILON)]
+
+    def longer(self, number: int, label: int) -> int:
+        """The number of a string and a label after it."""
+        if label == EPSILON:
+            return number
+        found = self._numbers.setdefault((number, label), len(self._parts))
+        if found == len(self._parts):
+            self._parts.append((number, label))
+        return found
+
+    def labels(self, number: int) -> Labels:
+        """The labels of a string."""
+        found = []
+        while number:
+            number, label = self._parts[number]
+            found.append(label)
+        return tuple(reversed(found))
+
+
 def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
     """Yield distinct pairs of input and output, with their smallest weights: the smallest first, then the fewest arcs, then in the order
     of arcs.
@@ -141,29 +167,27 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
         UnsupportedError: a cycle has a negative weight, or the search takes more than `MAX_STEPS` steps.
     """
     left = shortest_distance(arcs, reverse=True)
-    number, found = count(), set[tuple[Labels, Labels]]()
-    seen = set[tuple[int, Labels, Labels]]()
-    heap: list[tuple[float, int, int, int, Labels, Labels, float]] = []
+    strings, number, seen, found = _Strings(), count(), set[tuple[int, int, int]](), 0
+    heap: list[tuple[float, int, int, int, int, int, float]] = []  # bound, arcs, number, state or END, read, written, weight
     if arcs.states and np.isfinite(left[arcs.start]):
-        heap.append((float(left[arcs.start]), 0, next(number), arcs.start, (), (), 0.0))
-    while heap and len(found) < limit:
+        heap.append((float(left[arcs.start]), 0, next(number), arcs.start, 0, 0, 0.0))
+    while heap and found < limit:
         _bound, length, step, state, read, written, weight = heapq.heappop(heap)
-        if state < 0:
-            if (read, written) not in found:
-                found.add((read, written))
-                yield read, written, weight
-            continue
         if (state, read, written) in seen:
+            continue
+        seen.add((state, read, written))
+        if state == END:
+            found += 1
+            yield strings.labels(read), strings.labels(written), weight
             continue
         if step > MAX_STEPS:
             raise UnsupportedError(f"the search for paths takes more than {MAX_STEPS:,} steps; ask for fewer paths")
-        seen.add((state, read, written))
         if np.isfinite(arcs.final[state]):
             total = weight + float(arcs.final[state])
-            heapq.heappush(heap, (total, length, next(number), -1, read, written, total))
+            heapq.heappush(heap, (total, length, next(number), END, read, written, total))
         for ilabel, olabel, target, cost in arcs.arcs_of(state):
             if np.isfinite(left[target]):
-                following = (target, read + (ilabel,) * (ilabel > 0), written + (olabel,) * (olabel > 0), weight + cost)
+                following = target, strings.longer(read, ilabel), strings.longer(written, olabel), weight + cost
                 heapq.heappush(heap, (weight + cost + float(left[target]), length + 1, next(number), *following))
 
 

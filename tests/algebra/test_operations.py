@@ -231,6 +231,12 @@ def test_explosions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         Fst.from_regex("[ab]*a[ab]{99}") & Fst.from_regex("[ab]*b[ab]{99}")
 
 
+def test_long_strings_take_linear_time() -> None:
+    """A machine of one string of 50,000 characters is minimized, and its path is found."""
+    text = "ab" * 25_000
+    assert [read for read, _, _ in Fst.from_strings([text]).minimize().paths()] == [text]
+
+
 @pytest.mark.parametrize(
     ("pattern", "accepted", "refused"),
     [

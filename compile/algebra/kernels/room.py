@@ -53,7 +53,7 @@ def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64]) -
     Raises:
         UnsupportedError: the array has the largest length already.
     """
-    if len(array) > cap:
+    if len(array) >= cap:
         made = f"{counts[STATES]:,} states and {counts[ARCS]:,} arcs"
         raise UnsupportedError(f"the result has {made} so far; expected at most {cap:,} {what}: make the machine smaller")
     larger = np.zeros(2 * len(array), array.dtype)

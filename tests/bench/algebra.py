@@ -1,0 +1,119 @@
+"""Time operations on a morphology against OpenFst, through pynini, in turns.
+
+pynini runs in a process of its own, which reads the machine from an OpenFst file that this package writes. Times are processor time, the
+best of several rounds; the states and arcs of both results are printed.
+
+    python tests/bench/algebra.py FILE.att.gz
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import Any
+
+ROUNDS = 5
+OPERATIONS = ("remove_epsilon", "determinize", "minimize", "compose", "optimize", "reverse", "is_equivalent")
+
+
+def ours(path: str) -> Mapping[str, Callable[[], Any]]:
+    """The operations of this package."""
+    import fst
+
+    machine = fst.read_openfst(path)
+    inverted, acceptor = machine.invert(), machine.project("input")
+    plain = acceptor.remove_epsilon()
+    determinized = plain.determinize()
+    minimized = determinized.minimize()
+    return {
+        "remove_epsilon": acceptor.remove_epsilon,
+        "determinize": plain.determinize,
+        "minimize": determinized.minimize,
+        "compose": lambda: machine @ inverted,
+        "optimize": machine.optimize,
+        "reverse": machine.reverse,
+        "is_equivalent": lambda: determinized.is_equivalent(minimized),
+    }
+
+
+def theirs(path: str) -> Mapping[str, Callable[[], Any]]:
+    """The operations of OpenFst. Those that change a machine work on a copy, which OpenFst makes when it is changed."""
+    import pynini
+
+    machine = pynini.Fst.read(path)
+    inverted = machine.copy().invert().arcsort("ilabel")
+    acceptor = pynini.project(machine, "input").arcsort("ilabel")
+    plain = acceptor.copy().rmepsilon().arcsort("ilabel")
+    determinized = pynini.determinize(plain)
+    minimized = determinized.copy().minimize()
+    return {
+        "remove_epsilon": lambda: acceptor.copy().rmepsilon(),
+        "determinize": lambda: pynini.determinize(plain),
+        "minimize": lambda: determinized.copy().minimize(),
+        "compose": lambda: pynini.compose(machine, inverted),
+        "optimize": lambda: machine.copy().optimize(),
+        "reverse": lambda: pynini.reverse(machine),
+        "is_equivalent": lambda: pynini.equivalent(determinized, minimized),
+    }
+
+
+def size(result: Any) -> list[int]:
+    """The states and arcs of a result, or whether it is true."""
+    if isinstance(result, bool):
+        return [int(result)]
+    if hasattr(result, "num_states"):
+        return [result.num_states(), sum(map(result.num_arcs, result.states()))]
+    return [result.states, result.arcs]
+
+
+def timed(operation: Callable[[], Any]) -> tuple[float, list[int]]:
+    """The processor time of an operation, in seconds, and the size of its result."""
+    begin = process_time()
+    result = operation()
+    return process_time() - begin, size(result)
+
+
+def answer(path: str) -> None:
+    """Run the operations of OpenFst that standard input names, one a line."""
+    operations = theirs(path)
+    for line in sys.stdin:
+        print(json.dumps(timed(operations[line.strip()])), flush=True)
+
+
+def compare(source: Path, folder: Path) -> None:
+    """Print a line for each operation."""
+    import fst
+
+    fst.read_att(source).write_openfst(folder / "machine.fst")
+    operations = ours(str(folder / "machine.fst"))
+    command = [sys.executable, __file__, "--peer", str(folder / "machine.fst")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
+        assert peer.stdin is not None
+        assert peer.stdout is not None
+        for name in OPERATIONS:
+            found, other = [], []
+            for _ in range(ROUNDS):
+                found.append(timed(operations[name]))
+                print(name, file=peer.stdin, flush=True)
+                other.append(json.loads(peer.stdout.readline()))
+            (best, result), (time, expected) = min(found), min(other)
+            print(f"{name:16} {best:8.3f} s   OpenFst {time:8.3f} s   {time / best:5.1f} ×   {result} {expected}")
+        peer.stdin.close()
+
+
+def main() -> None:
+    """Run the comparison, or answer as the peer."""
+    if sys.argv[1] == "--peer":
+        answer(sys.argv[2])
+        return
+    with TemporaryDirectory() as folder:
+        compare(Path(sys.argv[1]), Path(folder))
+
+
+if __name__ == "__main__":
+    main()
