@@ -38,7 +38,7 @@ class Rewritten:
         texts: the new texts.
         offsets: int32[n, 2]. For each character of the new texts, the span of the characters that became it, in the old text of its row:
             the first, and one past the last. All characters of a string that replaced a match have the span of the match; the span of an
-            inserted character is empty. In a best path, a character has the span of the character that its arc reads.
+            inserted character is empty. In a best path, the span is that of the character that was read last when the new one was written.
         row_splits: int64[rows + 1]; the spans of row r are ``offsets[row_splits[r]:row_splits[r + 1]]``.
     """
 

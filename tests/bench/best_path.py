@@ -3,8 +3,9 @@
     pip install pynini kaldifst
     python tests/bench/best_path.py [FOLDER] [--texts N]
 
-``peers.py`` describes FOLDER. Each library runs in a process of its own, on one thread, and rewrites the same texts: those of the oracles, and
-the first lines of a document. Figures are texts per second of processor time: the median of the rounds, in which the libraries take turns.
+``peers.py`` describes FOLDER. Each library runs in a process of its own, on one thread, and rewrites the same texts: those of the oracles,
+and the first lines of a document. Figures are texts per second of processor time: the median of the rounds, in which the libraries take
+turns.
 "fst, first pass" is a new rewriter in each round, which makes all layers of states; "fst, again" repeats the texts. The number of equal
 outputs is compared with pynini; paths with equal weights may differ.
 """
@@ -104,13 +105,14 @@ def of_fst(machine: str, texts: list[str], *, is_new: bool) -> tuple[float, list
 def with_pynini(machine: str) -> Rewrite:
     """Compose each text with the machine; a text without a path is copied."""
     import pynini
+    import pywrapfst
 
     tagger = pynini.Fst.read(machine)
 
     def one(text: str) -> str:
         try:
             return str(pynini.shortestpath(pynini.escape(text) @ tagger).string())
-        except pynini.FstOpError:
+        except pywrapfst.FstOpError:
             return text
 
     return lambda texts: [*map(one, texts)]

@@ -22,6 +22,7 @@ from tokenizers import Tokenizer
 
 from fst.cli.main import main
 from fst.compile import wordpiece
+from fst.compile.algebra.machine import Fst
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- excerpt: .*? -->\n+)?^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -108,6 +109,7 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     (folder / "names.txt").write_text("hello\n", encoding="utf-8")
     (folder / "words.tsv").write_text("hello\thello<ij>\n", encoding="utf-8")
     (folder / "plural.rules").write_text("z -> c / _ e\n", encoding="utf-8")
+    Fst.from_strings(lines).write_openfst(folder / "zh_tn_tagger.fst")
     (folder / "dict.txt").write_text("hello 1 x\n", encoding="utf-8")
     pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
     (folder / "books").mkdir()

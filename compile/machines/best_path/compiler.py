@@ -52,8 +52,8 @@ def best_path(
         OSError: the file cannot be read.
 
     Examples:
-        >>> from fst.compile.algebra.machine import Fst
-        >>> words = Fst.from_strings([("2 m", "two meters", 1.0), ("2", "two", 1.0), (" m", " em", 1.0)])
+        >>> import fst
+        >>> words = fst.Fst.from_strings([("2 m", "two meters", 1.0), ("2", "two", 1.0), (" m", " em", 1.0)])
         >>> table = best_path(words.closure())
         >>> bytes(table.run("2 m")).decode()
         'two meters'

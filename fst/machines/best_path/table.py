@@ -93,7 +93,7 @@ class Written(NamedTuple):
 
     Attributes:
         char: the character.
-        start, end: the first character, and one past the last. Equal if the character was inserted.
+        start, end: the first character, and one past the last. Equal if the character was inserted at the start.
     """
 
     char: str
@@ -162,8 +162,8 @@ class BestPathTable(Table):
         return [ord(written.char) for written in self.written(text)]
 
     def written(self, text: str) -> list[Written]:
-        """The characters of the new text, by the slow walk. A character has the span of the character that the arc of its first byte reads;
-        an ε-arc has the empty span after the last character of which a byte was read.
+        """The characters of the new text, by the slow walk. The span of a character is that of the character that was read last at the end
+        of the arc of its first byte; if none was read, it is the empty span at the start.
 
         Raises:
             TextError: the text has no path, and `unknown` is `ERROR`; or the new text is not UTF-8.
@@ -176,9 +176,8 @@ class BestPathTable(Table):
         numbers = [number for number, char in enumerate(text) for _ in char.encode()]
         spans = list[tuple[int, int]]()
         for arc, read in path.arcs:
-            end = numbers[read - 1] + 1 if read else 0
-            start = end if self.labels[arc] == EPSILON else end - 1
-            spans += [(start, end)] * len(self.strings[self.outputs[arc]])
+            start = numbers[read - 1] if read else 0
+            spans += [(start, start + (read > 0))] * len(self.strings[self.outputs[arc]])
         data = self.output(path)
         begins = [at for at, byte in enumerate(data) if byte & 0xC0 != 0x80]
         return [Written(char, *spans[at]) for char, at in zip(decoded(data), begins, strict=True)]

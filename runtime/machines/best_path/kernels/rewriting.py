@@ -56,15 +56,13 @@ def size_of(depth, item, table, work):
 
 
 @inlined
-def put_spans(spans, begin, at, is_read, out_spans, filled, end):
-    """Write the span of the bytes from `filled` to `end` of the output: that of the byte before a position of the text if an arc has read
-    it, otherwise the empty span after it.
-
-    Args:
-        begin: the start of the row.
+def put_spans(spans, begin, at, out_spans, filled, end):
+    """Write the span of the bytes from `filled` to `end` of the output: that of the byte before a position of the text, or at the start of
+    the row, `begin`, the empty span.
     """
-    last = spans[(at << U1) - U1] if at > begin else 0
-    first = spans[(at - U1) << U1] if is_read else last
+    first = last = 0
+    if at > begin:
+        first, last = spans[(at - U1) << U1], spans[(at << U1) - U1]
     for index in range(filled, end):
         place = np.uint64(index) << U1
         out_spans[place], out_spans[place | U1] = first, last
@@ -82,12 +80,11 @@ def write(depth, item, begin, place, spans, out, out_spans, table, work):
     while back & LOW_HALF != NO_ARC:
         arc = back & LOW_HALF
         first, last = string_bounds(arc, table)
-        is_read = np.uint64(table.labels[arc]) != EPSILON
         if len(spans):
-            put_spans(spans, begin, place[AT] + depth, is_read, out_spans, at - (last - first), at)
+            put_spans(spans, begin, place[AT] + depth, out_spans, at - (last - first), at)
         at -= last - first
         put_bytes(table.string_bytes, first, last, out, at)
-        depth -= np.uint64(is_read)
+        depth -= np.uint64(np.uint64(table.labels[arc]) != EPSILON)
         back = work.backs[np.uint64(work.trail[depth]) + (back >> HALF)]
     return DONE
 
