@@ -29,7 +29,6 @@ from typing import Any
 import fst
 from fst.compile import lookup
 from fst.compile.algebra.machine import read_att
-from fst.runtime.machines.lookup.text import stream_of
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "oracles" / "morphology"
 ROUNDS, REPEATED = 3, 150
@@ -85,7 +84,7 @@ def print_texts(folder: Path) -> None:
         m = fst.Lookup(lookup(folder / f"{language}.att.gz", sections=sections))
         runs: dict[str, Run] = {
             "fst, arrays": partial(seconds, partial(m.analyze_batch, threads=1)),
-            "fst, streams": partial(seconds, partial(streams, m)),
+            "fst, streams": partial(seconds, partial(m.to_apertium, threads=1)),
         }
         if language in BINARIES and BINARIES[language].exists() and which("lt-proc"):
             runs["lt-proc"] = partial(of_process, ["lt-proc", str(BINARIES[language])])
@@ -120,11 +119,6 @@ def seconds(function: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> f
 def in_bytes(m: fst.Lookup, words: Sequence[str]) -> Any:
     """The analyses of words in UTF-8."""
     return m.lookup_batch(words, threads=1).strings()
-
-
-def streams(m: fst.Lookup, texts: Sequence[str]) -> list[str]:
-    """The streams of texts, as lt-proc writes them."""
-    return [stream_of(text, tokens) for text, tokens in zip(texts, m.analyze_batch(texts, threads=1), strict=True)]
 
 
 def peers(source: Path, made: Path, language: str) -> dict[str, Run]:

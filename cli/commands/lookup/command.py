@@ -71,7 +71,7 @@ def command(
     flies   fly+N
     flies   fly+V
     """
-    from fst.cli.commands.lookup.work import analysing, looking_up
+    from fst.cli.commands.lookup.work import Work, analysing, looking_up
     from fst.cli.commands.lookup.writers import FORMS, IN_TEXT, look_up
     from fst.cli.files.outputs import Target, inputs_of
     from fst.cli.files.pipeline import Policy
@@ -92,7 +92,10 @@ def command(
     lookup, policy = ready(tables, lambda lookup: lookup(b"a")), Policy(errors)
     lookup = lookup.inverted() if inverse else lookup
     options: Any = {"limit": limit, "threads": threads}
-    work = analysing(lookup, **options) if in_text else looking_up(lookup, case=case, **options)
+
+    def works(form: str) -> Work:
+        return analysing(lookup, form, **options) if in_text else looking_up(lookup, case=case, **options)
+
     with progress("looking up", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
-        look_up(outputs, how, policy, work, advance)
+        look_up(outputs, how, policy, works, advance)
     report(policy.notes())

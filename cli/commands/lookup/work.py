@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,8 @@ from fst.runtime.files.documents import Documents
 
 if TYPE_CHECKING:
     from fst import Lookup
-    from fst.runtime.machines.lookup.text import Token
 
+APERTIUM = "apertium"  # a form
 ANALYSES, WEIGHTS, TOKENS = "analyses", "weights", "tokens"  # names of the added members or columns
 
 Work = Callable[[Documents, str, str | None], "Found | Analysed"]
@@ -42,12 +42,12 @@ class Analysed:
     Attributes:
         documents: the documents.
         texts: the text of each document; None for a null.
-        tokens: the tokens of each document; none for a null.
+        tokens: the tokens of each document, none for a null; or the streams of all documents.
     """
 
     documents: Documents
     texts: Sequence[str | None]
-    tokens: Sequence[list[Token]]
+    tokens: Sequence[Any]
 
 
 def looking_up(lookup: Lookup, **options: Any) -> Work:
@@ -69,13 +69,17 @@ def looking_up(lookup: Lookup, **options: Any) -> Work:
     return look_up
 
 
-def analysing(lookup: Lookup, *, limit: int | None, threads: int | None) -> Work:
-    """A function that analyses documents as running text; see `looking_up`."""
+def analysing(lookup: Lookup, form: str, **options: Any) -> Work:
+    """A function that analyses documents as running text, with options of `fst.Lookup.analyze_batch`; see `looking_up`.
+
+    For the form `APERTIUM`, it makes streams.
+    """
+    of_texts: Callable[..., Iterable[Any]] = lookup.to_apertium if form == APERTIUM else lookup.analyze_batch
 
     def analyse(documents: Documents, errors: str, text_name: str | None) -> Analysed:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.texts_in_utf8(range(len(documents)))
-        tokens = [*lookup.analyze_batch([text or b"" for text in texts], limit=limit, threads=threads)]
+        tokens = [*of_texts([text or b"" for text in texts], **options)]
         carried = documents if text_name is None else documents.carrying(documents.texts, text_name)
         return Analysed(carried, [None if text is None else str(text, "utf-8") for text in texts], tokens)
 

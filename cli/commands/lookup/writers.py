@@ -14,7 +14,6 @@ from fst.cli.files.pipeline import Policy
 from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of
 from fst.runtime.files.documents import Documents
 from fst.runtime.files.inputs import Reading
-from fst.runtime.machines.lookup.text import stream_of
 
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
@@ -33,14 +32,14 @@ def _forms() -> Forms:
 FORMS = _forms()
 
 
-def look_up(outputs: Sequence[Output], how: Reading, policy: Policy, work: Work, advance: Callable[[int], None]) -> None:
-    """Look up the documents of the input files of each output, and write the analyses."""
+def look_up(outputs: Sequence[Output], how: Reading, policy: Policy, works: Callable[[str], Work], advance: Callable[[int], None]) -> None:
+    """Look up the documents of the input files of each output, and write the analyses. `works` returns the work for a form."""
     for output in outputs:
         reading = how_for(output, how)
         name = reading.text_name if reading.others else None
         with (
             writing(output.name, output.form) as write,
-            closing(policy.results(reading.documents(output.inputs, advance), partial(_worked, work, name))) as results,
+            closing(policy.results(reading.documents(output.inputs, advance), partial(_worked, works(output.form), name))) as results,
         ):
             for found in results:
                 write(found)
@@ -67,8 +66,7 @@ def writing(name: str, form: str) -> Iterator[Write[Any]]:
 def _write_lines(file: IO[bytes], form: str, found: Found | Analysed) -> None:
     """Write the lines of each word, or the stream of each text. A null is written as a text without characters."""
     if isinstance(found, Analysed):
-        rows = zip(found.texts, found.tokens, strict=True)
-        file.write("".join([f"{stream_of(text or '', tokens)}\n" for text, tokens in rows]).encode())
+        file.write("".join([f"{stream}\n" for stream in found.tokens]).encode())
     else:
         _write_words(file, LINES[form], found)
     file.flush()

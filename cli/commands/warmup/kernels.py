@@ -221,7 +221,7 @@ def _compile_lookup(folder: Path) -> None:
     lookup({"ab": "b"}).save(folder / "lookup.npz")
     for words in (["ab"], [b"ab"]):
         fst.Lookup.load(folder / "lookup.npz").lookup_batch(words).strings()
-    fst.Lookup.load(folder / "lookup.npz").analyze_text("ab")
+    fst.Lookup.load(folder / "lookup.npz").to_apertium(["ab"])
 
 
 def _compile_rules(_: Path) -> None:

@@ -14,8 +14,10 @@ from fst.machines.lookup.layout import MAX_ANALYSES
 from fst.machines.lookup.table import LookupTable
 from fst.runtime.machines.lookup.analyses import Analyses, spelled
 from fst.runtime.machines.lookup.encoder import LookupEncoder
+from fst.runtime.machines.lookup.streams import streams
 from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of
 from fst.runtime.public_class import PublicClass
+from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Bytes, Ints, Source, Texts, batch_of, listed, rows_of, whole
 from fst.text.reading_arguments import borrowable
 
@@ -194,21 +196,47 @@ class Lookup(PublicClass):
         """
         return self._tokens(listed(texts), limit, threads, errors)
 
+    def to_apertium(self, texts: Texts, *, limit: int | None = None, threads: int | None = None, errors: str = "strict") -> list[str]:
+        """Analyse many running texts, and write them in Apertium's stream format, as lt-proc does.
+
+        Args:
+            texts, limit, threads, errors: as in `analyze_batch`.
+
+        Returns:
+            The stream of each text: ``^word/analysis/analysis$`` for a word, ``^word/*word$`` for an unknown word, and other text between
+            them. Characters with a meaning in the format follow a backslash.
+
+        Raises:
+            UnsupportedError, TextError, ValueError: as in `analyze_batch`.
+
+        Examples:
+            >>> from fst.compile import lookup
+            >>> Lookup(lookup({"flies": ["fly<n>", "fly<v>"]})).to_apertium(["Flies, flew"])
+            ['^Flies/Fly<n>/Fly<v>$, ^flew/*flew$']
+        """
+        rows = rows_of(listed(texts))
+        batch = self._text_batch(rows, limit, threads, errors)
+        whole_texts = [whole(rows, row, errors) for row in range(len(rows))]
+        return streams(whole_texts, batch, self._data, weighted=self._table.is_weighted)
+
     def _tokens(self, texts: Sequence[Any], limit: int | None, threads: int | None, errors: str) -> Iterator[list[Token]]:
         """Analyse texts, and return an iterator over the tokens of each text."""
-        if self._encoder.inverse:
-            raise UnsupportedError("analyze_text reads words, and this look-up generates; call inverted() first")
-        _check_limit(limit)
         rows = rows_of(texts)
-        encoder = self._text_encoder if limit is None else TextEncoder(self._table, self._encoder.arguments, limit)
-        batch = encoder.analyse(rows, threads, errors)
-        ids, splits = batch.ids, batch.row_splits.tolist()
+        batch = self._text_batch(rows, limit, threads, errors)
         assert batch.offsets is not None
-        offsets, weighted = batch.offsets, self._table.is_weighted
+        ids, offsets, splits, weighted = batch.ids, batch.offsets, batch.row_splits.tolist(), self._table.is_weighted
         return (
             [*tokens_of(whole(rows, row, errors), ids[begin:end].tolist(), offsets[begin:end].tolist(), self._pieces, weighted=weighted)]
             for row, (begin, end) in enumerate(pairwise(splits))
         )
+
+    def _text_batch(self, rows: Source, limit: int | None, threads: int | None, errors: str) -> Batch:
+        """Analyse rows as running text."""
+        if self._encoder.inverse:
+            raise UnsupportedError("analyze_text reads words, and this look-up generates; call inverted() first")
+        _check_limit(limit)
+        encoder = self._text_encoder if limit is None else TextEncoder(self._table, self._encoder.arguments, limit)
+        return encoder.analyse(rows, threads, errors)
 
     @Lazy
     def _text_encoder(self) -> TextEncoder:

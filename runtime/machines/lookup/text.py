@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,6 @@ from fst.machines.lookup.layout import (
     END_FOLDED,
     FIRST_SECTION,
     MAX_ANALYSES,
-    POSTBLANK,
-    PREBLANK,
     SECTIONS,
     SLOW,
     UNKNOWN,
@@ -33,7 +31,6 @@ from fst.tables.kernel_call import SHORT
 
 KERNEL = "fst.runtime.machines.lookup.kernels.text"
 TAG = re.compile("(<[^>]*>)")
-SPECIAL = re.compile(r"[\\^$@/<>\[\]{}]")  # characters with a meaning in Apertium's stream format
 
 
 class Token(NamedTuple):
@@ -119,21 +116,6 @@ def _cased(analysis: str, word: str) -> str:
 
 
 def _upper(character: str) -> str:
+    """The upper case of a character, if it is one character of Unicode's first plane."""
     upper = character.upper()
-    return upper if len(upper) == 1 else character
-
-
-def stream_of(text: str, found: Iterable[Token]) -> str:
-    """A text with its analyses in Apertium's stream format, as lt-proc writes it. Characters with a meaning in the format are escaped."""
-    parts, before = list[str](), 0
-    for token in found:
-        word = _escaped(text[token.start : token.end])
-        analyses = "/".join(token.analyses) or f"*{word}"
-        blanks = (" " if token.section == PREBLANK else ""), (" " if token.section == POSTBLANK else "")
-        parts += _escaped(text[before : token.start]), f"{blanks[0]}^{word}/{analyses}${blanks[1]}"
-        before = token.end
-    return "".join([*parts, _escaped(text[before:])])
-
-
-def _escaped(text: str) -> str:
-    return SPECIAL.sub(r"\\\g<0>", text)
+    return upper if len(upper) == 1 and max(character, upper) < "\U00010000" else character

@@ -19,7 +19,7 @@ from fst.compile import lookup
 from fst.compile.algebra.machine import Fst
 from fst.machines.lookup.layout import SECTIONS
 from fst.machines.lookup.text_walk import tokens
-from fst.runtime.machines.lookup.text import stream_of
+from fst.runtime.machines.lookup.streams import stream_of
 from fst.runtime.rows.texts import rows_of
 
 MORPHOLOGY = SHARED / "oracles" / "morphology"
@@ -78,7 +78,9 @@ def test_streams_of_lt_proc(language: str) -> None:
         rows = [row for row in map(json.loads, lines) if row["op"] == "lt-proc"]
     table = lookup(MORPHOLOGY / f"{language}.att.gz", sections=KINDS[language])
     m = fst.Lookup(table)
-    assert [stream_of(row["text"], m.analyze_text(row["text"])) for row in rows] == [row["stream"] for row in rows]
+    texts = [row["text"] for row in rows]
+    assert m.to_apertium(texts) == [row["stream"] for row in rows]
+    assert [*map(stream_of, texts, m.analyze_batch(texts))] == [row["stream"] for row in rows]
     some_texts = [row["text"] for row in rows[::20]]
     assert found(m, some_texts) == [walked(table, text) for text in some_texts]
 
@@ -120,6 +122,19 @@ def test_stream_format() -> None:
     kinds = [fst.Lookup(lookup({"'s": "be<v>"})).analyze_text("it's")[1]._replace(section=section) for section in SECTIONS]
     assert [stream_of("it's", [token]) for token in kinds] == ["it^'s/be<v>$", "it ^'s/be<v>$", "it^'s/be<v>$ ", "it^'s/be<v>$"]
     assert stream_of("[x^y]", []) == r"\[x\^y\]"
+
+
+STREAMED = {"ab": ["ab<Tag>x", "AB<Tag>x"], "éa": "ß<n>", "a-b": "\u0131\u0250<a<b", "\U0001f600a": "x/y", "'s": ""}
+
+
+@given(some.lists(some.sampled_from([*"aAbBéÉ -[^<'s\u0130\U0001f600", "ab", "AB", "éa", "a-b", "A-B"]), max_size=20).map("".join))
+@examples(1200)
+def test_streams_from_the_kernel(text: str) -> None:
+    """For any text, the kernel writes the stream that is specified, with one weight or none."""
+    for weights in ((), (0.5,)):
+        entries = [(word, one, *weights) for word, some in STREAMED.items() for one in ([some] if isinstance(some, str) else some)]
+        m = fst.Lookup(lookup(entries))
+        assert m.to_apertium([text, "", text * 20]) == [stream_of(each, m.analyze_text(each)) for each in (text, "", text * 20)]
 
 
 def test_sections_are_checked(tmp_path: Path) -> None:

@@ -1,0 +1,104 @@
+"""Texts with their analyses in Apertium's stream format, as lt-proc writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.core.jit import Deferred
+from fst.machines.lookup.layout import MAX_ANALYSES, POSTBLANK, PREBLANK
+from fst.runtime.machines.lookup.text import Token
+from fst.runtime.rows.batch import Batch
+from fst.runtime.rows.texts import Bytes, Ints
+
+SPECIAL = r"\^$@/<>[]{}"  # characters with a meaning in the format; a backslash escapes them
+ESCAPED = re.compile(f"[{re.escape(SPECIAL)}]")
+LETTERS = 1 << 16
+UPPER = 1 << 16  # the bit of an upper-case letter in `Pieces.cases`
+
+write_streams = Deferred("fst.runtime.machines.lookup.kernels.streams", "write_streams")
+
+
+class Pieces(NamedTuple):
+    """The pieces of a table, and tables of characters.
+
+    Attributes:
+        data, starts: uint8[bytes] and int64[pieces + 1], the pieces.
+        weights: uint64[1], 1 if a weight follows each analysis, otherwise 0.
+        cases: uint32[65536], the upper case of each character, and `UPPER`.
+        escapes: bool[256], whether a byte is a character of `SPECIAL`.
+    """
+
+    data: Bytes
+    starts: Ints
+    weights: Array
+    cases: Array
+    escapes: Array
+
+
+def stream_of(text: str, found: Iterable[Token]) -> str:
+    """The stream of a text, from its tokens. This is the specification of the kernel."""
+    parts, before = list[str](), 0
+    for token in found:
+        word = _escaped(text[token.start : token.end])
+        analyses = "/".join(token.analyses) if token.section else f"*{word}"
+        blanks = (" " if token.section == PREBLANK else ""), (" " if token.section == POSTBLANK else "")
+        parts += _escaped(text[before : token.start]), f"{blanks[0]}^{word}/{analyses}${blanks[1]}"
+        before = token.end
+    return "".join([*parts, _escaped(text[before:])])
+
+
+def streams(texts: list[str], batch: Batch, data: tuple[Bytes, Ints], *, weighted: bool) -> list[str]:
+    """The streams of texts.
+
+    Args:
+        texts: the texts.
+        batch: their tokens, with spans in characters.
+        data: the bytes of the pieces; and the start of each piece, and the end of the last.
+        weighted: whether a weight follows each analysis.
+    """
+    cases, escapes = _characters()
+    pieces = Pieces(*data, np.array([weighted], np.uint64), cases, escapes)
+    rows = [text.encode() for text in texts]
+    text, starts = np.frombuffer(b"".join(rows), np.uint8), np.cumsum([0, *map(len, rows)])
+    scratch, begins = np.empty(_longest(batch, data), np.uint8), np.empty(MAX_ANALYSES + 2, np.int64)
+    out, ends = np.empty(8 * len(text) + 64, np.uint8), np.empty(len(rows), np.int64)
+    assert batch.offsets is not None
+    offsets = np.ascontiguousarray(batch.offsets).ravel()
+    while (size := int(write_streams.call(batch.ids, offsets, batch.row_splits, text, starts, pieces, scratch, begins, out, ends))) > len(
+        out
+    ):
+        out = np.empty(size + size // 4, np.uint8)
+    return [str(out[begin:end].data, "utf-8") for begin, end in pairwise([0, *ends.tolist()])]
+
+
+def _longest(batch: Batch, data: tuple[Bytes, Ints]) -> int:
+    """An upper bound for the bytes of an analysis: the bytes of all pieces between two ids that are no pieces."""
+    is_piece = (batch.ids >= 0) & (batch.ids < len(data[1]) - 1)
+    sizes = np.zeros(len(batch.ids) + 1, np.int64)
+    sizes[1:][is_piece] = np.diff(data[1])[batch.ids[is_piece]]
+    sums = np.cumsum(sizes)[np.flatnonzero(np.append(batch.ids < 0, True))]
+    return int(np.diff(sums, prepend=0).max(initial=0)) + 1
+
+
+@cache
+def _characters() -> tuple[Array, Array]:
+    """See `Pieces.cases` and `Pieces.escapes`."""
+    cases, escapes = np.arange(LETTERS, dtype=np.uint32), np.zeros(256, np.bool_)
+    for code in range(LETTERS):
+        upper = chr(code).upper()
+        if len(upper) == 1 and ord(upper) < LETTERS:
+            cases[code] = ord(upper)
+        cases[code] |= UPPER * chr(code).isupper()
+    escapes[[*SPECIAL.encode()]] = True
+    return cases, escapes
+
+
+def _escaped(text: str) -> str:
+    return ESCAPED.sub(r"\\\g<0>", text)
