@@ -32,7 +32,7 @@ def test_files_are_read_by_each_other(tmp_path: Path) -> None:
     second = Fst.from_strings([("é", "x", 1), ("cd", "é"), ("", "y")], unit="utf-8")
     first.write_openfst(tmp_path / "1.fst")
     second.write_openfst(tmp_path / "2.fst")
-    command = [sys.executable, "-c", SCRIPT, tmp_path / "1.fst", tmp_path / "2.fst", tmp_path]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "1.fst"), str(tmp_path / "2.fst"), str(tmp_path)]
     is_valid = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     found = [sorted(read_openfst(tmp_path / f"{number}.fst", unit="utf-8").paths()) for number in range(4)]
     expected = [first @ second, first + second, first | second, first.shortest_path(2)]
