@@ -23,6 +23,7 @@ SECTION = "--"
 EPSILONS = ("@0@", "@_EPSILON_SYMBOL_@", "<eps>")
 ESCAPES = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n", "@_CARRIAGE_RETURN_@": "\r", "@_COLON_@": ":"}
 WILDCARDS = ("@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@", "@_DEFAULT_SYMBOL_@")
+END_OF_STATES = 10**18
 MAX_GAPS = 4  # the largest ratio of the number of a state and the number of states
 ZERO = "0"  # ε; but a digit in files that contain one of `EPSILONS`
 
@@ -53,30 +54,30 @@ def read_sections(path: Path, *, numbers: bool = False, unit: Unit = "character"
         OSError: the file cannot be read.
     """
     rows = _rows(read_text(path))
-    label, symbols = _labels(rows, numbers, unit)
+    write = 2 if any(len(row) == 3 for row in rows) else 3  # the last column of labels: lines of 3 columns are arcs of an acceptor
+    label, symbols = _labels(rows, write, numbers, unit)
     breaks = [-1, *(at for at, row in enumerate(rows) if row == [SECTION]), len(rows)]
     sections = []
     for before, after in pairwise(breaks):
         section = [row for row in rows[before + 1 : after] if row]
         try:
-            sections.append((_columns(section, label), int(section[0][0]) if section else None))
+            sections.append((_columns(section, label, write), int(section[0][0]) if section else None))
         except (ValueError, KeyError, IndexError):
-            raise _fault(path, rows, before + 1, after, label) from None
+            raise _fault(path, rows[:after], before + 1, label, write) from None
     return [_machine(columns, start, symbols.names, unit) for columns, start in sections]
 
 
 def _rows(text: str) -> list[list[str]]:
     r"""The columns of each line. Columns end at tabs or, in a file without tabs, at spaces; a line ends only at "\n" or "\r\n"."""
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
     separator = "\t" if "\t" in text else None
-    rows = [line.rstrip("\r").split(separator) for line in lines]
-    return [[] if row == [""] else row for row in rows]
+    return [line.split(separator) if line else [] for line in lines]
 
 
-def _labels(rows: Sequence[Sequence[str]], numbers: bool, unit: Unit) -> tuple[dict[str, int], Symbols]:
+def _labels(rows: Sequence[Sequence[str]], write: int, numbers: bool, unit: Unit) -> tuple[dict[str, int], Symbols]:
     """The label of each name in the columns of labels."""
     symbols = Symbols(unit=unit)
-    names = dict.fromkeys(chain.from_iterable(row[2:4] for row in rows if len(row) > 2))
+    names = dict.fromkeys(chain.from_iterable(row[2 : write + 1] for row in rows if len(row) > 2))
     if numbers:
         return {name: symbols.number(int(name)) for name in names if _is_number(name)}, symbols
     epsilons = {*EPSILONS} if names.keys() & {*EPSILONS} else {*EPSILONS, ZERO}
@@ -88,31 +89,30 @@ def _labels(rows: Sequence[Sequence[str]], numbers: bool, unit: Unit) -> tuple[d
     return found, symbols
 
 
-def _columns(rows: Sequence[Sequence[str]], label: dict[str, int]) -> _Columns:
+def _columns(rows: Sequence[Sequence[str]], label: dict[str, int], write: int) -> _Columns:
     """The numbers of the lines; a ValueError, KeyError or IndexError if a line is malformed."""
-    lengths = {*map(len, rows)}
-    if not lengths <= {1, 2, 3, 4, 5} or {3, 5} <= lengths:
+    if not {*map(len, rows)} <= {1, 2, write + 1, write + 2}:
         raise ValueError
-    acceptor = 3 in lengths
     arcs = [row for row in rows if len(row) > 2]
     ends = [row for row in rows if len(row) <= 2]
-    write = 2 if acceptor else 3
     weighted = any(len(row) > write + 1 for row in arcs)
     return _Columns(
-        [*map(_state, (row[0] for row in arcs))],
-        [*map(_state, (row[1] for row in arcs))],
+        _states([row[0] for row in arcs]),
+        _states([row[1] for row in arcs]),
         [label[row[2]] for row in arcs],
         [label[row[write]] for row in arcs],
         [_weight(row[write + 1]) if len(row) > write + 1 else 0.0 for row in arcs] if weighted else None,
-        [*map(_state, (row[0] for row in ends))],
+        _states([row[0] for row in ends]),
         [_weight(row[1]) if len(row) > 1 else 0.0 for row in ends],
     )
 
 
-def _state(text: str) -> int:
-    if not _is_number(text):
+def _states(texts: list[str]) -> list[int]:
+    """The numbers of states; a ValueError if one is malformed."""
+    digits, found = "".join(texts), [*map(int, texts)]
+    if texts and not (digits.isascii() and digits.isdigit() and max(found) < END_OF_STATES):
         raise ValueError
-    return int(text)
+    return found
 
 
 def _weight(text: str) -> float:
@@ -135,10 +135,9 @@ def _machine(columns: _Columns, start: int | None, symbols: tuple[str, ...], uni
     return make(source, columns.read, columns.write, target, columns.weight, final, first, symbols, unit)
 
 
-def _fault(path: Path, rows: Sequence[Sequence[str]], first: int, end: int, label: dict[str, int]) -> VocabularyError:
+def _fault(path: Path, rows: Sequence[Sequence[str]], first: int, label: dict[str, int], write: int) -> VocabularyError:
     """The error for the first malformed line of a section."""
-    write = 2 if any(len(row) == 3 for row in rows[first:end]) else 3
-    for number in range(first, end):
+    for number in range(first, len(rows)):
         problem = _problem(rows[number], label, write) if rows[number] else ""
         if problem:
             return VocabularyError(f"{path}, line {number + 1}: {problem}")
@@ -161,7 +160,7 @@ def _problem(row: Sequence[str], label: dict[str, int], write: int) -> str:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 19
+    return text.isascii() and text.isdigit() and len(text) <= 18
 
 
 def _is_weight(text: str) -> bool:

@@ -68,6 +68,11 @@ def test_malformed_line_is_refused(tmp_path: Path, text: str, line: int, found: 
         read_att(written(tmp_path, text))
 
 
+def test_weights_are_no_symbols(tmp_path: Path) -> None:
+    """In a file of an acceptor, whose arcs have one label, a weight in the next column does not become a symbol."""
+    assert read_att(written(tmp_path, "0\t1\ta\t0.5\n0\t1\tb\n1\n")).symbols == ()
+
+
 @pytest.mark.parametrize("name", ["@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@"])
 def test_wildcards_are_refused(tmp_path: Path, name: str) -> None:
     """A label that stands for characters that the file does not name is refused by its name."""
