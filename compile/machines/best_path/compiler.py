@@ -18,9 +18,10 @@ from fst.compile.files import beginning
 from fst.compile.machines.best_path.folding import folded, in_order, without_cycles
 from fst.compile.machines.best_path.rows import Machine, machine_of, need_in_range
 from fst.compile.sources import att, openfst
-from fst.errors import not_one_of
+from fst.errors import UnsupportedError, not_one_of
 from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTable, header
 
+MAX_ARCS = 1 << 22  # maximum number of arcs of a machine, which take some 300 bytes each during compilation
 BEGINNING = 1 << 12  # number of bytes of a file that decide its format; a packed file has a header
 
 
@@ -47,7 +48,8 @@ def best_path(
 
     Raises:
         VocabularyError: the file is damaged, or does not contain the machine; or arcs that read nothing form a cycle of negative weight.
-        UnsupportedError: the file has a feature that is not supported; or a cycle of arcs that read nothing has too many states.
+        UnsupportedError: the file has a feature that is not supported; the machine has more than 4 million arcs; or cycles of arcs that
+            read nothing are too large.
         ValueError: `unit` or `unknown` has an invalid value.
         OSError: the file cannot be read.
 
@@ -65,6 +67,8 @@ def best_path(
     if unit is not None and unit not in UNITS:
         raise ValueError(not_one_of("unit", unit, UNITS))
     arcs = source if isinstance(source, Arcs) else _read(Path(source), name, unit)
+    if arcs.arcs > MAX_ARCS:
+        raise UnsupportedError(f"the machine has {arcs.arcs:,} arcs; expected at most {MAX_ARCS:,}; minimize it first")
     machine = machine_of(arcs) if arcs.states else Machine([[]], {}, 0, 0)
     machine = without_cycles(folded(machine))
     need_in_range(machine)

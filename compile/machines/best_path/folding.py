@@ -13,7 +13,10 @@ from fst.compile.machines.best_path.rows import Arc, Machine
 from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.best_path.table import EPSILON
 
-MAX_CYCLE = 1 << 11  # maximum number of states of a cycle of ε-arcs
+MAX_CYCLE = 1 << 8  # maximum number of states of a cycle of ε-arcs
+MAX_SPLIT = 1 << 22  # maximum number of arcs that replace all cycles
+MAX_WRITTEN = 1 << 12  # maximum number of bytes that a path inside a cycle writes
+MAX_JOINED = 128  # number of bytes of an output from which on arcs are no longer joined, so that outputs of shared chains stay small
 
 
 def folded(machine: Machine) -> Machine:
@@ -37,9 +40,14 @@ def folded(machine: Machine) -> Machine:
 
 
 def _joined(arc: Arc, following: Sequence[Arc | None]) -> Arc:
-    """Join an arc with the arcs after it, as long as they are single arcs and at most one arc reads a byte."""
+    """Join an arc with the arcs after it, as long as they are single arcs and at most one arc reads a byte.
+
+    At most `MAX_JOINED` arcs that write nothing are joined, too.
+    """
     after = following[arc.target]
-    while after and EPSILON in (arc.byte, after.byte):
+    for _ in range(MAX_JOINED):
+        if not after or EPSILON not in (arc.byte, after.byte) or len(arc.output) >= MAX_JOINED:
+            break
         arc = arc.then(after)
         after = following[arc.target]
     return arc
@@ -54,10 +62,12 @@ def without_cycles(machine: Machine) -> Machine:
     """
     silent = [[arc for arc in row if arc.byte == EPSILON] for row in machine.rows]
     rows, finals = [*machine.rows], dict(machine.finals)
-    for states in _components([[arc.target for arc in row] for row in silent]):
-        is_cycle = len(states) > 1 or any(arc.target == states[0] for arc in silent[states[0]])
-        if is_cycle:
-            _split(states, rows, finals)
+    components = _components([[arc.target for arc in row] for row in silent])
+    cycles = [states for states in components if len(states) > 1 or any(arc.target == states[0] for arc in silent[states[0]])]
+    if sum(len(states) ** 2 for states in cycles) > MAX_SPLIT:
+        raise UnsupportedError("there are too many cycles of arcs that read nothing; remove ε-arcs first")
+    for states in cycles:
+        _split(states, rows, finals)
     return machine._replace(rows=rows, finals=finals)
 
 
@@ -86,6 +96,8 @@ def _best(start: int, inner: dict[int, list[Arc]]) -> list[Arc]:
         for state in improved:
             for arc in inner[state]:
                 joined = found[state].then(arc)
+                if len(joined.output) > MAX_WRITTEN:
+                    raise UnsupportedError(f"a cycle of arcs that read nothing writes more than {MAX_WRITTEN:,} bytes; shorten its outputs")
                 if arc.target not in found or joined.weight < found[arc.target].weight:
                     found[arc.target], before[arc.target] = joined, state
                     changed[arc.target] = None

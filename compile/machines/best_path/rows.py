@@ -136,7 +136,7 @@ def _reached(states: Iterable[int], following: list[list[int]]) -> set[int]:
 
 
 def need_in_range(machine: Machine) -> None:
-    """Refuse weights that are out of range after arcs were joined.
+    """Refuse weights that are out of range after cycles were broken.
 
     Raises:
         VocabularyError: a weight is out of range.

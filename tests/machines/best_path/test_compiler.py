@@ -102,13 +102,38 @@ def test_cycles_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         best_path(Fst.from_arcs(ring, range(20)))
 
 
+def test_cycles_have_small_outputs_and_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cycles that write long strings, and too many cycles, are refused."""
+    with pytest.raises(UnsupportedError, match="writes more than 4,096 bytes"):
+        best_path(Fst.from_arcs([(0, 1, "", "x" * 5000), (1, 0, "", "")], [0, 1]))
+    monkeypatch.setattr("fst.compile.machines.best_path.folding.MAX_SPLIT", 3)
+    with pytest.raises(UnsupportedError, match="too many cycles"):
+        best_path(Fst.from_arcs([(0, 1, "", "x"), (1, 0, "", "")], [0, 1]))
+
+
+def test_machines_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine of too many arcs is refused before it is copied."""
+    monkeypatch.setattr("fst.compile.machines.best_path.compiler.MAX_ARCS", 3)
+    with pytest.raises(UnsupportedError, match="the machine has 4 arcs; expected at most 3"):
+        best_path(Fst.from_strings(["abcd"]))
+
+
+def test_shared_chains() -> None:
+    """Long outputs that many arcs share are not copied to each of them, and the texts are the same."""
+    size = 2000
+    chain: list[Any] = [(state, state + 1, "", "x") for state in range(1, size)]
+    table = best_path(Fst.from_arcs([*chain, *((0, state, chr(0x4E00 + state), "") for state in range(1, size))], [size]))
+    assert len(table.string_bytes) < 200 * size
+    assert rewritten(table, [chr(0x4E00 + 1), chr(0x4E00 + 1990)]) == ["x" * (size - 1), "x" * 10]
+
+
 def test_wrong_machines() -> None:
-    """A lone surrogate as output, and a chain of arcs that exceeds the range of weights, are refused."""
+    """A lone surrogate as output, and a path inside a cycle that exceeds the range of weights, are refused."""
     with pytest.raises(VocabularyError, match=r"an arc of state 0 writes .* not text"):
         best_path(Fst.from_arcs([(0, 1, "a", 0xD800)], [1]))
-    heavy: list[Any] = [(state, state + 1, "", "", 3e38) for state in range(600)]
+    heavy: list[Any] = [(state, (state + 1) % 800, "", "", 3e38) for state in range(800)]
     with pytest.raises(VocabularyError, match="very large weight"):
-        best_path(Fst.from_arcs(heavy, [600]))
+        best_path(Fst.from_arcs(heavy, range(0, 800, 4)))
 
 
 def test_wrong_options() -> None:
