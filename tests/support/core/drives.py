@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from support.core.rewriters import drive_rules
 from support.core.trainers import drive_trainers
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters, without_words
 
@@ -501,6 +502,7 @@ def drive(seed: int, size: int) -> None:
         drive_sums(draw, texts)
         drive_words(draw, texts)
         drive_trainers(random.Random(seed), texts, patch)
+        drive_rules(random.Random(seed), texts)
         drive_search(draw, texts)
         drive_lattices(draw, texts)
         patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
