@@ -143,6 +143,16 @@ def test_pages(page: str, program: str, words: str, output: str, tmp_path: Path,
     assert lines == shown, page
 
 
+@needs_shared
+def test_chinese_normalizer(tmp_path: Path) -> None:
+    """With the tagger and the verbalizer of WeTextProcessing, the example of speech reads Chinese numbers and sums."""
+    (tmp_path / "notes.txt").write_text("2023年有3个，价格是¥12.5。\n\n", encoding="utf-8")
+    machines = [str(SHARED / "oracles" / "morphology" / f"zh_tn_{step}.fst.gz") for step in ("tagger", "verbalizer")]
+    main = importlib.import_module("normalize_speech").main
+    words = [str(tmp_path / "notes.txt"), "--tagger", machines[0], "--verbalizer", machines[1]]
+    assert printed(main, *words) == ["二零二三年有三个,价格是十二点五元.", ""]
+
+
 def test_pages_are_found() -> None:
     """At least four pages show the output of a program."""
     assert len(RUNS) >= 4

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 import fst
-from fst.compile import bpe, cascade, keywords, lattice, maxmatch, rewrite, tokenizer, unigram, wordpiece
+from fst.compile import best_path, bpe, cascade, keywords, lattice, maxmatch, rewrite, tokenizer, unigram, wordpiece
+from fst.machines.best_path.table import BestPathTable
 from fst.machines.bpe.table import BpeTable
 from fst.machines.keywords.table import KeywordTable
 from fst.machines.rules.table import RulesTable
@@ -32,6 +33,7 @@ assert_type(maxmatch(["un"]), MaxMatchTable)
 assert_type(lattice.jieba("dict.txt"), JiebaTable)
 assert_type(lattice.mecab("ipadic"), MecabTable)
 
+assert_type(best_path("tagger.fst"), BestPathTable)
 assert_type(cascade(rewrite("a -> b"), rewrite({"a": "b"})), RulesTable)
 
 # Objects from tables and files
