@@ -12,7 +12,8 @@ from fst.compile.machines.lookup.fold import folded
 from fst.compile.machines.lookup.labels import Labels
 from fst.compile.machines.lookup.rows import table_of
 from fst.compile.machines.lookup.sources import machine_of
-from fst.errors import UnsupportedError
+from fst.errors import TableError, UnsupportedError
+from fst.machines.lookup.proof import prove_pauses
 from fst.machines.lookup.table import LookupTable
 
 
@@ -55,4 +56,9 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
         part._replace(source=part.source + first - root, target=part.target + first - root)
         for part, first in zip(parts, roots, strict=True)
     ]
-    return table_of(Arcs(*map(np.concatenate, zip(*moved, strict=True))), roots, labels)
+    table = table_of(Arcs(*map(np.concatenate, zip(*moved, strict=True))), roots, labels)
+    try:
+        prove_pauses(table)
+    except TableError as error:
+        raise UnsupportedError(f"{error}; expected fewer; remove ε-arcs first") from None
+    return table

@@ -75,8 +75,9 @@ def _components(source: Sequence[int], target: Sequence[int]) -> list[list[int]]
                 if pending:
                     lows[pending[-1][0]] = min(lows[pending[-1][0]], lows[state])
                 if lows[state] == numbers[state]:
-                    place = stack.index(state)
-                    found.append(stack[place:])
-                    on_stack -= {*stack[place:]}
-                    del stack[place:]
+                    component = [stack.pop()]
+                    while component[-1] != state:
+                        component.append(stack.pop())
+                    found.append(component)
+                    on_stack -= {*component}
     return found

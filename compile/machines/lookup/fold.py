@@ -1,7 +1,7 @@
 """Fold arcs that read nothing into the arcs after them.
 
-1. Cycles that read nothing and write nothing become one state; others are refused.
-2. A chain of states that only read nothing becomes one arc.
+1. A chain of states that only read nothing becomes one arc.
+2. Cycles that read nothing and write nothing become one state; others are refused.
 3. An arc ``p → q`` that reads nothing is replaced by copies of all arcs of q, at its place among the arcs of p, so the order of paths does
    not change. All such arcs are replaced at the same time, so n arcs in a row take log n rounds. Arcs into states with many arcs are kept
    where the copies would take more than `MAX_GROWTH` times the memory, as in a lexicon from which compounds start again.
@@ -15,8 +15,10 @@ from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
 from fst.compile.machines.lookup.arcs import EPSILON, FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
 from fst.compile.machines.lookup.cycles import without_cycles
+from fst.errors import UnsupportedError
 
 MAX_GROWTH = 2  # maximum number of arcs after folding, relative to the number before
+MAX_ROUNDS = 4096  # maximum number of arcs in a row that read nothing, without chains
 LARGE = (1e18, 4096, 1024, 256, 64, 16, 4, 0)  # arcs into states with more arcs than this are kept; the first that fits is chosen
 
 
@@ -27,8 +29,8 @@ def folded(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[int
         UnsupportedError: a cycle reads nothing, and writes something, has a weight, or has conditions.
     """
     arcs = trimmed(arcs, root)
-    arcs = without_cycles(arcs, outputs)
     arcs = _without_chains(arcs, root, outputs, conditions)
+    arcs = without_cycles(arcs, outputs)
     kept = _kept(arcs, root)
     while True:
         is_folded = (arcs.label == EPSILON) & ~kept[arcs.target]
@@ -85,13 +87,14 @@ def _kept(arcs: Arcs, root: int) -> Array:
 def _sizes(own: Array, pauses: Arcs, large: float) -> tuple[Array, Array]:
     """The number of arcs of each state after folding; and whether a state has more than `large`, so that arcs into it are kept."""
     sizes = own
-    while True:
+    for _ in range(MAX_ROUNDS):
         kept = sizes > large
         of_arcs = np.where(kept[pauses.target], 1.0, sizes[pauses.target])
         found = np.minimum(own + np.bincount(pauses.source, of_arcs, len(own)), 1e15)
         if np.array_equal(found, sizes):
             return sizes, kept
         sizes = found
+    raise UnsupportedError(f"more than {MAX_ROUNDS:,} arcs in a row read nothing; expected fewer; remove ε-arcs first")
 
 
 def _replaced(arcs: Arcs, is_folded: Array, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:

@@ -35,7 +35,7 @@ def prove(table: Any, settings: Any) -> None:
     _prove_conditions(table, settings.features)
     is_state = _prove_rows(table, settings)
     _prove_arcs(table, settings, is_state)
-    _prove_pauses(table)
+    prove_pauses(table)
 
 
 def _prove_units(table: Any, classes: int) -> None:
@@ -126,7 +126,7 @@ def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
         need_none(~np.isfinite(weights), lambda at: f"{noun} {at} has the weight {weights[at]}")  # noqa: B023
 
 
-def _prove_pauses(table: Any) -> None:
+def prove_pauses(table: Any) -> None:
     """Prove that no path has more than `MAX_PAUSES` arcs in a row that read nothing: remove states without such arcs until none is left."""
     labels, firsts, counts = (of(table.entries) for of in (ENTRY.labels_of, ENTRY.targets_of, ENTRY.values_of))
     slots = np.flatnonzero(labels == EPSILON)

@@ -144,7 +144,7 @@ class LookupTable(Table):
             "pieces": settings.pieces,
             "features": settings.features,
             "weights": self.is_weighted,
-            "directions": ["analysis", "generation"][: 1 if settings.generator is None else 2],
+            "directions": "analysis" if settings.generator is None else "analysis and generation",
         }
 
     @property

@@ -100,6 +100,20 @@ def test_cycle_that_writes_nothing_is_removed() -> None:
     assert fst.Lookup(lookup(cycle))("aab") == ["xx"]
 
 
+def test_long_analyses() -> None:
+    """A word whose analysis has thousands of characters more than the word is compiled in time and memory linear in the analysis."""
+    gloss = "gloss " * 1_000
+    m = fst.Lookup(lookup({"a": gloss, "b": ["x", gloss]}))
+    assert (m("a"), m("b")) == ([gloss], ["x", gloss])
+
+
+def test_many_pauses_are_refused() -> None:
+    """A transducer with more arcs in a row that read nothing than a table may have is refused."""
+    ladder = [(state, state + step, "", written) for state in range(3000) for step, written in ((1, "x"), (2, "y"))]
+    with pytest.raises(fst.UnsupportedError, match="arcs in a row read nothing"):
+        lookup(Fst.from_arcs([*ladder, (3000, 3001, "a", "a")], final=[3001]))
+
+
 def test_words_with_exponentially_many_dead_ends() -> None:
     """A word with 2^40 paths, of which few differ, is left to the slow walk, and has all analyses."""
     m, word = fst.Lookup(lookup(DEAD)), "a" * 40
