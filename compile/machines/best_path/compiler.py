@@ -5,7 +5,6 @@ The steps: a file → arcs over labels → rows over bytes → folded rows witho
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -22,6 +21,7 @@ from fst.errors import UnsupportedError, not_one_of
 from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTable, header
 
 MAX_ARCS = 1 << 22  # maximum number of arcs of a machine, which take some 300 bytes each during compilation
+FIRST_GENERATED = 0xF0000  # the label of pynini's first generated symbol, such as [name]
 BEGINNING = 1 << 12  # number of bytes of a file that decide its format; a packed file has a header
 
 
@@ -38,8 +38,8 @@ def best_path(
     Args:
         source: a file of OpenFst (``.fst``, ``.far``) or AT&T text, possibly packed with gzip; or a `fst.Fst`.
         name: the key of the machine in an archive (``.far``); None: the file is a machine, or an archive of one.
-        unit: the meaning of numbers without symbols: "character" for code points, "utf-8" for bytes. None: bytes if a file has no symbols
-            and no label above 255, as pynini writes them by default; otherwise code points.
+        unit: the meaning of labels in a file of OpenFst without symbols: "character" for code points, "utf-8" for bytes. None: bytes if no
+            label is above 255, as pynini writes them by default, except for its generated symbols; otherwise code points.
         unknown: what happens to texts that have no path: "error" raises `fst.TextError`, "copy" copies them.
 
     Returns:
@@ -78,12 +78,16 @@ def best_path(
 def _read(path: Path, name: str | None, unit: Unit | None) -> Arcs:
     """Read a file of OpenFst or AT&T text."""
     magic = int.from_bytes(beginning(path, BEGINNING)[:4], "little")
-    if magic in (openfst.MACHINE, openfst.ARCHIVE):
-        arcs = openfst.read(path, name, unit or "character")
-    else:
-        arcs = rational.union(att.read_sections(path, unit=unit or "character"))
-    are_bytes = unit is None and not arcs.symbols and max(arcs.ilabel.max(initial=0), arcs.olabel.max(initial=0)) < END_OF_UNIT["utf-8"]
-    return replace(arcs, unit="utf-8") if are_bytes else arcs
+    if magic not in (openfst.MACHINE, openfst.ARCHIVE):
+        return rational.union(att.read_sections(path))
+    arcs = openfst.read(path, name, unit or "character")
+    return openfst.read(path, name, "utf-8") if unit is None and _are_bytes(arcs) else arcs
+
+
+def _are_bytes(arcs: Arcs) -> bool:
+    """Whether all labels of a machine that was read as characters are bytes or generated symbols."""
+    labels = np.concatenate([arcs.ilabel, arcs.olabel])
+    return not arcs.symbols and not ((labels >= END_OF_UNIT["utf-8"]) & (labels < FIRST_GENERATED)).any()
 
 
 def _table(machine: Machine, unknown: str) -> BestPathTable:

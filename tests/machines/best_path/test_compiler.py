@@ -48,12 +48,18 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_bytes_and_characters(tmp_path: Path) -> None:
-    """Labels up to 255 in a file without symbols are bytes, unless `unit` is "character"; with larger labels, all are characters."""
+    """Labels up to 255 in a file of OpenFst without symbols are bytes unless `unit` is "character" or a larger label is a character, and
+    labels of AT&T text are characters.
+    """
     Fst.from_strings([("é", "ü")], unit="utf-8").write_openfst(tmp_path / "bytes.fst")
     Fst.from_strings([("é", "ü")]).write_openfst(tmp_path / "latin.fst")
     Fst.from_strings([("é", "世")]).write_openfst(tmp_path / "wide.fst")
     cases: list[tuple[str, Unit | None, str]] = [("bytes", None, "ü"), ("bytes", "utf-8", "ü"), ("wide", None, "世")]
-    cases.append(("latin", "character", "ü"))
+    cases += [("latin", "character", "ü"), ("generated", None, "ü")]
+    generated = Fst.from_arcs([(0, 1, 0xC3, 0xC3), (1, 2, 0xA9, 0xBC), (2, 3, 0xF0000, 0xF0000)], [2, 3])
+    generated.write_openfst(tmp_path / "generated.fst")
+    Fst.from_strings([("é", "ü")]).write_att(tmp_path / "latin.att")
+    assert rewritten(best_path(tmp_path / "latin.att"), ["é"]) == ["ü"]
     for name, unit, new in cases:
         assert rewritten(best_path(tmp_path / f"{name}.fst", unit=unit), ["é"]) == [new]
 
