@@ -9,7 +9,8 @@ import numpy as np
 
 from fst.runtime.rows.texts import Bytes, Ints
 
-SHORT_ROW = 64  # number of bytes; shorter rows with characters beyond ASCII are cut from one str
+# If there are more rows than this, and their mean number of bytes is less than this, rows beyond ASCII are cut from one str.
+FEW_ROWS, SHORT_ROW = 16, 64
 
 
 def ends_of(texts: Sequence[bytes]) -> Ints:
@@ -26,8 +27,9 @@ def strings_of(data: Bytes, ends: Ints) -> list[str]:
     """
     contents: memoryview = data.data
     whole = str(contents, "utf-8")
-    if len(whole) < len(data) < SHORT_ROW * len(ends):
+    are_short = len(ends) > FEW_ROWS and len(data) < SHORT_ROW * len(ends)
+    if are_short and len(whole) < len(data):
         ends = np.append(0, np.cumsum(data & 0xC0 != 0x80))[ends]  # characters, because slices of a str are faster than of bytes
-    if len(whole) == len(data) or len(data) < SHORT_ROW * len(ends):
+    if are_short or len(whole) == len(data):
         return [whole[begin:end] for begin, end in pairwise(ends.tolist())]
     return [str(contents[begin:end], "utf-8") for begin, end in pairwise(ends.tolist())]

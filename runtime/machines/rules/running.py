@@ -59,6 +59,7 @@ class Stages:
     def __init__(self, table: RulesTable) -> None:
         self._table, arrays = table, table.arguments()
         self._single = [*zip(arrays, table.are_mirrored, strict=False)]
+        self._whole = self.start()._replace(is_last=True)
         self._composed = [(arrays[number], is_mirrored) for number, is_mirrored in table.path]
 
     def buffers(self) -> Buffers:
@@ -80,7 +81,7 @@ class Stages:
         Raises:
             TextError: the new texts are too long.
         """
-        return self.run_part(rows, self.start()._replace(is_last=True), buffers)[0]
+        return self.run_part(rows, self._whole, buffers)[0]
 
     def run_part(self, part: Rows, place: Place, buffers: Buffers) -> tuple[Rows, Place]:
         """Rewrite a part of a text, which ends after a character of `fst.machines.rules.table.RulesTable.cuts` or is the last.
