@@ -15,6 +15,7 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 DIALECT: Dialect = "fancy-regex"  # of the dialects of the parser, the one closest to `re` of Python
 ARROW, SLASH, GAP = "->", "/", "_"
 NOTHING, START_OF_TEXT = Sequence(()), LookBehind(ANY, negative=True, name="^")
+CAPTURE = re.compile(r"\(\?P?<\w")  # the beginning of a named group, in a pattern without escapes and brackets
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -79,6 +80,8 @@ def trees(rule: Rule) -> Trees:
     found = []
     for name, pattern in (("phi", rule.phi), ("left", rule.left), ("right", rule.right)):
         try:
+            if CAPTURE.search("".join(part for part in _parts(pattern) if len(part) == 1)):
+                raise UnsupportedError(f"{name} has a named group, a capture; expected a group without a name, as in (a|b)")
             tree = parse(pattern, DIALECT) if pattern else NOTHING
             _check(tree, name)
         except UnsupportedError as error:
