@@ -17,6 +17,7 @@ from fst.errors import UnsupportedError
 
 Labels = tuple[int, ...]
 MAX_STEPS = 2_000_000
+DIGITS = 6  # decimals of compared weights
 END = -1  # instead of a state: the path is complete
 
 
@@ -157,7 +158,8 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
     """Yield distinct pairs of input and output, with their smallest weights: the smallest first, then the fewest arcs, then in the order
     of arcs.
 
-    The search is best first: a path is continued in the order of its weight plus the distance from its last state to a final state.
+    The search is best first: a path is continued in the order of the weight, and then of the number of arcs, of its best completion. Of
+    equal ones, the longest path is continued, so the search goes straight to an end.
 
     Args:
         arcs: the machine; it may have cycles.
@@ -167,12 +169,19 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
         UnsupportedError: a cycle has a negative weight, or the search takes more than `MAX_STEPS` steps.
     """
     left = shortest_distance(arcs, reverse=True)
+    steps_left = _steps_to_end(arcs, left)
     strings, number, seen, found = _Strings(), count(), set[tuple[int, int, int]](), 0
-    heap: list[tuple[float, int, int, int, int, int, float]] = []  # bound, arcs, number, state or END, read, written, weight
+    # weight and arcs of the best completion, -arcs so far, number, state or END, read, written, weight so far
+    heap: list[tuple[float, float, int, int, int, int, int, float]] = []
+
+    def put(left: float, steps_left: float, length: int, state: int, read: int, written: int, weight: float) -> None:
+        heapq.heappush(heap, (round(weight + left, DIGITS), length + steps_left, -length, next(number), state, read, written, weight))
+
     if arcs.states and np.isfinite(left[arcs.start]):
-        heap.append((float(left[arcs.start]), 0, next(number), arcs.start, 0, 0, 0.0))
+        put(left[arcs.start], steps_left[arcs.start], 0, arcs.start, 0, 0, 0.0)
     while heap and found < limit:
-        _bound, length, step, state, read, written, weight = heapq.heappop(heap)
+        _, _, shortness, step, state, read, written, weight = heapq.heappop(heap)
+        length = -shortness
         if (state, read, written) in seen:
             continue
         seen.add((state, read, written))
@@ -183,12 +192,25 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
         if step > MAX_STEPS:
             raise UnsupportedError(f"the search for paths takes more than {MAX_STEPS:,} steps; ask for fewer paths")
         if np.isfinite(arcs.final[state]):
-            total = weight + float(arcs.final[state])
-            heapq.heappush(heap, (total, length, next(number), END, read, written, total))
+            put(0.0, 0.0, length, END, read, written, weight + float(arcs.final[state]))
         for ilabel, olabel, target, cost in arcs.arcs_of(state):
             if np.isfinite(left[target]):
-                following = target, strings.longer(read, ilabel), strings.longer(written, olabel), weight + cost
-                heapq.heappush(heap, (weight + cost + float(left[target]), length + 1, next(number), *following))
+                following = strings.longer(read, ilabel), strings.longer(written, olabel), weight + cost
+                put(left[target], steps_left[target], length + 1, target, *following)
+
+
+def _steps_to_end(arcs: Arcs, left: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[states], the smallest number of arcs on a lightest path from each state to the end.
+
+    Args:
+        arcs: the machine.
+        left: float64[states], the weight of this path.
+    """
+    source, target = left[arcs.sources], left[arcs.target]
+    is_best = np.isfinite(source) & (np.round(np.where(np.isfinite(target), target, 0) + arcs.weights, DIGITS) <= np.round(source, DIGITS))
+    is_best &= np.isfinite(target)
+    ends = np.where(np.round(arcs.final, DIGITS) <= np.round(left, DIGITS), 0.0, np.inf)
+    return improved(finish_order(arcs), arcs.row_start, arcs.target, np.where(is_best, np.float32(1), np.float32(np.inf)), ends)
 
 
 def shortest_path(arcs: Arcs, count: int) -> Arcs:

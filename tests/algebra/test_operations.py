@@ -231,6 +231,12 @@ def test_explosions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         Fst.from_regex("[ab]*a[ab]{99}") & Fst.from_regex("[ab]*b[ab]{99}")
 
 
+def test_paths_of_equal_weight_are_found_at_once() -> None:
+    """Among very many paths of equal weight and length, the first in the order of arcs are found without a search through all."""
+    found = [read for read, _, _ in Fst.from_regex("[a-z]{40}").paths(3)]
+    assert found == ["a" * 40, "a" * 39 + "b", "a" * 39 + "c"]
+
+
 def test_long_strings_take_linear_time() -> None:
     """A machine of one string of 50,000 characters is minimized, and its path is found."""
     text = "ab" * 25_000
