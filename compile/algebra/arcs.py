@@ -75,7 +75,7 @@ class Arcs:
     @property
     def weights(self) -> NDArray[np.float32]:
         """float32[arcs], the weight of each arc."""
-        return np.zeros(self.arcs, np.float32) if self.weight is None else self.weight
+        return read_only(np.zeros(self.arcs, np.float32)) if self.weight is None else self.weight
 
     @property
     def is_weighted(self) -> bool:
@@ -92,6 +92,13 @@ class Arcs:
         for arc in range(self.row_start[state], self.row_start[state + 1]):
             weight = 0.0 if self.weight is None else float(self.weight[arc])
             yield int(self.ilabel[arc]), int(self.olabel[arc]), int(self.target[arc]), weight
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written. numba compiles a kernel again for arrays that can, so all inputs of a kernel are such views."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def make(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, MORE_STATES, ONLY_EPSILON, SOME_EPSILON, STATES
-from fst.compile.algebra.kernels.room import Rows, counters, empty_rows, more_arcs, more_states, rows_of
+from fst.compile.algebra.kernels.room import Rows, counters, empty_rows, more_arcs, more_states, rows_of, unchanging
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.errors import UnsupportedError
 
@@ -91,7 +91,7 @@ def products(
     table = np.zeros(2 * len(keys), np.int32)
     counts[STATES] = 1
     fill(keys, 1, table)
-    inputs = first, _kinds(first, is_final), second, sink
+    inputs = unchanging(first), _kinds(first, is_final), unchanging(second), sink
     while (result := step(*inputs, keys, table, rows, counts)) != COMPLETE:
         if result == MORE_STATES:
             keys, table, rows = more_states(keys, rows, counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import Arcs, empty
+from fst.compile.algebra.arcs import Arcs, empty, read_only
 
 
 def connect(arcs: Arcs) -> Arcs:
@@ -61,7 +61,7 @@ def grouped(keys: NDArray[np.int32], groups: int) -> tuple[NDArray[np.int64], ND
     from fst.compile.algebra.kernels import graph
 
     starts, order = np.zeros(groups + 2, np.int64), np.empty(len(keys), np.int64)
-    graph.group(keys, starts, order)
+    graph.group(read_only(keys), starts, order)
     return starts[:-1], order
 
 
@@ -72,5 +72,5 @@ def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDA
     queue = np.empty(len(seen), np.int32)
     queue[: len(first)] = first
     seen[first] = True
-    graph.reach(row_start, target, queue, len(first), seen)
+    graph.reach(read_only(row_start), read_only(target), queue, len(first), seen)
     return seen

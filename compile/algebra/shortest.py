@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.arcs import EPSILON, Arcs, make, read_only
 from fst.compile.algebra.build.strings import tree
 from fst.compile.algebra.connect import connect, incoming
 from fst.errors import UnsupportedError
@@ -69,8 +69,9 @@ def improved(
     from fst.compile.algebra.kernels import graph
 
     following = np.full(len(order), -1, np.int32)
+    starts, targets, weights = read_only(row_start), read_only(target), read_only(weight)
     rounds = 0
-    while graph.improve(order, row_start, target, weight, distance, following):
+    while graph.improve(order, starts, targets, weights, distance, following):
         rounds += 1
         if rounds & (rounds - 1) == 0:
             _need_no_cycle(following)

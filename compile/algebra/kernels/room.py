@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.arcs import Arcs, read_only
 from fst.compile.algebra.kernels.counters import ARCS, STATES
 from fst.errors import UnsupportedError
 
@@ -28,6 +28,12 @@ class Rows(NamedTuple):
 def rows_of(arcs: Arcs) -> Rows:
     """The arcs of a machine."""
     return Rows(arcs.row_start, arcs.ilabel, arcs.olabel, arcs.target, arcs.weights)
+
+
+def unchanging(rows: Rows) -> Rows:
+    """Rows that a kernel only reads, see `read_only`."""
+    columns: tuple[NDArray[Any], ...] = rows
+    return Rows._make([read_only(column) for column in columns])
 
 
 def empty_rows(states: int, arcs: int) -> Rows:
