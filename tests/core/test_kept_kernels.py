@@ -40,6 +40,7 @@ kept.FOLDER = pathlib.Path(sys.argv[1])
 use_everything(kept.FOLDER)
 """
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
+ONE_OUTPUT = ("rows.run_rows", "text.run_rows")  # kernels of look-up, which are called either with spans or without
 COMPILING = [f"fst: compiling kernel {name}, up to 20 s; " for name in ("place", "displace")]
 
 
@@ -83,9 +84,10 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
         if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
-    expected = {name: called.count(name) * (1 + name.endswith(("encode_rows", "run_rows")) + 2 * ("decoding." in name)) for name in called}
+    two = [name for name in called if name.endswith(("encode_rows", "run_rows")) and name not in ONE_OUTPUT]
+    expected = {name: called.count(name) * (1 + (name in two) + 2 * ("decoding." in name)) for name in called}
     assert {name: kept.count(name) for name in called} == expected
-    assert len(called) == 81
+    assert len(called) == 100
 
 
 @bound

@@ -1,4 +1,4 @@
-"""A fuzzer that runs every kernel: it draws vocabularies and texts, and passes them to every function of the package."""
+"""The parts of the fuzzer that draw tokenizers, searchers and segmenters, and pass texts to each of their methods."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.core.rewriters import drive_rules
-from support.core.trainers import drive_trainers
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters, without_words
 
 import fst
@@ -37,16 +35,11 @@ from fst.machines.segmentation.jieba import MODES as JIEBA_MODES
 from fst.machines.segmentation.maxmatch import DIRECTIONS, FORWARD
 from fst.machines.segmentation.mecab import MecabTable
 from fst.machines.unigram.viterbi import BYTE, NORMAL, TEXT_SCOPE, UNKNOWN, UNUSED, USER_DEFINED
-from fst.pretokens.arguments import LONGEST
 from fst.runtime.decoder import TYPES
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
-from fst.runtime.machines.keywords.kernels import search as keyword_kernels
 from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.machines.wordpiece.normalizer import lacks_units
-from fst.runtime.pretokens.kernels import find
-from fst.runtime.text.kernels import search
-from fst.tables import kernel_call
 from fst.tables.header import AddedTokens
 from fst.text.charsmap import KEEPING, MANNERS
 from fst.text.edits import SPACES, Edit
@@ -478,33 +471,3 @@ def drive_decoding(tok: fst.Tokenizer, texts: list[str], draw: random.Random) ->
     assert tok.decode_batch([ids, numbers[:7], []]) == [tok.decode(numbers), tok.decode(ids[:7]), ""]
     if isinstance(tok, BpeTokenizer):
         assert tok.decode_bytes(numbers, skip_special_tokens=False) == b"".join(tok.token_bytes(number) or b"" for number in ids)
-
-
-def drive(seed: int, size: int) -> None:
-    """Draw a vocabulary and texts of up to `size` characters, and pass them to every function."""
-    draw = random.Random(seed)
-    with pytest.MonkeyPatch.context() as patch:
-        if seed % 2:
-            patch.setattr(kernel_call, "CHUNK", 0)
-        if DISABLED:
-            patch.setattr(find, "CHUNK", np.uint64(16))  # so short texts have pre-tokens longer than a chunk
-            for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
-                patch.setattr(search, name, np.uint64(number))  # so searches store where they have failed
-            patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # so walks alternate between the texts
-        kinds = characterwise, vocabulary, bytewise, scored, vocabulary, bytewise, vocabulary
-        tok, texts = tokenizer(draw, kinds[seed % len(kinds)]), texts_of(draw, size)
-        if seed % len(kinds) == LONG_PIECES:
-            texts.insert(9, "ab" * (LONGEST // 2 + 1))
-        for use in (drive_batches, drive_dropout, drive_sampling, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
-            use(tok, texts, draw)
-        drive_charsmaps(tok, texts, draw)
-        drive_units(texts)
-        drive_sums(draw, texts)
-        drive_words(draw, texts)
-        drive_trainers(random.Random(seed), texts, patch)
-        drive_rules(random.Random(seed), texts)
-        drive_search(draw, texts)
-        drive_lattices(draw, texts)
-        patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
-        drive_segmentation(draw, texts)
-        drive_long(tok, draw)

@@ -1,0 +1,90 @@
+"""A fuzzer that runs every kernel: it draws vocabularies and texts, and passes them to every function of the package."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import pytest
+from support.core import drives
+from support.core.rewriters import drive_rules
+from support.core.trainers import drive_trainers
+from support.core.transducers import drive_transducers
+
+import fst
+from fst.pretokens.arguments import LONGEST
+from fst.runtime.kernels.intrinsics import DISABLED
+from fst.runtime.machines.keywords.kernels import search as keyword_kernels
+from fst.runtime.pretokens.kernels import find
+from fst.runtime.text.kernels import search
+from fst.tables import kernel_call
+
+KINDS = (
+    drives.characterwise,
+    drives.vocabulary,
+    drives.bytewise,
+    drives.scored,
+    drives.vocabulary,
+    drives.bytewise,
+    drives.vocabulary,
+)
+LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
+OF_TOKENIZERS = (
+    drives.drive_batches,
+    drives.drive_dropout,
+    drives.drive_sampling,
+    drives.drive_errors,
+    drives.drive_columns,
+    drives.drive_calls,
+    drives.drive_streams,
+    drives.drive_decoding,
+    drives.drive_charsmaps,
+)
+
+
+def drive(seed: int, size: int) -> None:
+    """Draw a vocabulary and texts of up to `size` characters, and pass them to every function."""
+    for _, part in parts(seed, size):
+        part()
+
+
+def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield the name and the function of each part of `drive`. A part must be called before the next one is taken."""
+    with pytest.MonkeyPatch.context() as patch:
+        if seed % 2:
+            patch.setattr(kernel_call, "CHUNK", 0)
+        if DISABLED:
+            shorten(patch)
+        texts = drives.texts_of(random.Random(seed), size)
+        yield "tokenizer", partial(drive_tokenizer, seed, texts)
+        yield "units", partial(drives.drive_units, texts)
+        for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices):
+            yield use.__name__, partial(use, random.Random(seed), texts)
+        for patched in (drive_trainers, drive_transducers):
+            yield patched.__name__, partial(patched, random.Random(seed), texts, patch)
+        patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
+        yield "segmentation", partial(drives.drive_segmentation, random.Random(seed), texts)
+        yield "long", partial(drives.drive_long, tokenizer_of(seed), random.Random(seed))
+
+
+def shorten(patch: pytest.MonkeyPatch) -> None:
+    """Let interpreted kernels reach their limits in short texts."""
+    patch.setattr(find, "CHUNK", np.uint64(16))  # so short texts have pre-tokens longer than a chunk
+    for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
+        patch.setattr(search, name, np.uint64(number))  # so searches store where they have failed
+    patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # so walks alternate between the texts
+
+
+def tokenizer_of(seed: int) -> fst.Tokenizer:
+    """The tokenizer of a seed."""
+    return drives.tokenizer(random.Random(seed), KINDS[seed % len(KINDS)])
+
+
+def drive_tokenizer(seed: int, texts: list[str]) -> None:
+    """Pass texts to every method of a tokenizer."""
+    draw, tok = random.Random(seed), tokenizer_of(seed)
+    long = ["ab" * (LONGEST // 2 + 1)] if seed % len(KINDS) == LONG_PIECES else []
+    for use in OF_TOKENIZERS:
+        use(tok, [*texts[:9], *long, *texts[9:]], draw)
