@@ -47,9 +47,7 @@ def run(*words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any) -> s
     return execute([FST], *words, stdin=stdin, code=code, **more)
 
 
-def execute(
-    program: list[str], *words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any
-) -> subprocess.CompletedProcess[bytes]:
+def execute(program: list[str], *words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any) -> subprocess.CompletedProcess[bytes]:
     """Run a program with `words` as its arguments."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     done = subprocess.run([*program, *map(str, words)], input=stdin, timeout=TIMEOUT, check=False, **pipes)

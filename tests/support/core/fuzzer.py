@@ -57,8 +57,11 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             patch.setattr(kernel_call, "CHUNK", 0)
         if DISABLED:
             shorten(patch)
-        texts = drives.texts_of(random.Random(seed), size)
-        yield "tokenizer", partial(drive_tokenizer, seed, texts)
+        draw = random.Random(seed)
+        tok, texts = drives.tokenizer(draw, KINDS[seed % len(KINDS)]), drives.texts_of(draw, size)
+        if seed % len(KINDS) == LONG_PIECES:
+            texts.insert(9, "ab" * (LONGEST // 2 + 1))
+        yield "tokenizer", partial(drive_tokenizer, tok, texts, draw)
         yield "units", partial(drives.drive_units, texts)
         for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices):
             yield use.__name__, partial(use, random.Random(seed), texts)
@@ -66,7 +69,7 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)
         patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
         yield "segmentation", partial(drives.drive_segmentation, random.Random(seed), texts)
-        yield "long", partial(drives.drive_long, tokenizer_of(seed), random.Random(seed))
+        yield "long", partial(drives.drive_long, tok, random.Random(seed))
 
 
 def shorten(patch: pytest.MonkeyPatch) -> None:
@@ -77,14 +80,7 @@ def shorten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # so walks alternate between the texts
 
 
-def tokenizer_of(seed: int) -> fst.Tokenizer:
-    """The tokenizer of a seed."""
-    return drives.tokenizer(random.Random(seed), KINDS[seed % len(KINDS)])
-
-
-def drive_tokenizer(seed: int, texts: list[str]) -> None:
+def drive_tokenizer(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Pass texts to every method of a tokenizer."""
-    draw, tok = random.Random(seed), tokenizer_of(seed)
-    long = ["ab" * (LONGEST // 2 + 1)] if seed % len(KINDS) == LONG_PIECES else []
     for use in OF_TOKENIZERS:
-        use(tok, [*texts[:9], *long, *texts[9:]], draw)
+        use(tok, texts, draw)

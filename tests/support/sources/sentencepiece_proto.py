@@ -12,6 +12,7 @@ from fst.compile.sources.sentencepiece.model_file import KINDS
 sentencepiece = pytest.importorskip("sentencepiece")
 sentencepiece_model_pb2 = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 
+
 def proto(pieces: list[Piece], kind: str, **trainer: Any) -> Any:
     """Make a `sentencepiece` model without normalization from pieces."""
     made = sentencepiece_model_pb2.ModelProto()
