@@ -85,8 +85,8 @@ class Operations(Arcs):
 
         Examples:
             >>> import fst
-            >>> list(fst.Fst.from_strings(["a", "bb"]).complement().paths(4))
-            [('', '', 0.0), ('b', 'b', 0.0), ('aa', 'aa', 0.0), ('ab', 'ab', 0.0)]
+            >>> list(fst.Fst.from_strings(["a", "bb"]).complement().paths(2))
+            [('', '', 0.0), ('b', 'b', 0.0)]
         """
         return type(self).of(boolean.complement(self, alphabet))
 

@@ -93,7 +93,7 @@ class TestEncode:
         """If `FST_NUM_THREADS` is not a number, every command is wrong usage."""
         monkeypatch.setenv("FST_NUM_THREADS", "many")
         for words in (("encode", str(table), str(texts)), ("info", str(table))):
-            assert "FST_NUM_THREADS='many': the number of threads" in call(*words, code=2).stderr
+            assert "FST_NUM_THREADS is 'many'; expected a whole number" in call(*words, code=2).stderr
 
     def test_line_by_line(self, table: Path) -> None:
         """A typed line is encoded before the next line is typed."""

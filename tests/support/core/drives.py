@@ -302,12 +302,13 @@ def drive_units(texts: list[str]) -> None:
 
 def drive_sums(draw: random.Random, texts: list[str]) -> None:
     """Sum Unigram scores over entire texts, also beyond the limit of sums, and check that every method returns the same ids."""
-    listed = {word: draw.choice((1, 1, 3_000, 60_000)) * -draw.random() * len(word) for word in draw.sample(WORDS, 30) if word}
+    scale = draw.choice((1, 3_000, 60_000))
+    listed = {word: draw.choice((1, scale)) * -draw.random() * len(word) for word in draw.sample(WORDS, 30) if word}
     types = [UNKNOWN, *draw.choices((NORMAL, NORMAL, USER_DEFINED, UNUSED), k=len(listed))]
     model = UnigramModel(["<unk>", *listed], [0.0, *map(float, map(np.float32, listed.values()))], 0, scope=TEXT_SCOPE, types=types)
     source = Source(model, TextPipeline([], []), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     with suppress(fst.VocabularyError):  # raised if no token can occur in a text
-        tok = fst.Tokenizer(assemble(source, "auto"))
+        tok, texts = fst.Tokenizer(assemble(source, "auto")), [*texts, " ".join(listed)]
         drive_batches(tok, texts, draw)
         drive_sampling(tok, texts, draw)
 

@@ -18,6 +18,9 @@ LABELS = ("", "a", "b", "é", "<n>", "ab", " ", "世")
 FLAGS = ("@P.F.1@", "@N.F.1@", "@R.F.1@", "@D.F@", "@C.F@", "@U.F.2@")
 TWICE = fst.Fst.from_arcs([(0, 1, "a", "x"), (1, 3, "b", "yz"), (0, 2, "a", "xy"), (2, 3, "b", "z")], final=[3])  # one analysis, two paths
 SMALL = {"MIN_LAYERS": 8, "MIN_ITEMS": 8, "MIN_BACKS": 8, "MIN_TRAIL": 4}  # sizes of arrays, so that they are often full
+FLAGGED = fst.Fst.from_arcs(
+    [(0, 1, flag, "") for flag in ("", *FLAGS)] + [(1, 2, "a", "a")] + [(2, 3, flag, "x") for flag in FLAGS], final=[3]
+)
 WORDS = ("a", "ab", "aab b", "<n>", "é世", "A", "aB", "-")
 
 
@@ -56,7 +59,7 @@ def drive_algebra(draw: random.Random) -> None:
 
 def drive_lookup(draw: random.Random, words: Sequence[str]) -> None:
     """Look up words, and analyze texts, in both directions."""
-    for machine in (drawn(draw, LABELS), drawn(draw, (*LABELS, *FLAGS)), TWICE):
+    for machine in (drawn(draw, LABELS), drawn(draw, (*LABELS, *FLAGS)), FLAGGED, TWICE):
         try:
             table = lookup(machine, inverse=True)
         except fst.FstError:  # a cycle reads and writes nothing
