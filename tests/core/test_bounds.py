@@ -76,13 +76,13 @@ def trace() -> None:
     for number, seed in enumerate((*RARE, *SEEDS)):
         for module in ONE_BY_ONE:
             vars(module)["AT_ONCE"] = number not in (1, 3)  # two short seeds
+        sys.settrace(watch)
         for name, part in parts(seed, 40):
             if number >= len(RARE) or name not in COSTLY or fruitless[name] < 3:
                 before = len(missing)
-                sys.settrace(watch)
                 part()
-                sys.settrace(None)
                 fruitless[name] = 0 if len(missing) < before else fruitless[name] + 1
+        sys.settrace(None)
         if not missing:
             return
     for path, name in sorted(missing):
