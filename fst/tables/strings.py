@@ -41,8 +41,13 @@ class StringColumn(Sequence[str]):
 
 def stored(strings: Iterable[str]) -> tuple[Array, Array]:
     """Return the two arrays of a `StringColumn` for some strings."""
-    encoded = [string.encode() for string in strings]
-    return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([len(data) for data in encoded], dtype=np.int64)
+    return stored_bytes(string.encode() for string in strings)
+
+
+def stored_bytes(strings: Iterable[bytes]) -> tuple[Array, Array]:
+    """Return two arrays as those of a `StringColumn`, for strings that may be parts of characters."""
+    listed = [*strings]
+    return np.frombuffer(b"".join(listed), np.uint8), np.cumsum([len(data) for data in listed], dtype=np.int64)
 
 
 def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:
@@ -54,11 +59,16 @@ def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:
         name: the name of the strings in messages.
     """
     need(len(ends) == count, f"there are {len(ends)} {name}; expected {count}")
-    need_none(np.diff(ends, prepend=0) < 0, lambda number: f"number {number} of the {name} ends before it begins")
-    need(ends[-1] == len(data), f"the last of the {name} ends at byte {ends[-1]} of {len(data)}")
+    prove_ends(data, ends, name)
     try:
         str(data.data, "utf-8")
     except UnicodeDecodeError as error:
         raise TableError(f"the {name} are not UTF-8 at byte {error.start}") from None
     begins = data[ends[:-1][ends[:-1] < len(data)]]
     need_none(begins & 0xC0 == 0x80, lambda _: f"one of the {name} begins inside a character")
+
+
+def prove_ends(data: Array, ends: Array, name: str) -> None:
+    """Prove that two arrays contain strings of bytes, at least 1; arguments as in `prove_strings`."""
+    need_none(np.diff(ends, prepend=0) < 0, lambda number: f"number {number} of the {name} ends before it begins")
+    need(ends[-1] == len(data), f"the last of the {name} ends at byte {ends[-1]} of {len(data)}")

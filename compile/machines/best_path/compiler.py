@@ -19,6 +19,7 @@ from fst.compile.machines.best_path.rows import Machine, machine_of, need_in_ran
 from fst.compile.sources import att, openfst
 from fst.errors import UnsupportedError, not_one_of
 from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTable, header
+from fst.tables.strings import stored_bytes
 
 MAX_ARCS = 1 << 22  # maximum number of arcs of a machine, which take some 300 bytes each during compilation
 FIRST_GENERATED = 0xF0000  # the label of pynini's first generated symbol, such as [name]
@@ -98,6 +99,8 @@ def _table(machine: Machine, unknown: str) -> BestPathTable:
     strings = {b"": 0}
     outputs = [strings.setdefault(arc.output, len(strings)) for arc in chain(*rows)]
 
+    string_bytes, string_ends = stored_bytes(strings)
+
     def column(field: int, dtype: type[np.generic]) -> np.ndarray:
         return np.fromiter((arc[field] for arc in chain(*rows)), dtype)
 
@@ -109,6 +112,6 @@ def _table(machine: Machine, unknown: str) -> BestPathTable:
         weights=column(2, np.int64),
         outputs=np.array(outputs, np.uint32),
         finals=np.array([machine.finals.get(state, NOT_FINAL) for state in states], np.int64),
-        string_bytes=np.frombuffer(b"".join(strings), np.uint8),
-        string_ends=np.cumsum([len(string) for string in strings], dtype=np.int64),
+        string_bytes=string_bytes,
+        string_ends=string_ends,
     )

@@ -17,6 +17,7 @@ from fst.compile.machines.rules.syntax import Rule, mirrored, of_string, of_text
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.rules.entries import ENDED, NOTHING, PAGE, PAGES, copies_of, pack_right, rows_of, strings_of
 from fst.machines.rules.table import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings, RulesTable
+from fst.tables.strings import stored
 
 Rules = str | Sequence[str] | Mapping[str, str] | Fst
 MAX_CLASSES = 1 << 16  # maximum number of classes of characters in a stage
@@ -49,8 +50,7 @@ def rewrite(
         direction: "simultaneous": the contexts are those of the text that is read; "ltr": the rules are applied from left to right, and the
             left context is that of the text that has been written; "rtl": from right to left, and the right context is that of the text
             that has been written, and matches are rightmost.
-        definitions: regular expressions by name. Outside of brackets, the names stand for the expressions in all rules and in later
-            definitions.
+        definitions: regular expressions by name. In rules and in later definitions, the expression replaces the name, except in brackets.
 
     Raises:
         VocabularyError: there are no rules, a rule is not text or not a rule, or a definition has an invalid name.
@@ -184,7 +184,7 @@ def _assembled(stages: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> Ru
     parts = [*parts, *(part for _, _, part in compositions)]
     pages, blocks = _pages(parts)
     strings = [*accumulate((len(part.strings) for part in parts), initial=0)]
-    spelled = [string.encode() for part in parts for string in part.strings]
+    string_bytes, string_ends = stored(string for part in parts for string in part.strings)
     ranges = [[first, last] for first, last, _ in compositions]
     return RulesTable(
         RulesMetadata(RulesSettings(RulesTable.kind, stages, ranges)).to_json(),
@@ -194,8 +194,8 @@ def _assembled(stages: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> Ru
         to_left=np.concatenate([part.to_left.ravel() for part in parts]),
         to_right=np.concatenate([_renumbered(part.to_right, first).ravel() for part, first in zip(parts, strings, strict=False)]),
         finals=np.concatenate([_moved(part.finals, first) for part, first in zip(parts, strings, strict=False)]).astype(np.uint32),
-        string_bytes=np.frombuffer(b"".join(spelled), np.uint8),
-        string_ends=np.cumsum([len(each) for each in spelled], dtype=np.int64),
+        string_bytes=string_bytes,
+        string_ends=string_ends,
     )
 
 

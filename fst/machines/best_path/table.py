@@ -30,7 +30,7 @@ from fst.errors import TableError, TextError
 from fst.machines.best_path.arguments import Arguments, Work, work_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
-from fst.tables.strings import prove_strings
+from fst.tables.strings import prove_ends, prove_strings
 from fst.tables.table import Each, Table, member
 from fst.text.reading_arguments import borrowable
 
@@ -290,8 +290,7 @@ class BestPathTable(Table):
         """Prove that each arc has a string."""
         ends = self.string_ends
         need(len(ends) and ends[0] == 0, "the first string is not empty")
-        need_none(np.diff(ends) < 0, lambda string: f"string {string + 1} ends before it begins")
-        need(ends[-1] == len(self.string_bytes), f"the last string ends at byte {ends[-1]} of {len(self.string_bytes)}")
+        prove_ends(self.string_bytes, ends, "strings")
         need_none(self.outputs >= len(ends), lambda arc: f"arc {arc} has the string {self.outputs[arc]} of {len(ends)}")
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ import numpy as np
 from fst.automata.rows import CODE_POINTS, Array
 from fst.core.json_fields import TEXT, Rule, is_text, is_whole, stored_as
 from fst.core.lazy import Lazy
-from fst.errors import TableError
 from fst.machines.rules.entries import (
     COPY,
     ENDED,
@@ -46,6 +44,7 @@ from fst.machines.rules.entries import (
 )
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
+from fst.tables.strings import StringColumn, prove_strings
 from fst.tables.table import Each, member
 from fst.tables.table import Table as AnyTable
 from fst.text.reading_arguments import borrowable
@@ -204,10 +203,9 @@ class RulesTable(AnyTable):
         return 2
 
     @Lazy
-    def strings(self) -> tuple[str, ...]:
+    def strings(self) -> Sequence[str]:
         """The strings that rules write."""
-        data, ends = self.string_bytes.tobytes(), self.string_ends.tolist()
-        return tuple(data[start:end].decode() for start, end in pairwise([0, *ends]))
+        return StringColumn(self.string_bytes, self.string_ends)
 
     def run(self, text: str) -> list[int]:
         """The code points of the new text, by the slow walk."""
@@ -321,14 +319,7 @@ class RulesTable(AnyTable):
         """Prove that the strings are UTF-8, and that the first two are empty."""
         ends = self.string_ends
         need(len(ends) > ENDED and not ends[: ENDED + 1].any(), "the first two strings are not empty")
-        need_none(np.diff(ends) < 0, lambda string: f"string {string + 1} ends before it begins")
-        need(ends[-1] == len(self.string_bytes), f"the last string ends at byte {ends[-1]} of {len(self.string_bytes)}")
-        try:
-            str(self.string_bytes.data, "utf-8")
-        except UnicodeDecodeError as error:
-            raise TableError(f"string_bytes is not UTF-8 at byte {error.start}") from None
-        firsts = np.append(self.string_bytes, 0)[np.append(0, ends[:-1])]
-        need_none(firsts & 0xC0 == 0x80, lambda string: f"string {string} begins within a character")
+        prove_strings(self.string_bytes, ends, len(ends), "strings")
 
     def _prove_stage(self, number: int, stage: Stage, shape: Sequence[int]) -> None:
         """Prove that each entry of a stage leads to a row, and has a column or a string."""
