@@ -1,6 +1,8 @@
-"""Trimming: only states on paths from the start to a final state are kept."""
+"""Connections between states: trimming to the states on paths from the start to a final state, and strongly connected components."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,3 +76,44 @@ def _reached(row_start: NDArray[np.int64], target: NDArray[np.int32], first: NDA
     seen[first] = True
     graph.reach(read_only(row_start), read_only(target), queue, len(first), seen)
     return seen
+
+
+def components(following: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The strongly connected components of a graph, each after those that it leads to, by Tarjan's algorithm with an explicit stack.
+
+    Args:
+        following: the nodes to which an edge leads from each node.
+
+    Examples:
+        >>> components([[1], [2], [1], []])
+        [[2, 1], [0], [3]]
+
+    Source: Tarjan 1972, *Depth-first search and linear graph algorithms*.
+    """
+    order: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    stack, found, done = list[int](), list[list[int]](), set[int]()
+    for root in range(len(following)):
+        path = [(root, iter(following[root]))] if root not in order else []
+        while path:
+            state, rest = path[-1]
+            if state not in order:
+                order[state] = lowest[state] = len(order)
+                stack.append(state)
+            for target in rest:
+                if target not in order:
+                    path.append((target, iter(following[target])))
+                    break
+                if target not in done:
+                    lowest[state] = min(lowest[state], order[target])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[state])
+                if lowest[state] == order[state]:
+                    component = [stack.pop()]
+                    while component[-1] != state:
+                        component.append(stack.pop())
+                    found.append(component)
+                    done.update(component)
+    return found

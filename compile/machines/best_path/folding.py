@@ -1,14 +1,16 @@
 """Remove ε-arcs: fold chains of arcs, and break cycles of ε-arcs, so that every state has a number below those of its ε-arcs' targets.
 
 A state that has a single arc, and is not final, needs no node at run time: if this arc or the arc before it reads nothing, both become one
-arc. A cycle of ε-arcs is never on a best path unless its weight is negative, and then there is no best path. So the states of a cycle are
-split: one half has the arcs that leave the cycle, and from the other half the best path to each of these halves is one ε-arc.
+arc. A cycle of ε-arcs with a negative weight is refused, because no path is then the best; other cycles are on no best path. So the states
+of a cycle are split: one half has the arcs that leave the cycle, and from the other half the best path to each of these halves is one
+ε-arc.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fst.compile.algebra.connect import components
 from fst.compile.machines.best_path.rows import Arc, Machine
 from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.best_path.table import EPSILON
@@ -62,8 +64,8 @@ def without_cycles(machine: Machine) -> Machine:
     """
     silent = [[arc for arc in row if arc.byte == EPSILON] for row in machine.rows]
     rows, finals = [*machine.rows], dict(machine.finals)
-    components = _components([[arc.target for arc in row] for row in silent])
-    cycles = [states for states in components if len(states) > 1 or any(arc.target == states[0] for arc in silent[states[0]])]
+    found = components([[arc.target for arc in row] for row in silent])
+    cycles = [states for states in found if len(states) > 1 or any(arc.target == states[0] for arc in silent[states[0]])]
     if sum(len(states) ** 2 for states in cycles) > MAX_SPLIT:
         raise UnsupportedError("there are too many cycles of arcs that read nothing; remove ε-arcs first")
     for states in cycles:
@@ -118,39 +120,8 @@ def _cycle(state: int, before: dict[int, int]) -> str:
     return " → ".join(map(str, [state, *reversed(states)]))
 
 
-def _components(following: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each after those that it leads to (Tarjan 1972)."""
-    order: dict[int, int] = {}
-    lowest: dict[int, int] = {}
-    stack, components, done = list[int](), list[list[int]](), set[int]()
-    for root in range(len(following)):
-        path = [(root, iter(following[root]))] if root not in order else []
-        while path:
-            state, rest = path[-1]
-            if state not in order:
-                order[state] = lowest[state] = len(order)
-                stack.append(state)
-            for target in rest:
-                if target not in order:
-                    path.append((target, iter(following[target])))
-                    break
-                if target not in done:
-                    lowest[state] = min(lowest[state], order[target])
-            else:
-                path.pop()
-                if path:
-                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[state])
-                if lowest[state] == order[state]:
-                    component = [stack.pop()]
-                    while component[-1] != state:
-                        component.append(stack.pop())
-                    components.append(component)
-                    done.update(component)
-    return components
-
-
 def in_order(machine: Machine) -> list[int]:
     """The states on paths, such that each state comes before the targets of its ε-arcs."""
     silent = [[arc.target for arc in row if arc.byte == EPSILON] for row in machine.rows]
     used = {machine.start, *machine.finals, *(arc.target for row in machine.rows for arc in row)}
-    return [states[0] for states in reversed(_components(silent)) if states[0] in used]
+    return [states[0] for states in reversed(components(silent)) if states[0] in used]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fst.automata.trie import Ints
+from fst.compile.algebra.connect import components
 from fst.compile.machines.lookup.arcs import EPSILON, FINAL, Arcs, Pool, sorted_by_source
 from fst.errors import UnsupportedError, quoted
 
@@ -21,8 +20,8 @@ def without_cycles(arcs: Arcs, outputs: Pool[str]) -> Arcs:
     if not len(places):
         return arcs
     state_of = np.arange(arcs.states)
-    for component in _components(arcs.source[places].tolist(), arcs.target[places].tolist()):
-        state_of[component] = min(component)
+    for component in _components(arcs.source[places], arcs.target[places]):
+        state_of[component] = component.min()
     inside = places[state_of[arcs.source[places]] == state_of[arcs.target[places]]]
     wrong = inside[(arcs.output[inside] > 0) | (arcs.condition[inside] > 0) | (arcs.weight[inside] != 0)]
     if len(wrong):
@@ -49,35 +48,10 @@ def _core(arcs: Arcs) -> Ints:
     return places
 
 
-def _components(source: Sequence[int], target: Sequence[int]) -> list[list[int]]:
-    """The strongly connected components of a graph, by Tarjan's algorithm with an explicit stack."""
-    following = dict[int, list[int]]()
-    for begin, end in zip(source, target, strict=True):
-        following.setdefault(begin, []).append(end)
-        following.setdefault(end, [])
-    numbers, lows, stack, on_stack, found = dict[int, int](), dict[int, int](), list[int](), set[int](), list[list[int]]()
-    for first in following:
-        pending = [] if first in numbers else [(first, iter(following[first]))]
-        while pending:
-            state, rest = pending[-1]
-            if state not in numbers:
-                numbers[state] = lows[state] = len(numbers)
-                stack.append(state)
-                on_stack.add(state)
-            for other in rest:
-                if other not in numbers:
-                    pending.append((other, iter(following[other])))
-                    break
-                if other in on_stack:
-                    lows[state] = min(lows[state], numbers[other])
-            else:
-                pending.pop()
-                if pending:
-                    lows[pending[-1][0]] = min(lows[pending[-1][0]], lows[state])
-                if lows[state] == numbers[state]:
-                    component = [stack.pop()]
-                    while component[-1] != state:
-                        component.append(stack.pop())
-                    found.append(component)
-                    on_stack -= {*component}
-    return found
+def _components(source: Ints, target: Ints) -> list[Ints]:
+    """The strongly connected components of the states that arcs enter or leave."""
+    states, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
+    following: list[list[int]] = [[] for _ in states]
+    for begin, end in ends.reshape(2, -1).T.tolist():
+        following[begin].append(end)
+    return [states[component] for component in components(following)]
