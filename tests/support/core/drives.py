@@ -45,7 +45,6 @@ from fst.text.charsmap import KEEPING, MANNERS
 from fst.text.edits import SPACES, Edit
 from fst.text.normalizer import NOTHING
 
-LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
 HAS_JIEBA = find_spec("jieba") is not None  # the model for unknown words is part of `jieba`, so it must be installed
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
 STEPS = {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]}
