@@ -149,7 +149,7 @@ class Operations(Arcs):
         return type(self).of(optimize(self))
 
     def shortest_distance(self, *, reverse: bool = False) -> NDArray[np.float64]:
-        """float64[states], the smallest weight of a path from the start to each state; infinity if there is none.
+        """float64[states], the smallest weight of a path from the start to each state; infinity if no path leads there.
 
         Args:
             reverse: from each state to the end, including final weights.

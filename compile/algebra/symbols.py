@@ -56,7 +56,7 @@ def labels_of(text: str, symbols: Sequence[str] = (), unit: Unit = "character") 
         [195, 169]
 
     Raises:
-        VocabularyError: the text contains U+0000, which is no label.
+        VocabularyError: the text contains U+0000, whose number is the label of ε.
     """
     numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(symbols)}
     longest_first = sorted(filter(None, numbers), key=len, reverse=True)

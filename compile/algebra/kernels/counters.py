@@ -1,4 +1,4 @@
-"""The numbers that a call that builds a machine leaves behind, and its results. This module does not import numba."""
+"""Counters and results of the kernels that build machines. This module does not import numba."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from __future__ import annotations
 STATES, ARCS, DONE, MEMBERS, BUFFER = range(5)
 # Results of a builder.
 COMPLETE, MORE_STATES, MORE_ARCS, MORE_MEMBERS, MORE_BUFFER = range(5)
-FULL = -1  # instead of a number: there is no room for another key
+FULL = -1  # in place of the number of a key: the arrays are full
 # Kinds of states of the first machine of a composition, by the arcs that write nothing; 0: there are none.
 SOME_EPSILON, ONLY_EPSILON = 1, 2

@@ -1,7 +1,7 @@
 """Minimization of deterministic machines: partition refinement after Valmari (2012), "Fast brief practical DFA minimization".
 
-Two partitions refine each other: one of states, into blocks that are not yet told apart, and one of arcs, into cords of arcs with the same
-label and the same block of targets. Time O(arcs · log(arcs)).
+Two partitions refine each other: one of states, into blocks of possibly equivalent states, and one of arcs, into cords of arcs with the
+same label and the same block of targets. Time O(arcs · log(arcs)).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def mixed(key):
 
 @inlined
 def number_of(key, keys, table, counts):
-    """The number of a key, which gets the next number if it is new; `FULL` if there is no room.
+    """The number of a key. A new key gets the next number, or `FULL` if the arrays are full.
 
     Args:
         key: int64.

@@ -34,7 +34,7 @@ class Arc(NamedTuple):
     target: int
 
     def then(self, after: Arc) -> Arc:
-        """The arc for two consecutive arcs, one of which reads nothing."""
+        """The arc that replaces two consecutive arcs, if one of them reads nothing."""
         return Arc(min(self.byte, after.byte), self.output + after.output, self.weight + after.weight, after.target)
 
 

@@ -28,8 +28,8 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
             (``.fst``, ``.far``), or a word, an analysis and possibly a weight in columns (``.tsv``, ``.csv``), each possibly packed with
             gzip; a mapping from each word to one analysis or a list; or pairs of a word and an analysis, possibly with a weight.
         sections: the kind of each section of an AT&T text file, for `fst.Lookup.analyze_text`: "standard", where a token ends before a
-            character that is no letter; "inconditional", where it ends anywhere; "preblank" and "postblank", which are inconditional, and
-            where a space belongs before or after the token. None: all sections are "standard".
+            character that is not a letter; "inconditional", where it ends anywhere; "preblank" and "postblank", which are inconditional,
+            and where a space belongs before or after the token. None: all sections are "standard".
         inverse: store both directions, for generation by `fst.Lookup.inverted`.
 
     Raises:
