@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from fst.cli.files.streams import keep_apart, written
@@ -10,35 +13,54 @@ from fst.cli.parameters import FileName, Name
 from fst.errors import UnsupportedError
 from fst.runtime.files.streams import STANDARD
 
+if TYPE_CHECKING:
+    from fst.tables.table import Table
+
+PICTURES = "svg", "png"
+
 
 @click.command("draw", cls=CliCommand)
 @click.argument("source", type=FileName(), metavar="FILE")
 @click.option("-o", "--output", type=Name(), default=STANDARD, show_default=True, help="The picture; '-' is standard output.")
-@click.option("--around", metavar="TEXT", default=None, help="Draw only the states and arcs that reading TEXT passes.", show_default="all")
+@click.option("--around", metavar="TEXT", default=None, help="Draw only the states that TEXT passes.", show_default="all")
 def command(source: str, output: str, around: str | None) -> None:
-    """Draw a transducer. FILE is AT&T text (.att, .txt), an OpenFst file (.fst, .far), or pairs of strings (.tsv, .csv).
+    """Draw a compiled table or a transducer. FILE is a table (.npz), AT&T text (.att, .txt), an OpenFst file (.fst, .far), or pairs of
+    strings (.tsv, .csv).
 
-    The picture is text in the language DOT; for an output that ends in .svg, graphviz draws it.
+    Around a text, the picture of a table has the states that the text passes and the arcs between them; failure links are folded in, and
+    the path of the text is red. Unigram, jieba and MeCab show the possible words of the text, and the chosen ones are red.
+
+    The picture is text in the language DOT; for an output that ends in .svg or .png, graphviz draws it.
 
     \b
     Examples:
+      fst draw bert.npz --around unaffable -o unaffable.svg
       fst draw rules.att -o rules.svg
       fst draw eng.att.gz --around flies | dot -Tpdf > flies.pdf
 
     \b
-    $ printf '0\\t1\\ta\\tb\\n1\\n' > a.att; fst draw a.att | grep label=.a
-    0 -> 1 [label="a:b"]
+    $ printf 'ab\\n' > words.txt; fst compile keywords words.txt -o ab.npz; fst draw ab.npz --around ab | grep ':ab'
+    1 -> 0 [label="b:ab", color="#c0392b", fontcolor="#c0392b", penwidth=2]
     """
-    from fst.compile.algebra import draw
+    from fst.automata.dot import drawn
+
+    keep_apart([output], [source])
+    text, form = _picture(source, around), Path(output).suffix[1:]
+    picture = drawn(text, form) if form in PICTURES else text.encode()
+    if picture is None:
+        raise UnsupportedError("graphviz is not installed, or took too long; install it, or write an output that ends in .dot")
+    with written(output) as file:
+        file.write(picture)
+
+
+def _picture(source: str, around: str | None) -> str:
+    """The picture of a table or a transducer in the language DOT."""
+    if source.endswith(".npz"):
+        from fst import registry
+
+        table: Table = registry.load(source)
+        return table.draw(around)
     from fst.compile.algebra.machine import Fst
     from fst.compile.machines.lookup.sources import machine_of
 
-    keep_apart([output], [source])
-    picture = Fst.of(machine_of(source, None)[0]).draw(around)
-    if output.endswith(".svg"):
-        drawn = draw.svg(picture)
-        if drawn is None:
-            raise UnsupportedError("graphviz is not installed, or took too long; install it, or write an output that ends in .dot")
-        picture = drawn
-    with written(output) as file:
-        file.write(picture.encode())
+    return Fst.of(machine_of(source, None)[0]).draw(around)

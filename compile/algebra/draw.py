@@ -1,23 +1,19 @@
-"""Pictures of small machines: the language DOT, and SVG by graphviz where it is installed."""
+"""Pictures of arc tables."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from shutil import which
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.dot import Edge, Node, need_few, visible
+from fst.automata.dot import dot as in_dot
 from fst.compile.algebra.arcs import EPSILON, FIRST_SYMBOL, Arcs
 from fst.compile.algebra.symbols import text_of
-from fst.errors import UnsupportedError
 
-MAX_DRAWN = 2_000  # states or edges
-MAX_LABELS = 12  # of an edge; the others are counted
 SHORTEST_RANGE = 4  # characters in a row that are drawn as a range
-TIMEOUT = 60  # seconds
 
 
 def dot(arcs: Arcs, drawn: NDArray[np.bool_] | None = None) -> str:
@@ -28,37 +24,31 @@ def dot(arcs: Arcs, drawn: NDArray[np.bool_] | None = None) -> str:
         drawn: bool[arcs], the arcs that are drawn, with their states; None: the whole machine.
 
     Raises:
-        UnsupportedError: more than `MAX_DRAWN` states or edges would be drawn.
+        UnsupportedError: too many states or edges would be drawn.
     """
     chosen = np.arange(arcs.arcs) if drawn is None else np.flatnonzero(drawn)
     pairs = arcs.sources[chosen].astype(np.int64) << 32 | arcs.target[chosen]
     edges, edge_of = np.unique(pairs, return_inverse=True)
     states = np.arange(arcs.states) if drawn is None else np.unique([arcs.start, *(edges >> 32), *(edges & 0xFFFFFFFF)])
-    if max(len(edges), len(states)) > MAX_DRAWN:
-        raise UnsupportedError(f"the picture has {len(states):,} states and {len(edges):,} edges; expected at most {MAX_DRAWN:,}")
-    lines = ["digraph {", "rankdir=LR", 'node [shape=circle, fontname="Helvetica"]', 'edge [fontname="Helvetica"]']
-    lines += [_state(arcs, state) for state in states.tolist()]
+    need_few(len(states), len(edges))
     by_edge = np.split(chosen[np.argsort(edge_of, kind="stable")], np.cumsum(np.bincount(edge_of))[:-1])
-    for edge, row in zip(edges.tolist(), by_edge, strict=False):
-        lines.append(f'{edge >> 32} -> {edge & 0xFFFFFFFF} [label="{_escaped(_edge(arcs, row))}"]')
-    return "\n".join([*lines, "}", ""])
+    return in_dot(
+        [_state(arcs, state) for state in states.tolist()],
+        [Edge(edge >> 32, edge & 0xFFFFFFFF, _labels(arcs, row)) for edge, row in zip(edges.tolist(), by_edge, strict=False)],
+    )
 
 
-def _state(arcs: Arcs, state: int) -> str:
-    """The line of a state: bold if it is the start, a double circle if it is final."""
+def _state(arcs: Arcs, state: int) -> Node:
     weight = float(arcs.final[state])
     label = f"{state}" if weight in (0, np.inf) else f"{state}/{weight:.4g}"
-    shape = ", shape=doublecircle" if np.isfinite(weight) else ""
-    return f'{state} [label="{label}"{shape}{", style=bold" if state == arcs.start else ""}]'
+    return Node(state, label, is_start=state == arcs.start, is_final=bool(np.isfinite(weight)))
 
 
-def _edge(arcs: Arcs, chosen: NDArray[np.int64]) -> str:
+def _labels(arcs: Arcs, chosen: NDArray[np.int64]) -> list[str]:
     """The labels of all arcs of an edge."""
     is_copy = (arcs.ilabel[chosen] == arcs.olabel[chosen]) & (arcs.weights[chosen] == 0)
-    names, others = _ranges(arcs, arcs.ilabel[chosen[is_copy]].tolist()), chosen[~is_copy]
-    more = len(names) + len(others) - MAX_LABELS
-    names += [_name(arcs, int(arcs.ilabel[arc]), int(arcs.olabel[arc]), float(arcs.weights[arc])) for arc in others[:MAX_LABELS]]
-    return ", ".join([*names[:MAX_LABELS], *([f"… {more:,} more"] if more > 0 else [])])
+    others = [_name(arcs, int(arcs.ilabel[arc]), int(arcs.olabel[arc]), float(arcs.weights[arc])) for arc in chosen[~is_copy]]
+    return [*_ranges(arcs, arcs.ilabel[chosen[is_copy]].tolist()), *others]
 
 
 def _ranges(arcs: Arcs, labels: Sequence[int]) -> list[str]:
@@ -84,24 +74,7 @@ def _shown(arcs: Arcs, label: int) -> str:
         return "ε"
     if arcs.unit == "utf-8" and 0x7F < label < FIRST_SYMBOL:
         return f"{label:02X}"
-    text = text_of([label], arcs.symbols)
-    return "␣" if text == " " else text if text.isprintable() else repr(text)[1:-1]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def svg(source: str) -> str | None:
-    """The picture of a text in DOT; None if graphviz is not installed, or takes longer than a minute."""
-    program = which("dot")
-    if program is None:
-        return None
-    try:
-        done = subprocess.run([program, "-Tsvg"], input=source.encode(), capture_output=True, check=True, timeout=TIMEOUT)
-    except (subprocess.SubprocessError, OSError):
-        return None
-    return done.stdout.decode()
+    return visible(text_of([label], arcs.symbols))
 
 
 def around(arcs: Arcs, labels: Iterable[int]) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fst.automata.dot import drawn
 from fst.compile.algebra import draw, rational
 from fst.compile.algebra.arcs import Unit
 from fst.compile.algebra.build import strings
@@ -180,7 +181,8 @@ class Fst(Operations):
 
     def _repr_svg_(self) -> str | None:
         """The picture for notebooks; None without graphviz, or for machines of more than 200 states or arcs."""
-        return draw.svg(draw.dot(self)) if max(self.states, self.arcs) <= MAX_SHOWN else None
+        picture = drawn(draw.dot(self)) if max(self.states, self.arcs) <= MAX_SHOWN else None
+        return None if picture is None else picture.decode()
 
     def write_att(self, path: str | Path, *, numbers: bool = False) -> None:
         """Write AT&T text, which `fst.read_att`, foma, HFST and OpenFst read; ε is ``@0@``.

@@ -10,10 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
+from fst.automata.picture import Picture
 from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 from fst.tables import npz
@@ -49,6 +51,7 @@ class Table(ABC):
         kernel: the dotted name of the module of the kernels, which is not imported here. Its entry point is `encode_rows` if `has_tokens`,
             else `run_rows`, see `fst.tables.kernel_call`.
         public_class: the dotted name of the public class, whose argument is the table; the class is not imported here.
+        picture: the dotted name of a function of the table and a text, or None, that returns a `fst.automata.picture.Picture`.
         has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, kernels report the number of ids that do not fit into the
             output.
         has_tokens: whether the machine encodes texts as ids of tokens; its public class is then a `fst.Tokenizer`.
@@ -58,6 +61,7 @@ class Table(ABC):
     unit: ClassVar[Literal["utf-8", "utf-16"]]
     kernel: ClassVar[str]
     public_class: ClassVar[str]
+    picture: ClassVar[str]
     has_bounded_ids: ClassVar[bool] = True
     has_tokens: ClassVar[bool] = True
 
@@ -99,6 +103,24 @@ class Table(ABC):
     @abstractmethod
     def work(self) -> Any:
         """The kernels' argument ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
+
+    def draw(self, around: str | None = None) -> str:
+        """The table in the language DOT, which graphviz draws: its states, and arcs with what they read and write.
+
+        Args:
+            around: a text; the states that it passes are drawn, with the arcs between them on symbols of the text. Its path is red. For
+                Unigram, jieba and MeCab, the possible words of the text are drawn, and the chosen ones are red.
+
+        Raises:
+            UnsupportedError: the picture has more than 2,000 states or edges, or this kind of table needs a text.
+
+        Examples:
+            >>> from fst.compile import keywords
+            >>> keywords(["ab"]).draw("ab").splitlines()[8]
+            '1 -> 0 [label="b:ab", color="#c0392b", fontcolor="#c0392b", penwidth=2]'
+        """
+        picture: Picture = resolve_name(self.picture)(self, around)
+        return picture.dot()
 
     def prove(self, each: Each = map) -> None:  # noqa: ARG002 - `each` is used by machines with many entries
         """Prove that kernels, which check no bounds, are safe on this table. The method of a subclass first calls this method, and then

@@ -225,3 +225,9 @@ def test_package_does_not_know_the_toy() -> None:
     for module in ("fst", "fst.runtime", "fst.compile", "fst.cli"):
         for path in Path(files(module).__str__()).rglob("*.py"):
             assert "toy" not in path.read_text(encoding="utf-8").lower().split(), path
+
+
+def test_picture() -> None:
+    """The picture around a text has the states that the text passes."""
+    assert '1 -> 2 [label="b:7", color' in toy({"ab": 7}).draw("ab")
+    assert '0 -> 1 [label="a"]' in toy({"a": -1}).draw()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from fst.automata.picture import Automaton, Picture, Step, byte_label
 from fst.automata.rows import Array
 from fst.core.jit import kernel
 from fst.tables.kernel_call import COUNT, KEPT, OPEN
@@ -42,6 +43,7 @@ class Toy(Table):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "support.toy_machine"
     public_class: ClassVar[str] = "fst.runtime.encoder.Encoder"
+    picture: ClassVar[str] = "support.toy_machine.picture_of"
 
     transitions: Array = member("<u2", axes=2)
     ids: Array = member("<i2")
@@ -90,6 +92,17 @@ def toy(strings: Mapping[str, int]) -> Toy:
         ids[state] = number
     rows = [[row.get(byte, edges[0].get(byte, 0)) for byte in range(256)] for row in edges]
     return Toy({"kind": "toy", "note": "été"}, np.array(rows, np.uint16), np.array(ids, np.int16))
+
+
+def picture_of(table: Toy, text: str | None) -> Picture:
+    """The states have their numbers; an arc has its byte and the id that the next state emits."""
+
+    def step(state: Any, byte: Any) -> Step:
+        after = int(table.transitions[state, byte])
+        return Step(after, [str(table.ids[after])] if table.ids[after] >= 0 else [])
+
+    automaton = Automaton(0, step, lambda state, *_: str(state), byte_label)
+    return automaton.whole(range(256)) if text is None else automaton.around([text.encode()])
 
 
 @kernel

@@ -120,6 +120,7 @@ class BestPathTable(Table):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "fst.runtime.machines.best_path.kernels.rewriting"
     public_class: ClassVar[str] = "fst.runtime.rewriting.rewriter.Rewriter"
+    picture: ClassVar[str] = "fst.machines.best_path.picture.picture_of"
     rewriting: ClassVar[str] = "fst.runtime.machines.best_path.running.BestPaths"
     has_tokens: ClassVar[bool] = False
     has_bounded_ids: ClassVar[bool] = False

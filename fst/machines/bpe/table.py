@@ -45,6 +45,7 @@ class BpeTable(PretokenTable):
 
     kind: ClassVar[str] = "bpe"
     public_class: ClassVar[str] = "fst.runtime.machines.bpe.tokenizer.BpeTokenizer"
+    picture: ClassVar[str] = "fst.machines.bpe.picture.picture_of"
 
     entries: Array = member("<u4")
     depths: Array = member("<u2")

@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.automata.rows import BYTE_ROW, BYTES, ROOT, Array, Entry, RowFormat
+from fst.automata.rows import BYTE_ROW, BYTES, ROOT, Array, RowFormat
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.errors import TableError
@@ -143,6 +143,7 @@ class KeywordTable(Table):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "fst.runtime.machines.keywords.kernels.search"
     public_class: ClassVar[str] = "fst.runtime.machines.keywords.searcher.Searcher"
+    picture: ClassVar[str] = "fst.machines.keywords.picture.picture_of"
     has_tokens: ClassVar[bool] = False
     match_kinds: ClassVar[Sequence[str]] = (LONGEST, FIRST, STANDARD)
 
@@ -225,20 +226,20 @@ class KeywordTable(Table):
             begin = place - int(self.depths[state])
             while not (entry := ENTRY.step(self.entries, state, byte)) and state != ROOT:
                 link = ENTRY.unpack(self.entries[state])
-                yield from self._matches_of(link, begin)
+                yield from self.matches_of(link.value, begin)
                 state = link.target
                 begin = place - int(self.depths[state])
             if entry:
-                yield from self._matches_of(entry, begin)
+                yield from self.matches_of(entry.value, begin)
                 state = entry.target
         while state != ROOT:
             link = ENTRY.unpack(self.entries[state])
-            yield from self._matches_of(link, len(data) - int(self.depths[state]))
+            yield from self.matches_of(link.value, len(data) - int(self.depths[state]))
             state = link.target
 
-    def _matches_of(self, entry: Entry, begin: int) -> list[Match]:
-        """The matches of an entry's output; `begin` is the position of the first byte that its state represents."""
-        number, matches = entry.value, list[Match]()
+    def matches_of(self, number: int, begin: int) -> list[Match]:
+        """The matches of an output; `begin` is the position of the first byte that the state represents."""
+        matches = list[Match]()
         while number:
             keyword, start, end, number = self.matches[number].tolist()
             matches.append(Match(keyword, begin + start, begin + end))

@@ -95,6 +95,7 @@ class LookupTable(Table):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.lookup.kernels.rows"
     public_class: ClassVar[str] = "fst.runtime.machines.lookup.analyser.Lookup"
+    picture: ClassVar[str] = "fst.machines.lookup.picture.picture_of"
     has_bounded_ids: ClassVar[bool] = False
     has_tokens: ClassVar[bool] = False
 

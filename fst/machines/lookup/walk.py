@@ -90,7 +90,7 @@ def analyses(table: Any, text: str, *, inverse: bool = False, limit: int = MAX_A
 
 def ids_of(table: Any, symbols: Sequence[Symbol], *, inverse: bool, limit: int, in_text: bool) -> list[int]:
     """The ids of the analyses of some symbols; `in_text` sorts analyses as in running text. For other arguments, see `analyses`."""
-    graph = _Graph(table, symbols)
+    graph = Graph(table, symbols)
     root: Node = (0, int(table.begin(inverse=inverse)[0]), (0,) * table.metadata.settings.features, False)
     is_cut, is_sorted = not graph.build(root), in_text or table.is_weighted
     most = MAX_ANALYSES if is_sorted else limit
@@ -149,7 +149,7 @@ def after(table: Any, conditions: Array, place: int, registers: Registers) -> Re
     return flags.applied(operations.tolist(), registers)
 
 
-class _Graph:
+class Graph:
     """The graph of the paths that read some symbols."""
 
     def __init__(self, table: Any, symbols: Sequence[Symbol]) -> None:
@@ -162,7 +162,7 @@ class _Graph:
         pending, before = [root], dict[Node, list[Node]]()
         while pending and len(self._steps) <= MAX_NODES:
             node = pending.pop()
-            self._steps[node] = [*self._steps_of(node)]
+            self._steps[node] = [*self.steps_of(node)]
             for step in self._steps[node]:
                 if step.to is not None:
                     if step.to not in self._steps:
@@ -195,7 +195,8 @@ class _Graph:
                     following.append((step.to, Path(pieces, weight, ranks if step.is_pause else (*ranks, 0), step.to[3])))
             pending += reversed(following)
 
-    def _steps_of(self, node: Node) -> Iterator[Step]:
+    def steps_of(self, node: Node) -> Iterator[Step]:
+        """Yield the steps from a node, in the order of the table."""
         table, (at, state, registers, is_folded) = self._table, node
         if at == len(self._symbols):
             own = ENTRY.unpack(table.entries[state])

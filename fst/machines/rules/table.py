@@ -154,6 +154,7 @@ class RulesTable(AnyTable):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "fst.runtime.machines.rules.kernels.passes"
     public_class: ClassVar[str] = "fst.runtime.rewriting.rewriter.Rewriter"
+    picture: ClassVar[str] = "fst.machines.rules.picture.picture_of"
     rewriting: ClassVar[str] = "fst.runtime.machines.rules.running.Stages"
     has_tokens: ClassVar[bool] = False
     has_bounded_ids: ClassVar[bool] = False
@@ -215,11 +216,11 @@ class RulesTable(AnyTable):
         """The characters of the new text, by the slow walk."""
         found = [Written(char, at, at + 1) for at, char in enumerate(text)]
         for stage, is_mirrored in zip(self.arguments(), self.are_mirrored, strict=False):
-            found = _mirrored(self._rewritten(stage, _mirrored(found))) if is_mirrored else self._rewritten(stage, found)
+            found = mirrored(self.rewritten(stage, mirrored(found))) if is_mirrored else self.rewritten(stage, found)
         return found
 
-    def _rewritten(self, stage: Stage, text: Sequence[Written]) -> list[Written]:
-        """Rewrite a text by one stage."""
+    def rewritten(self, stage: Stage, text: Sequence[Written]) -> list[Written]:
+        """Rewrite a text by one stage, by the slow walk."""
         columns, row = list[int](), 0
         for char, _, _ in reversed(text):
             page, place = divmod(ord(char), PAGE)
@@ -351,7 +352,7 @@ def _class_cuts(stage: Stage) -> Array:
     return found
 
 
-def _mirrored(text: Sequence[Written]) -> list[Written]:
+def mirrored(text: Sequence[Written]) -> list[Written]:
     """The characters in reverse order; positions count backwards from 0."""
     return [Written(char, -end, -start) for char, start, end in reversed(text)]
 

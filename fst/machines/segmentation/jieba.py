@@ -139,6 +139,7 @@ class JiebaTable(UnitTrieTable):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.jieba"
     public_class: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.JiebaSegmenter"
+    picture: ClassVar[str] = "fst.machines.segmentation.picture.jieba"
     has_tokens: ClassVar[bool] = False
 
     scores: Array = member("<f8")

@@ -137,6 +137,7 @@ class MaxMatchTable(UnitTrieTable):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.maxmatch"
     public_class: ClassVar[str] = "fst.runtime.machines.segmentation.segmenter.Segmenter"
+    picture: ClassVar[str] = "fst.machines.segmentation.picture.maxmatch"
     has_tokens: ClassVar[bool] = False
 
     rules: Array = member("<u4")
@@ -205,15 +206,15 @@ class MaxMatchTable(UnitTrieTable):
                 value, end = (entry.value, at) if entry.value else (value, end)
             if at > end:
                 last, state, value, size = self.jumps[ENTRY.unpack(self.entries[state]).target].tolist()
-                yield from self._listed(last, begin)
+                yield from self.listed(last, begin)
                 begin += int(self.lists[last, END])
                 end = begin + size
             else:
                 rule = value - 1 - len(self.word_ends)
-                yield from [Token(value, begin, end)] if rule < 0 else self._listed(int(self.rules[rule]), begin)
+                yield from [Token(value, begin, end)] if rule < 0 else self.listed(int(self.rules[rule]), begin)
                 begin, state = end, ROOT
 
-    def _listed(self, last: int, begin: int) -> list[Token]:
+    def listed(self, last: int, begin: int) -> list[Token]:
         """The tokens of a linked list, given its last token; the first token begins at `begin`."""
         found = list[Token]()
         while last:

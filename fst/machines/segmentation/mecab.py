@@ -210,6 +210,7 @@ class MecabTable(UnitTrieTable):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.segmentation.kernels.mecab"
     public_class: ClassVar[str] = "fst.runtime.machines.segmentation.lattice.MecabSegmenter"
+    picture: ClassVar[str] = "fst.machines.segmentation.picture.mecab"
     has_tokens: ClassVar[bool] = False
 
     lists: Array = member("<u8")
@@ -281,9 +282,9 @@ class MecabTable(UnitTrieTable):
         # the nodes that end at each position, in the order that decides ties
         ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}
         for at in range(len(units)):
-            start = self._skipped(units, at) if at in ending else len(units)
+            start = self.skipped(units, at) if at in ending else len(units)
             by_end: dict[int, list[Node]] = {}
-            for word, stop in self._words_at(units, start) if start < len(units) else []:
+            for word, stop in self.words_at(units, start) if start < len(units) else []:
                 by_end.setdefault(stop, []).append(self._linked(word, start, stop, ending[at]))
             for stop, nodes in by_end.items():
                 ending[stop] = nodes + ending.get(stop, [])
@@ -311,13 +312,13 @@ class MecabTable(UnitTrieTable):
         """The position after a character."""
         return at + 1 + (units[at] & 0xFC00 == 0xD800 and at + 1 < len(units))
 
-    def _skipped(self, units: Sequence[int], at: int) -> int:
+    def skipped(self, units: Sequence[int], at: int) -> int:
         """The first position from `at` on that is not a space."""
         while at < len(units) and self._kind_at(units, at).space:
             at = self._after(units, at)
         return at
 
-    def _words_at(self, units: list[int], start: int) -> Iterator[tuple[Word, int]]:
+    def words_at(self, units: list[int], start: int) -> Iterator[tuple[Word, int]]:
         """The words that begin at a position, each with its end."""
         known = [(word, stop) for value, _, stop in self.values(units, start) for word in self._list(value - 1)]
         yield from known

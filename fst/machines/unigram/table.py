@@ -49,6 +49,7 @@ class UnigramTable(PretokenTable):
 
     kind: ClassVar[str] = "unigram"
     public_class: ClassVar[str] = "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer"
+    picture: ClassVar[str] = "fst.machines.unigram.picture.picture_of"
     fused: ClassVar[int] = NOT_FUSED
     alphabet_of_unknown: ClassVar[Alphabet] = NO_ALPHABET
     long_pretokens: ClassVar[Mapping[bytes, int]] = {}
@@ -189,16 +190,21 @@ class UnigramTable(PretokenTable):
         """The token ids of a text without a template, by the slow walk."""
         if self.is_word_type:
             return self._run_words(text)
-        ids, before = list[int](), self.path_scores.dtype.type(0)
-        for part, special in self.parts(text):
-            zero = before.dtype.type(0)
-            if special is not None:
-                before, ids = zero, [*ids, special]
-                continue
-            is_restart = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BEFORE_SPACE and part.startswith(SPACE))
-            path, before = self.path(part.encode(), zero if is_restart else before)
-            ids += [number for number, _ in self.spans(part.encode(), path)]
+        ids = list[int]()
+        for part, special, path in self.paths(text):
+            ids += [number for number, _ in self.spans(part.encode(), path)] if special is None else [special]
         return ids
+
+    def paths(self, text: str) -> Iterator[tuple[str, int | None, list[viterbi.Node]]]:
+        """The parts of a text, see `PretokenTable.parts`, each with its best path. Special tokens and whole words have none."""
+        before = self.path_scores.dtype.type(0)
+        for part, special in self.parts(text):
+            zero, path = before.dtype.type(0), list[viterbi.Node]()
+            before = zero if special is not None else before
+            if special is None and not self.is_word_type:
+                is_restart = self.restarts == viterbi.PIECE or (self.restarts == viterbi.BEFORE_SPACE and part.startswith(SPACE))
+                path, before = self.path(part.encode(), zero if is_restart else before)
+            yield part, special, path
 
     def _run_words(self, text: str) -> list[int]:
         """The token ids of a text if tokens are whole words. A run of unknown words becomes one id, or the ids of its bytes."""

@@ -94,6 +94,7 @@ class WordPieceTable(ReadingTable):
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.wordpiece.kernels.encode"
     public_class: ClassVar[str] = "fst.runtime.machines.wordpiece.tokenizer.WordPieceTokenizer"
+    picture: ClassVar[str] = "fst.machines.wordpiece.picture.picture_of"
 
     pages: Array = member("<u2")
     blocks: Array = member("<u2")

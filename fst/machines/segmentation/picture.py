@@ -1,0 +1,101 @@
+"""Pictures of segmentation: the transducer of MaxMatch, and the lattices of jieba and MeCab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fst.automata.dot import visible
+from fst.automata.picture import END, Automaton, Picture, Step, lattice, need_text, units_label
+from fst.automata.rows import ROOT
+from fst.machines.segmentation.jieba import JiebaTable
+from fst.machines.segmentation.maxmatch import BACKWARD, MaxMatchTable
+from fst.machines.segmentation.mecab import MecabTable, Word
+from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF, units_of
+
+Units = tuple[int, ...]
+
+
+def maxmatch(table: MaxMatchTable, text: str | None) -> Picture:
+    """The states are the characters of which no token is certain; an arc writes the tokens that are certain after its character, and has
+    the jumps of the table folded in. Backward MaxMatch reads from the end of a text.
+    """
+    automaton = Automaton((), lambda state, unit: _after(table, state, unit), lambda state, *_: _text(table, state) or "start", _label)
+    if text is None:
+        return automaton.whole([*(unit for unit, packed in enumerate(table.units.tolist()) if packed & FREE), END])
+    units = units_of(text)
+    return automaton.around([[*(units if table.direction != BACKWARD else units[::-1]), END]])
+
+
+def _after(table: MaxMatchTable, state: Units, unit: Any) -> Step | None:
+    """The step from some units that are not yet tokens."""
+    if unit == END and not state:
+        return None
+    pending, written = (state if unit == END else (*state, unit)), list[str]()
+    while pending and (unit == END or not _goes_on(table, pending)):
+        size, words = _longest(table, pending)
+        written += words
+        pending = pending[size:]
+    return Step(pending, written)
+
+
+def _goes_on(table: MaxMatchTable, units: Units) -> bool:
+    """Whether a walk reads some units and may read more."""
+    state = ROOT
+    for unit in units:
+        entry = ENTRY.step(table.entries, state, int(table.units[unit]) & FREE)
+        if not entry or entry.target == LEAF:
+            return len(units) == 1 and not entry and bool(table.are_surrogates[unit])
+        state = entry.target
+    return True
+
+
+def _longest(table: MaxMatchTable, units: Units) -> tuple[int, list[str]]:
+    """The number of units of the next token of some units, and the token; or the tokens of the rule that begins there."""
+    *_, (value, _, end) = [(0, 0, 1 + bool(table.are_surrogates[units[0]])), *table.values([*units], 0)]
+    rule = value - 1 - len(table.word_ends)
+    if rule < 0:
+        return end, [_text(table, units[:end])]
+    tokens = [units[token.start : token.end] for token in table.listed(int(table.rules[rule]), 0)]
+    return end, [_text(table, token) for token in tokens]
+
+
+def _text(table: MaxMatchTable, units: Units) -> str:
+    return units_label(units if table.direction != BACKWARD else units[::-1])
+
+
+def _label(unit: Any) -> str:
+    return END if unit == END else visible(chr(unit))
+
+
+def jieba(table: JiebaTable, text: str | None) -> Picture:
+    """The arcs are words with the logarithms of their probabilities. The path has the tokens, which are joined or cut by the model for
+    unknown words. Positions are UTF-16 units.
+    """
+    text = need_text(text, "jieba")
+    units, taken = units_of(text), [(token.start, token.end) for token in table.walk(text)]
+    scores = {(at, end): float(table.scores[value]) for at in range(len(units)) for value, _, end in table.values(units, at)}
+    labels = {span: units_label(units[slice(*span)]) + (f"/{scores[span]:.4g}" if span in scores else "") for span in [*scores, *taken]}
+    return lattice([(*span, labels[span]) for span in scores], {(*span, labels[span]) for span in taken})
+
+
+def mecab(table: MecabTable, text: str | None) -> Picture:
+    """The arcs are words with the first field of their features and their costs, without the costs of connections.
+    Positions are UTF-16 units; spaces before a word are a part of its arc.
+    """
+    text = need_text(text, "MeCab")
+    units, words, taken, before = units_of(text), list[tuple[int, int, str]](), list[tuple[int, int, str]](), 0
+    reached = {0}
+    for at in range(len(units)):
+        start = table.skipped(units, at) if at in reached else len(units)
+        for word, end in table.words_at(units, start) if start < len(units) else []:
+            reached.add(end)
+            words.append((at, end, _word(table, units, word, (start, end))))
+    for node in table.walk(text)[:-1]:
+        taken.append((before, node.end, _word(table, units, node.word, (node.start, node.end))))
+        before = node.end
+    return lattice(words, taken)
+
+
+def _word(table: MecabTable, units: list[int], word: Word, span: tuple[int, int]) -> str:
+    """The label of a word of MeCab."""
+    return f"{units_label(units[slice(*span)])} {table.features[word.id].split(',')[0]}/{word.cost}"
