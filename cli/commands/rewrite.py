@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fst.cli.files.progress import progress, report
-from fst.cli.files.streams import standard_output
 from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
 from fst.errors import TextError
-from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
     from fst import Rewriter
-    from fst.cli.files.outputs import Output
-    from fst.cli.files.pipeline import Policy
+    from fst.cli.files.pipeline import Work
     from fst.runtime.files.documents import Documents
-    from fst.runtime.files.inputs import Reading
 
 
 @click.command("rewrite", cls=CliCommand)
@@ -62,22 +56,20 @@ def command(
     caɾo
     """
     from fst.cli.files.formats import forms_of
-    from fst.cli.files.outputs import Target, inputs_of
-    from fst.cli.files.pipeline import Policy
+    from fst.cli.files.job import Job
+    from fst.cli.files.outputs import Target
+    from fst.cli.files.texts import writing_texts
     from fst.cli.tables import load_for, ready
-    from fst.runtime.files.inputs import Reading
 
-    how = Reading(**reading, mends=errors == "replace")
     forms = forms_of("lines", "json", advice="write JSON lines (.jsonl), or Parquet")
-    outputs = Target(output, form, overwrite, resume).outputs(forms, files, table, how)
+    job = Job(Target(output, form, overwrite, resume), forms, files, table, reading, errors)
     tables = load_for("Rewriter", table)
-    total = size(inputs_of(outputs))
-    how.check(inputs_of(outputs))
-    rewriter, policy = ready(tables, _use), Policy(errors)
-    with progress("rewriting", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
-        for each in outputs:
-            _rewrite(each, how, policy, rewriter, threads, advance)
-    report(policy.notes())
+    job.check_inputs()
+    rewriter = ready(tables, _use)
+    with job.progress("rewriting"):
+        for each in job.outputs:
+            how = job.how_for(each)
+            job.write(each, how, _rewriting(rewriter, threads, how.carried_name), writing_texts(each.name, each.form, how.end))
 
 
 def _use(rewriter: Rewriter) -> None:
@@ -86,16 +78,10 @@ def _use(rewriter: Rewriter) -> None:
         rewriter.apply(b"a")
 
 
-def _rewrite(
-    output: Output, how: Reading, policy: Policy, rewriter: Rewriter, threads: int | None, advance: Callable[[int], None]
-) -> None:
-    """Write all documents of an output's input files, with new texts."""
-    from fst.cli.files.outputs import how_for
-    from fst.cli.files.texts import writing_texts
+def _rewriting(rewriter: Rewriter, threads: int | None, text_name: str | None) -> Work[Documents]:
+    """A function that rewrites documents; with `text_name`, it also adds each new text to its document as a field of this name."""
 
-    how = how_for(output, how)
-
-    def work(documents: Documents, errors: str) -> Documents:
+    def rewrite(documents: Documents, errors: str) -> Documents:
         documents = documents.mended() if errors == "replace" else documents
         try:
             texts = documents.rewrite(rewriter, threads)
@@ -103,11 +89,6 @@ def _rewrite(
             if error.row is None:
                 raise
             raise TextError(f"{documents.place(documents.numbers[error.row])}: {str(error).removeprefix(f'row {error.row}: ')}") from None
-        return replace(documents.carrying(texts, how.text_name) if how.others else documents, texts=texts)
+        return replace(documents if text_name is None else documents.carrying(texts, text_name), texts=texts)
 
-    with (
-        writing_texts(output.name, output.form, how.end) as write,
-        closing(policy.results(how.documents(output.inputs, advance), work)) as results,
-    ):
-        for documents in results:
-            write(documents)
+    return rewrite

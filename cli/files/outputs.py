@@ -7,13 +7,13 @@ table was modified later.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from fst.cli.files.formats import KEEP_OTHERS, Forms, check_writable, checked_form, files_of, form_of
+from fst.cli.files.formats import Forms, check_writable, checked_form, files_of, form_of
 from fst.cli.files.streams import is_there, keep_apart, modified
 from fst.core import remote
 from fst.runtime.files.inputs import Reading
@@ -134,17 +134,6 @@ class Target:
         if complete:
             click.echo(f"{len(complete):,} of {len(found):,} outputs are complete", err=True)
         return [output for output in found if output.name not in complete]
-
-
-def how_for(output: Output, how: Reading, *, in_pieces: bool = False) -> Reading:
-    """The options for reading the inputs of an output: JSON, Arrow and Parquet also need the texts and the other fields or columns."""
-    keeps_others = output.form in KEEP_OTHERS
-    return replace(how, others=keeps_others, with_text=keeps_others, in_pieces=in_pieces)
-
-
-def inputs_of(outputs: Iterable[Output]) -> list[str]:
-    """The input files of all outputs, in order."""
-    return [file for output in outputs for file in output.inputs]
 
 
 def _apart(outputs: list[Output]) -> list[Output]:

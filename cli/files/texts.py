@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from fst.cli.files.writers import Objects, Write, columns_of, lines_of
+from fst.cli.files.writers import Write, lines_of, records_of
 from fst.runtime.files.documents import Documents
 
 
@@ -16,11 +16,8 @@ def writing_texts(name: str, form: str, end: bytes | None) -> Iterator[Write[Doc
     if form == "lines":
         with lines_of(name) as file:
             yield lambda documents: _write_texts(file, documents, end or b"")
-    elif form == "json":
-        with lines_of(name) as file:
-            yield Objects(file, NoMembers()).write
     else:
-        with columns_of(name, form, NoColumns) as write:
+        with records_of(name, form, NoMembers, NoColumns) as write:
             yield write
 
 

@@ -55,6 +55,26 @@ def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) ->
             raise
 
 
+@contextmanager
+def records_of(
+    name: str, form: str, members: Callable[[], MembersOf[Result]], columns: Callable[[], ColumnsOf[Result]]
+) -> Iterator[Write[Result]]:
+    """A function that writes results next to the other fields or columns of documents.
+
+    Args:
+        name: the file, or "-" for standard output in the form "json".
+        form: "json", "arrow" or "parquet".
+        members: a function that returns the conversion of results to members of JSON objects.
+        columns: as `result` of `columns_of`.
+    """
+    if form == "json":
+        with lines_of(name) as file:
+            yield Objects(file, members()).write
+    else:
+        with columns_of(name, form, columns) as write:
+            yield write
+
+
 class Objects(Generic[Result]):
     """A writer of JSON lines. Each object contains the other columns or fields of a document, followed by the members of its result.
 

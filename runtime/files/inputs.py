@@ -71,6 +71,11 @@ class Reading:
         """The name of the field or column with the text; for plain text, the name of the field to which a command writes the text."""
         return self.field or self.column or TEXT
 
+    @property
+    def carried_name(self) -> str | None:
+        """The name of the field or column to which a command writes the text; None: it writes no fields or columns of the input."""
+        return self.text_name if self.others else None
+
     def documents(self, names: Iterable[str], advance: Callable[[int], None]) -> Generator[Documents, None, None]:
         """Read the documents of files, in the order of the files.
 

@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fst.cli.files.progress import progress, report
-from fst.cli.files.streams import standard_output
 from fst.cli.group import CliCommand
 from fst.cli.options import encoding_options, files_argument, format_option, output_options, reading_options, table_argument, with_options
 from fst.cli.parameters import Number
-from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
     from fst.runtime.randomness import Randomness
@@ -113,25 +110,21 @@ def command(
     """
     from fst.cli.commands.encode.work import Encoding
     from fst.cli.commands.encode.writers import FORMS
-    from fst.cli.files.outputs import Target, inputs_of
+    from fst.cli.files.job import Job
+    from fst.cli.files.outputs import Target
     from fst.cli.tables import load, ready
-    from fst.runtime.files.inputs import Reading
 
     randomness = _randomness(dropout, sample, seed)
     shape = {name: others.pop(name) for name in ("tokens", "offsets", "max_length", "stride", "append", "pack")}
-    how = Reading(**others, mends=errors == "replace")
-    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
-    text = how.text_name if keep else None
-    encoding = Encoding(outputs, how, errors, {"special": not no_special_tokens, "text": text, **shape})
+    job = Job(Target(output, form, overwrite, resume), FORMS, files, table, others, errors)
+    text = job.how.text_name if keep else None
+    encoding = Encoding(job, {"special": not no_special_tokens, "text": text, **shape})
     tables = load(table)
     encoding.check(tables)
-    total = size(inputs_of(outputs))
-    how.check(inputs_of(outputs))
-    hidden = output == STANDARD and standard_output().isatty()
+    job.check_inputs()
     tokenizer = ready(tables)
-    with progress("encoding", total, hidden=hidden, done=encoding.done) as advance:
-        encoding.run(tokenizer, threads, randomness, advance)
-    report(encoding.notes())
+    with job.progress("encoding", encoding.done):
+        encoding.run(tokenizer, threads, randomness)
 
 
 def _randomness(dropout: float | None, sample: float | None, seed: int | None) -> Randomness | None:

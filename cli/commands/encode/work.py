@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.commands.encode.rows import Rows
 from fst.cli.commands.encode.writers import TAKE_PIECES, writing
 from fst.cli.files.formats import KEEP_OTHERS
-from fst.cli.files.outputs import Output
-from fst.cli.files.pipeline import Policy
+from fst.cli.files.job import Job
 from fst.cli.files.progress import Sum
-from fst.runtime.files.inputs import Reading
 from fst.runtime.files.pieces import takes_pieces
 
 if TYPE_CHECKING:
@@ -26,9 +23,7 @@ class Encoding:
     """A job that encodes input files into output files.
 
     Args:
-        outputs: the files to write.
-        how: the options for reading inputs.
-        errors: the treatment of documents that are not text, as in `Policy`.
+        job: the outputs.
         rows: the arguments of `Rows`, without the form.
 
     Attributes:
@@ -38,10 +33,9 @@ class Encoding:
         click.UsageError: the options contradict each other.
     """
 
-    def __init__(self, outputs: Sequence[Output], how: Reading, errors: str, rows: Mapping[str, Any]) -> None:
-        self._outputs, self._how = outputs, how
-        self._rows = {form: Rows(form, **rows) for form in dict.fromkeys(output.form for output in outputs)}
-        self._policy = Policy(errors)
+    def __init__(self, job: Job, rows: Mapping[str, Any]) -> None:
+        self._job = job
+        self._rows = {form: Rows(form, **rows) for form in dict.fromkeys(output.form for output in job.outputs)}
         self.done = Sum("document" if rows["stride"] is rows["pack"] is None else "row", "token")
 
     def check(self, tables: WordPieceTable) -> None:
@@ -49,22 +43,17 @@ class Encoding:
         for rows in self._rows.values():
             rows.check(tables)
 
-    def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None, advance: Callable[[int], None]) -> None:
+    def run(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> None:
         """Write all outputs. The random ids of an output depend only on the documents of this output."""
-        for output in self._outputs:
+        for output in self._job.outputs:
             rows = self._rows[output.form]
             pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not randomness
-            how = replace(self._how, others=output.form in KEEP_OTHERS, with_text=rows.text is not None, in_pieces=pieces)
+            how = replace(self._job.how, others=output.form in KEEP_OTHERS, with_text=rows.text is not None, in_pieces=pieces)
             encode, is_partial = rows.encode(tokenizer, threads, randomness), rows.max_length is not None
-            documents = how.documents(output.inputs, advance)
             with (
                 writing(output.name, output.form, tokenizer._table, with_tokens=rows.tokens, with_offsets=rows.offsets) as write,
-                closing(self._policy.results(documents, encode, is_partial=is_partial)) as results,
+                self._job.results(output.inputs, how, encode, is_partial=is_partial) as results,
             ):
                 for encoded in rows.packed(results):
                     write(encoded)
                     self.done.add(len(encoded.ends), len(encoded.ids))
-
-    def notes(self) -> Iterator[str]:
-        """See `Policy`."""
-        return self._policy.notes()

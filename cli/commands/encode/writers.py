@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from fst.cli.files.formats import ARRAYS, forms_of, splits_name
 from fst.cli.files.ids import IDS, OFFSETS, TOKENS, Decimals, names
 from fst.cli.files.streams import written
-from fst.cli.files.writers import NPY_HEADER, Objects, Write, as_json, columns_of, lines_of, npy_header
+from fst.cli.files.writers import NPY_HEADER, Write, as_json, lines_of, npy_header, records_of
 from fst.runtime.files.documents import Documents, Encoded
 
 if TYPE_CHECKING:
@@ -30,20 +31,19 @@ def writing(
     name: str, form: str, tables: WordPieceTable, *, with_tokens: bool = False, with_offsets: bool = False
 ) -> Iterator[Write[Encoded]]:
     """A function that writes ids, and by option tokens and spans, to a file, or to standard output for "-"."""
-    if form in FORMS.lines:
+    if form in ("ids", "tokens"):
         with lines_of(name) as data:
-            writer = Objects(data, IdsMembers(tables, with_tokens)) if form == "json" else Lines(data, form, tables)
-            yield writer.write
-        return
-    if form in ARRAYS:
+            yield Lines(data, form, tables).write
+    elif form in ARRAYS:
         # The file of ids gets its name last, so if it exists, the file of splits exists, too.
         with written(name) as ids, written(splits_name(name)) as splits:
             arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(tables), header=0)
             yield arrays.write
             arrays.close()
-        return
-    with columns_of(name, form, lambda: _ids_columns(tables, with_tokens, with_offsets)) as write:
-        yield write
+    else:
+        columns = partial(_ids_columns, tables, with_tokens, with_offsets)
+        with records_of(name, form, lambda: IdsMembers(tables, with_tokens), columns) as write:
+            yield write
 
 
 def _ids_columns(tables: WordPieceTable, with_tokens: bool, with_offsets: bool) -> ColumnsOf[Encoded]:

@@ -6,11 +6,9 @@ from typing import Any
 
 import click
 
-from fst.cli.files.progress import progress, report
-from fst.cli.files.streams import standard_output
 from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
-from fst.runtime.files.streams import STANDARD, size
+from fst.runtime.files.streams import STANDARD
 
 
 @click.command("lookup", cls=CliCommand)
@@ -71,31 +69,27 @@ def command(
     flies   fly+N
     flies   fly+V
     """
-    from fst.cli.commands.lookup.work import Work, analysing, looking_up
-    from fst.cli.commands.lookup.writers import FORMS, IN_TEXT, look_up
-    from fst.cli.files.outputs import Target, inputs_of
-    from fst.cli.files.pipeline import Policy
+    from fst.cli.commands.lookup.work import analysing, looking_up
+    from fst.cli.commands.lookup.writers import FORMS, IN_TEXT, writing
+    from fst.cli.files.job import Job
+    from fst.cli.files.outputs import Target
     from fst.cli.tables import load_for, ready
-    from fst.runtime.files.inputs import Reading
 
     if in_text and (inverse or case != "exact"):
         raise click.UsageError("--text cannot be combined with --inverse or --case")
     form = form or ("apertium" if in_text and output == STANDARD else None)
-    how = Reading(**reading, mends=errors == "replace")
-    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
-    for each in outputs:
+    job = Job(Target(output, form, overwrite, resume), FORMS, files, table, reading, errors)
+    for each in job.outputs:
         if in_text and each.form not in IN_TEXT:
             raise click.UsageError(f"--text cannot be combined with the format {each.form}; choose {' or '.join(IN_TEXT)} with --format")
     tables = load_for("Lookup", table)
-    total = size(inputs_of(outputs))
-    how.check(inputs_of(outputs))
-    lookup, policy = ready(tables, lambda lookup: lookup(b"a")), Policy(errors)
+    job.check_inputs()
+    lookup = ready(tables, lambda lookup: lookup(b"a"))
     lookup = lookup.inverted() if inverse else lookup
     options: Any = {"limit": limit, "threads": threads}
-
-    def works(form: str) -> Work:
-        return analysing(lookup, form, **options) if in_text else looking_up(lookup, case=case, **options)
-
-    with progress("looking up", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
-        look_up(outputs, how, policy, works, advance)
-    report(policy.notes())
+    with job.progress("looking up"):
+        for each in job.outputs:
+            how = job.how_for(each)
+            name = how.carried_name
+            work: Any = analysing(lookup, name, each.form, **options) if in_text else looking_up(lookup, name, case=case, **options)
+            job.write(each, how, work, writing(each.name, each.form))

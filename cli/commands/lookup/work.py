@@ -11,11 +11,11 @@ from fst.runtime.files.documents import Documents
 
 if TYPE_CHECKING:
     from fst import Lookup
+    from fst.cli.files.pipeline import Work
 
 APERTIUM = "apertium"  # a form
 ANALYSES, WEIGHTS, TOKENS = "analyses", "weights", "tokens"  # names of the added members or columns
 
-Work = Callable[[Documents, str, str | None], "Found | Analysed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +50,12 @@ class Analysed:
     tokens: Sequence[Any]
 
 
-def looking_up(lookup: Lookup, **options: Any) -> Work:
-    """A function that looks up documents, with options of `fst.Lookup.lookup_batch`.
-
-    The last argument of the function is the name of a field that receives the text of each document; None: the text is left out.
+def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Work[Found]:
+    """A function that looks up documents, with options of `fst.Lookup.lookup_batch`; with `text_name`, it also adds each text to its
+    document as a field of this name.
     """
 
-    def look_up(documents: Documents, errors: str, text_name: str | None) -> Found:
+    def look_up(documents: Documents, errors: str) -> Found:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.texts_in_utf8(range(len(documents)))
         found = lookup.lookup_batch([text or b"" for text in texts], **options)
@@ -69,14 +68,14 @@ def looking_up(lookup: Lookup, **options: Any) -> Work:
     return look_up
 
 
-def analysing(lookup: Lookup, form: str, **options: Any) -> Work:
+def analysing(lookup: Lookup, text_name: str | None, form: str, **options: Any) -> Work[Analysed]:
     """A function that analyses documents as running text, with options of `fst.Lookup.analyze_batch`; see `looking_up`.
 
     For the form `APERTIUM`, it makes streams.
     """
     of_texts: Callable[..., Iterable[Any]] = lookup.to_apertium if form == APERTIUM else lookup.analyze_batch
 
-    def analyse(documents: Documents, errors: str, text_name: str | None) -> Analysed:
+    def analyse(documents: Documents, errors: str) -> Analysed:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.texts_in_utf8(range(len(documents)))
         tokens = [*of_texts([text or b"" for text in texts], **options)]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from fst.cli.commands.lookup.work import ANALYSES, TOKENS, WEIGHTS, Analysed, Found, Work
+from fst.cli.commands.lookup.work import ANALYSES, TOKENS, WEIGHTS, Analysed, Found
 from fst.cli.files.formats import Forms, forms_of
-from fst.cli.files.outputs import Output, how_for
-from fst.cli.files.pipeline import Policy
-from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of
+from fst.cli.files.writers import Write, as_json, lines_of, records_of
 from fst.runtime.files.documents import Documents
-from fst.runtime.files.inputs import Reading
 
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
@@ -32,34 +29,14 @@ def _forms() -> Forms:
 FORMS = _forms()
 
 
-def look_up(outputs: Sequence[Output], how: Reading, policy: Policy, works: Callable[[str], Work], advance: Callable[[int], None]) -> None:
-    """Look up the documents of the input files of each output, and write the analyses. `works` returns the work for a form."""
-    for output in outputs:
-        reading = how_for(output, how)
-        name = reading.text_name if reading.others else None
-        with (
-            writing(output.name, output.form) as write,
-            closing(policy.results(reading.documents(output.inputs, advance), partial(_worked, works(output.form), name))) as results,
-        ):
-            for found in results:
-                write(found)
-
-
-def _worked(work: Work, text_name: str | None, documents: Documents, errors: str) -> Found | Analysed:
-    return work(documents, errors, text_name)
-
-
 @contextmanager
 def writing(name: str, form: str) -> Iterator[Write[Any]]:
     """A function that writes analyses to a file, or to standard output for "-"."""
     if form in LINES:
         with lines_of(name) as file:
             yield partial(_write_lines, file, form)
-    elif form == "json":
-        with lines_of(name) as file:
-            yield Objects(file, AnalysisMembers()).write
     else:
-        with columns_of(name, form, _analysis_columns) as write:
+        with records_of(name, form, AnalysisMembers, _analysis_columns) as write:
             yield write
 
 

@@ -6,11 +6,9 @@ from typing import Any
 
 import click
 
-from fst.cli.files.progress import progress, report
-from fst.cli.files.streams import standard_output
 from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
-from fst.runtime.files.streams import STANDARD, size
+from fst.runtime.files.streams import STANDARD
 
 
 @click.command("search", cls=CliCommand)
@@ -81,32 +79,29 @@ def command(
     """
     from fst.cli.commands.search.work import Search
     from fst.cli.commands.search.writers import FORMS, check_options, check_replacing
-    from fst.cli.files.outputs import Target, inputs_of
+    from fst.cli.files.job import Job
+    from fst.cli.files.outputs import Target
     from fst.cli.tables import load_for, ready
-    from fst.runtime.files.inputs import Reading
 
     if counts and (by is not None or names or form or output != STANDARD):
         raise click.UsageError("--count cannot be combined with --replace, --names, --format or --output")
     form = form or ("matches" if names and output == STANDARD else None)
-    how = Reading(**reading, mends=errors == "replace")
-    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how, of_text="matches" if names else None)
-    for each in outputs:
+    target, of_text = Target(output, form, overwrite, resume), "matches" if names else None
+    job = Job(target, FORMS, files, table, reading, errors, of_text)
+    for each in job.outputs:
         check_options(each.form, names, by is not None)
     tables = load_for("Searcher", table)
     if by is not None:
         check_replacing(tables)
-    total = size(inputs_of(outputs))
-    how.check(inputs_of(outputs))
-    searcher = ready(tables, lambda searcher: searcher.count([b"a"]))
-    search = Search(searcher, how, errors, threads)
-    with progress("searching", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
+    job.check_inputs()
+    search = Search(ready(tables, lambda searcher: searcher.count([b"a"])), job, threads)
+    with job.progress("searching"):
         if counts:
-            search.count(files, advance)
-        for each in [] if counts else outputs:
+            search.count(files)
+        for each in [] if counts else job.outputs:
             if by is None:
-                search.find(each, advance, names=names, color=color)
+                search.find(each, names=names, color=color)
             else:
-                search.replace(each, advance, by)
-    report(search.notes())
-    if not search.found and by is None and outputs:
+                search.replace(each, by)
+    if not search.found and by is None and job.outputs:
         ctx.exit(1)

@@ -16,7 +16,7 @@ import numpy as np
 from fst.cli.commands.search.matches import MATCHES, Found
 from fst.cli.files.formats import forms_of
 from fst.cli.files.streams import standard_output, written
-from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of, npy_header
+from fst.cli.files.writers import Write, as_json, lines_of, npy_header, records_of
 from fst.errors import TextError
 from fst.machines.keywords.table import OVERLAPPING, KeywordTable
 from fst.runtime.files.documents import Documents
@@ -78,19 +78,17 @@ def writing(
         colored: whether matches are shown in colour.
         end: the bytes to write after each document in the form "lines"; None: nothing.
     """
-    if form in FORMS.lines:
+    if form == "matches":
         with lines_of(name) as file:
-            if form == "json":
-                yield Objects(file, MatchMembers(keywords)).write
-            elif form == "matches":
-                yield MatchLines(file, keywords, file_names).write
-            else:
-                yield DocumentLines(file, file_names, colored, end).write
+            yield MatchLines(file, keywords, file_names).write
+    elif form == "lines":
+        with lines_of(name) as file:
+            yield DocumentLines(file, file_names, colored, end).write
     elif form == "npz":
         with written(name) as file, Arrays(file) as arrays:
             yield arrays.write
     else:
-        with columns_of(name, form, lambda: _match_columns(keywords)) as write:
+        with records_of(name, form, lambda: MatchMembers(keywords), lambda: _match_columns(keywords)) as write:
             yield write
 
 

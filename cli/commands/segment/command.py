@@ -6,11 +6,8 @@ from typing import Any
 
 import click
 
-from fst.cli.files.progress import progress, report
-from fst.cli.files.streams import standard_output
 from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
-from fst.runtime.files.streams import STANDARD, size
 
 
 @click.command("segment", cls=CliCommand)
@@ -58,17 +55,13 @@ def command(
     研究生 命
     """
     from fst.cli.commands.segment.writers import FORMS, MECAB, segment
-    from fst.cli.files.outputs import Target, inputs_of
-    from fst.cli.files.pipeline import Policy
+    from fst.cli.files.job import Job
+    from fst.cli.files.outputs import Target
     from fst.cli.tables import load_for, ready
-    from fst.runtime.files.inputs import Reading
 
-    how = Reading(**reading, mends=errors == "replace")
-    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
-    tables = load_for("MecabSegmenter" if any(each.form == MECAB for each in outputs) else "Segmenter", table)
-    total = size(inputs_of(outputs))
-    how.check(inputs_of(outputs))
-    segmenter, policy = ready(tables, lambda segmenter: segmenter.segment(b"a")), Policy(errors)
-    with progress("segmenting", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
-        segment(outputs, how, policy, segmenter, threads, advance)
-    report(policy.notes())
+    job = Job(Target(output, form, overwrite, resume), FORMS, files, table, reading, errors)
+    tables = load_for("MecabSegmenter" if any(each.form == MECAB for each in job.outputs) else "Segmenter", table)
+    job.check_inputs()
+    segmenter = ready(tables, lambda segmenter: segmenter.segment(b"a"))
+    with job.progress("segmenting"):
+        segment(job, segmenter, threads)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from fst.cli.commands.segment.words import Segmented, analysing, segmenting
 from fst.cli.files.formats import forms_of
 from fst.cli.files.ids import TOKENS
-from fst.cli.files.outputs import Output, how_for
-from fst.cli.files.pipeline import Policy
-from fst.cli.files.writers import Objects, Write, as_json, columns_of, lines_of
+from fst.cli.files.job import Job
+from fst.cli.files.writers import Write, as_json, lines_of, records_of
 from fst.runtime.files.documents import Documents
-from fst.runtime.files.inputs import Reading
 
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
@@ -22,20 +20,12 @@ MECAB = "mecab"
 FORMS = forms_of("wakati", MECAB, "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
 
 
-def segment(
-    outputs: Sequence[Output], how: Reading, policy: Policy, segmenter: Any, threads: int | None, advance: Callable[[int], None]
-) -> None:
+def segment(job: Job, segmenter: Any, threads: int | None) -> None:
     """Segment the input files of each output, and write the tokens."""
-    for output in outputs:
-        reading = how_for(output, how)
-        name = reading.text_name if reading.others else None
-        work = analysing(segmenter) if output.form == MECAB else segmenting(segmenter, threads, name)
-        with (
-            writing(output.name, output.form) as write,
-            closing(policy.results(reading.documents(output.inputs, advance), work)) as results,
-        ):
-            for segmented in results:
-                write(segmented)
+    for output in job.outputs:
+        how = job.how_for(output)
+        work = analysing(segmenter) if output.form == MECAB else segmenting(segmenter, threads, how.carried_name)
+        job.write(output, how, work, writing(output.name, output.form))
 
 
 @contextmanager
@@ -47,11 +37,8 @@ def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
     elif form == MECAB:
         with lines_of(name) as file:
             yield lambda segmented: _write_words(file, segmented)
-    elif form == "json":
-        with lines_of(name) as file:
-            yield Objects(file, TokenMembers()).write
     else:
-        with columns_of(name, form, _token_columns) as write:
+        with records_of(name, form, TokenMembers, _token_columns) as write:
             yield write
 
 

@@ -1,0 +1,86 @@
+"""The job of a command that writes documents: its outputs, their inputs, the progress, and the notes at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from fst.cli.files.formats import KEEP_OTHERS, Forms
+from fst.cli.files.outputs import Output, Target
+from fst.cli.files.pipeline import Policy, Work
+from fst.cli.files.progress import Sum, progress, report
+from fst.cli.files.streams import standard_output
+from fst.cli.files.writers import Write
+from fst.runtime.files.inputs import Reading
+from fst.runtime.files.streams import STANDARD, size
+
+Result = TypeVar("Result")
+
+
+class Job:
+    """Outputs of a command, which reads, works and writes at the same time.
+
+    Args:
+        target, forms, files, table, of_text: the outputs, as in `Target.outputs`.
+        reading: the options for reading files, arguments of `Reading`.
+        errors: the treatment of documents that are not text, as in `Policy`.
+
+    Attributes:
+        how: the options for reading files.
+        outputs: the files to write.
+
+    Raises:
+        click.UsageError, OSError: as in `Target.outputs`.
+        ReadingError: the options for reading contradict each other.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        forms: Forms,
+        files: Sequence[str],
+        table: str,
+        reading: Mapping[str, Any],
+        errors: str,
+        of_text: str | None = None,
+    ) -> None:
+        self.how = Reading(**reading, mends=errors == "replace")
+        self.outputs = target.outputs(forms, files, table, self.how, of_text)
+        self._hidden = target.name == STANDARD and standard_output().isatty()
+        self._policy = Policy(errors)
+
+    def check_inputs(self) -> None:
+        """Check all input files before any document is read; see `Reading.check`.
+
+        Raises:
+            OSError: a file is missing.
+        """
+        inputs = [file for output in self.outputs for file in output.inputs]
+        self._total = size(inputs)
+        self.how.check(inputs)
+
+    @contextmanager
+    def progress(self, label: str, done: Sum | None = None) -> Iterator[None]:
+        """Show progress, as the function of this name, unless the terminal shows the output; and at the end, the notes of the policy."""
+        with progress(label, self._total, hidden=self._hidden, done=done) as self._advance:
+            yield
+        report(self._policy.notes())
+
+    def how_for(self, output: Output, *, in_pieces: bool = False) -> Reading:
+        """The options for reading the inputs of an output: JSON, Arrow and Parquet also need the texts and the other fields or columns."""
+        keeps_others = output.form in KEEP_OTHERS
+        return replace(self.how, others=keeps_others, with_text=keeps_others, in_pieces=in_pieces)
+
+    def results(
+        self, files: Sequence[str], how: Reading, work: Work[Result], *, is_partial: bool = False
+    ) -> AbstractContextManager[Generator[Result, None, None]]:
+        """The results of `work` for the documents of files; see `Policy.results`. The files are closed at the end of the context."""
+        return closing(self._policy.results(how.documents(files, self._advance), work, is_partial=is_partial))
+
+    def write(self, output: Output, how: Reading, work: Work[Result], writing: AbstractContextManager[Write[Result]]) -> None:
+        """Write the results of `work` for the documents of an output's input files."""
+        with writing as write, self.results(output.inputs, how, work) as results:
+            for result in results:
+                write(result)
