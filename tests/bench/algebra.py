@@ -12,12 +12,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
-from typing import Any
+from typing import IO, Any
 
-ROUNDS = 5
+from turns import in_turns, processor_time
+
 OPERATIONS = ("remove_epsilon", "determinize", "minimize", "compose", "optimize", "reverse", "is_equivalent")
 
 
@@ -73,9 +74,8 @@ def size(result: Any) -> list[int]:
 
 def timed(operation: Callable[[], Any]) -> tuple[float, list[int]]:
     """The processor time of an operation, in seconds, and the size of its result."""
-    begin = process_time()
-    result = operation()
-    return process_time() - begin, size(result)
+    spent, result = processor_time(operation)
+    return spent, size(result)
 
 
 def answer(path: str) -> None:
@@ -83,6 +83,13 @@ def answer(path: str) -> None:
     operations = theirs(path)
     for line in sys.stdin:
         print(json.dumps(timed(operations[line.strip()])), flush=True)
+
+
+def asked(name: str, given: IO[str], answers: IO[str]) -> tuple[float, list[int]]:
+    """The processor time of an operation of the peer, and the size of its result."""
+    print(name, file=given, flush=True)
+    spent, result = json.loads(answers.readline())
+    return spent, result
 
 
 def compare(source: Path, folder: Path) -> None:
@@ -96,12 +103,8 @@ def compare(source: Path, folder: Path) -> None:
         assert peer.stdin is not None
         assert peer.stdout is not None
         for name in OPERATIONS:
-            found, other = [], []
-            for _ in range(ROUNDS):
-                found.append(timed(operations[name]))
-                print(name, file=peer.stdin, flush=True)
-                other.append(json.loads(peer.stdout.readline()))
-            (best, result), (time, expected) = min(found), min(other)
+            runs = {"fst": partial(timed, operations[name]), "OpenFst": partial(asked, name, peer.stdin, peer.stdout)}
+            (best, result), (time, expected) = map(min, in_turns(runs).values())
             print(f"{name:16} {best:8.3f} s   OpenFst {time:8.3f} s   {time / best:5.1f} ×   {result} {expected}")
         peer.stdin.close()
 

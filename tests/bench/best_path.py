@@ -17,14 +17,14 @@ import gzip
 import json
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from subprocess import run
-from typing import Any
 
 from rows import FOLDER
+from turns import in_turns, processor_time
 
 MORPHOLOGY = Path("oracles") / "morphology"
 TAGGERS = {"zh_tn_tagger": "docs_zh.md", "zh_itn_tagger": "docs_zh.md", "en_tn_tagger": "wikitext2_test.txt"}
@@ -65,15 +65,18 @@ def row(packed: Path, texts: list[str]) -> str:
         machine, given = Path(folder) / "machine.fst", Path(folder) / "texts.json"
         machine.write_bytes(gzip.decompress(packed.read_bytes()))
         given.write_text(json.dumps(texts), encoding="utf-8")
-        found: dict[str, list[Any]] = {peer: [] for peer in PEERS}
-        for _ in range(ROUNDS):
-            for peer in PEERS:
-                command = [sys.executable, __file__, "--peer", peer, str(machine), str(given)]
-                found[peer].append(json.loads(run(command, check=True, capture_output=True, text=True).stdout))
+        found = in_turns({peer: partial(asked, peer, str(machine), str(given)) for peer in PEERS}, ROUNDS)
     speeds = {peer: len(texts) / median(seconds for seconds, _ in runs) for peer, runs in found.items()}
     equal = sum(map(str.__eq__, found["fst, again"][0][1], found["pynini"][0][1]))
     figures = (f"{speeds[peer]:,.0f} ({speeds[peer] / speeds['pynini']:,.1f} x)" for peer in PEERS)
     return "".join(f"{figure:>18}" for figure in figures) + f"{f'{equal}/{len(texts)}':>12}"
+
+
+def asked(peer: str, machine: str, texts: str) -> tuple[float, list[str]]:
+    """The result of `measured` in a process of its own."""
+    done = run([sys.executable, __file__, "--peer", peer, machine, texts], check=True, capture_output=True, text=True)
+    spent, new = json.loads(done.stdout)
+    return spent, new
 
 
 def measured(peer: str, machine: str, texts: list[str]) -> tuple[float, list[str]]:
@@ -81,9 +84,7 @@ def measured(peer: str, machine: str, texts: list[str]) -> tuple[float, list[str
     if peer.startswith("fst"):
         return of_fst(machine, texts, is_new=peer == "fst, first pass")
     rewrite = {"pynini": with_pynini, "kaldifst": with_kaldifst}[peer](machine)
-    begun = time.process_time()
-    new = rewrite(texts)
-    return time.process_time() - begun, new
+    return processor_time(partial(rewrite, texts))
 
 
 def of_fst(machine: str, texts: list[str], *, is_new: bool) -> tuple[float, list[str]]:
@@ -96,9 +97,8 @@ def of_fst(machine: str, texts: list[str], *, is_new: bool) -> tuple[float, list
     new, times = rewriter.apply_batch(texts, threads=1), []
     for _ in range(REPEATS):
         rewriter = fst.Rewriter(table) if is_new else rewriter
-        begun = time.process_time()
-        new = rewriter.apply_batch(texts, threads=1)
-        times.append(time.process_time() - begun)
+        spent, new = processor_time(partial(rewriter.apply_batch, texts, threads=1))
+        times.append(spent)
     return median(times), new
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -23,8 +22,9 @@ from functools import partial
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
-from time import process_time
 from typing import Any
+
+from turns import in_turns, processor_time, processor_time_of_children
 
 import fst
 from fst.compile import lookup
@@ -101,19 +101,14 @@ def texts_of(folder: Path, language: str, operation: str, field: str) -> list[st
 
 def measured(runs: dict[str, Run], texts: Sequence[str]) -> dict[str, float]:
     """Texts per second: the best of the rounds, in which all runs take turns."""
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(ROUNDS):
-        for name, run in runs.items():
-            best[name] = min(best[name], run(texts))
-    return {name: len(texts) / taken for name, taken in best.items()}
+    taken = in_turns({name: partial(run, texts) for name, run in runs.items()}, ROUNDS)
+    return {name: len(texts) / min(times) for name, times in taken.items()}
 
 
 def seconds(function: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> float:
     """The seconds of processor time of a call, after a call with few texts."""
     function(texts[:10])
-    begun = process_time()
-    function(texts)
-    return process_time() - begun
+    return processor_time(partial(function, texts))[0]
 
 
 def in_bytes(m: fst.Lookup, words: Sequence[str]) -> Any:
@@ -149,10 +144,8 @@ def of_process(command: Sequence[str], texts: Sequence[str]) -> float:
 
 def run_process(command: Sequence[str], given: str) -> float:
     """The seconds of processor time of a command."""
-    before = os.times()
-    subprocess.run(command, input=given.encode(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    run = partial(subprocess.run, command, input=given.encode(), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return processor_time_of_children(run)[0]
 
 
 def of_python(optimized: Path, texts: Sequence[str]) -> float:

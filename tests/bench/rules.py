@@ -6,7 +6,7 @@
 ``peers.py`` describes FOLDER. The first table compares one rule with `re.sub` on lines, in MB/s of UTF-8. The second table compares the
 cascade of six rules from letters to sounds of Spanish, which pynini has as an example, on words: `fst`, pynini's ``word @ rules``, and
 flookup. The peers run in processes of their own, and are skipped if they are missing. All give the same texts, which is checked. Figures
-are processor time of one thread, the best of three rounds.
+are processor time of one thread, the best of three rounds, in which all run in turns.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import resource
 import shutil
 import sys
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,11 +25,13 @@ from typing import Any
 
 import pyarrow as pa
 from rows import BOOKS, FOLDER
+from turns import in_turns, processor_time, processor_time_of_children
 
 import fst
 from fst.compile import cascade, rewrite
 
 MEGABYTES, WORDS, ROUNDS = 4, 50_000, 3
+Measure = Callable[[], tuple[float, Any]]  # → seconds of processor time, texts
 RULES = (  # a rule, the pattern of `re`, and the string of both
     ("t -> d / [aeiou] _ [aeiou]", r"(?<=[aeiou])t(?=[aeiou])", "d"),
     ("s -> z / _ [bdgmn]", r"s(?=[bdgmn])", "z"),
@@ -78,16 +78,6 @@ def main() -> None:
     six_rules(re.findall(r"[a-z]+", text)[:WORDS])
 
 
-def best(function: Callable[[], Any]) -> float:
-    """The seconds of processor time that a function takes at best."""
-    taken = []
-    for _ in range(ROUNDS):
-        begun = time.process_time()
-        function()
-        taken.append(time.process_time() - begun)
-    return min(taken)
-
-
 def one_rule(lines: Sequence[str]) -> None:
     """Compare single rules with `re.sub`."""
     size = sum(len(line.encode()) for line in lines) / 1e6
@@ -96,7 +86,8 @@ def one_rule(lines: Sequence[str]) -> None:
         apply = partial(fst.Rewriter(rewrite(rule)).apply_batch, lines, threads=1)
         substitute = partial(substituted, re.compile(pattern), string, lines)
         assert apply() == substitute(), rule
-        own, other = size / best(apply), size / best(substitute)
+        runs = {name: partial(processor_time, function) for name, function in (("own", apply), ("other", substitute))}
+        own, other = (size / min(spent for spent, _ in times) for times in in_turns(runs, ROUNDS).values())
         print(f"| `{rule.replace('|', chr(92) + '|')}` | {own:,.0f} | {other:,.0f} | {own / other:.1f} |", flush=True)
 
 
@@ -111,18 +102,16 @@ def six_rules(words: Sequence[str]) -> None:
     rewriter, column = fst.Rewriter(cascade(*rules)), pa.array(words)
     found = rewriter.apply_batch(words, threads=1)
     assert rewriter.apply_arrow(column).to_pylist() == found
-    taken = {
-        "fst, Arrow column": best(partial(rewriter.apply_arrow, column, threads=1)),
-        "fst, list of str": best(partial(rewriter.apply_batch, words, threads=1)),
+    runs: dict[str, Measure] = {
+        "fst, Arrow column": partial(processor_time, partial(rewriter.apply_arrow, column, threads=1)),
+        "fst, list of str": partial(processor_time, partial(rewriter.apply_batch, words, threads=1)),
     }
-    for name, peer in (("pynini", of_pynini), ("flookup", of_flookup)):
-        spent, texts = peer(words)
-        if texts:
-            assert texts == found, name
-            taken[name] = spent
+    with TemporaryDirectory() as folder:
+        taken = in_turns(runs | peers(words, found, Path(folder)), ROUNDS)
+    best = {name: min(spent for spent, _ in times) for name, times in taken.items()}
     print("\n| six rules | words/s | column is faster | list is faster |\n| --- | ---: | ---: | ---: |")
-    for name, spent in taken.items():
-        ratios = [f"{spent / taken[f'fst, {own}']:,.1f} ×" for own in ("Arrow column", "list of str")]
+    for name, spent in best.items():
+        ratios = [f"{spent / best[f'fst, {own}']:,.1f} ×" for own in ("Arrow column", "list of str")]
         print(f"| {name} | {len(words) / spent:,.0f} | {' | '.join(ratios)} |")
 
 
@@ -131,34 +120,43 @@ def bracket(chars: str) -> str:
     return f"[{chars}]" if chars else ""
 
 
+def peers(words: Sequence[str], expected: Sequence[str], folder: Path) -> dict[str, Measure]:
+    """The peers that are installed, after a check of their texts. Files of foma are made in the folder."""
+    found: dict[str, Measure] = {}
+    if run([sys.executable, "-c", "import pynini"], capture_output=True, check=False).returncode:
+        print("pynini is skipped: it is not installed", file=sys.stderr)
+    else:
+        found["pynini"] = partial(of_pynini, words)
+    if shutil.which("flookup") and shutil.which("foma"):
+        compile_foma(folder)
+        found["flookup"] = partial(of_flookup, words, folder)
+    else:
+        print("flookup is skipped: foma is not installed", file=sys.stderr)
+    for name, measure in found.items():
+        assert measure()[1] == expected, name
+    return found
+
+
 def of_pynini(words: Sequence[str]) -> tuple[float, list[str]]:
-    """The seconds and the texts of pynini; no texts if it is missing."""
+    """The seconds and the texts of pynini."""
     letters = sorted({*"abcdefghijklmnopqrstuvwxyz", *"".join([*LETTERS, *LETTERS.values()]), "ɾ"})
-    done = run([sys.executable, "-c", PYNINI], input=json.dumps([words, SPANISH, letters]), capture_output=True, text=True, check=False)
-    if done.returncode:
-        print(f"pynini is skipped: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
-        return 0.0, []
+    done = run([sys.executable, "-c", PYNINI], input=json.dumps([words, SPANISH, letters]), capture_output=True, text=True, check=True)
     spent, texts = json.loads(done.stdout)
     return spent, texts
 
 
-def of_flookup(words: Sequence[str]) -> tuple[float, list[str]]:
-    """The seconds and the texts of flookup; no texts if foma is missing."""
-    if not shutil.which("flookup") or not shutil.which("foma"):
-        print("flookup is skipped: foma is not installed", file=sys.stderr)
-        return 0.0, []
-    with TemporaryDirectory() as folder:
-        script = f"regex {' .o. '.join(map(of_foma, SPANISH))};\nsave stack {folder}/rules.foma\n"
-        Path(folder, "rules.script").write_text(script, encoding="utf-8")
-        run(["foma", "-q", "-f", f"{folder}/rules.script"], check=True, capture_output=True)
-        best_spent, texts = float("inf"), list[str]()
-        for _ in range(ROUNDS):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            done = run(["flookup", "-i", "-x", f"{folder}/rules.foma"], input="\n".join(words), text=True, check=True, capture_output=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            best_spent = min(best_spent, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-            texts = done.stdout.splitlines()[::2]  # an empty line follows each text
-    return best_spent, texts
+def compile_foma(folder: Path) -> None:
+    """Compile the cascade with foma."""
+    script = f"regex {' .o. '.join(map(of_foma, SPANISH))};\nsave stack {folder}/rules.foma\n"
+    Path(folder, "rules.script").write_text(script, encoding="utf-8")
+    run(["foma", "-q", "-f", f"{folder}/rules.script"], check=True, capture_output=True)
+
+
+def of_flookup(words: Sequence[str], folder: Path) -> tuple[float, list[str]]:
+    """The seconds and the texts of flookup."""
+    command = ["flookup", "-i", "-x", f"{folder}/rules.foma"]
+    spent, done = processor_time_of_children(partial(run, command, input="\n".join(words), text=True, check=True, capture_output=True))
+    return spent, done.stdout.splitlines()[::2]  # an empty line follows each text
 
 
 def of_foma(rule: tuple[dict[str, str], str, str]) -> str:
