@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernels.hashing import mixed
 from fst.core.jit import inlined, kernel, part
 from fst.counting import arguments
-from fst.runtime.kernels.constants import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
+from fst.runtime.kernels.constants import U0, U1, U2, U3, U4, U8
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.pretokens.kernels.find import KIND, PLACE, ROW_END, SPECIAL, find_pretokens, mark_dropped
 
@@ -30,12 +31,6 @@ INLINE, LONG, TAG = np.uint64(arguments.INLINE), np.uint64(arguments.LONG), np.u
 COUNT_MASK = np.uint64((1 << arguments.TAG_SHIFT) - 1)
 MOST_FILLED, OF = (np.uint64(number) for number in arguments.MOST_FILLED)
 WORDS, BYTES, POOL, ROW, AT, DOCUMENT, WORD, NEEDED = (np.uint64(index) for index in range(8))
-
-
-@inlined
-def mixed(hashed):
-    """Mix a hash, so that its high bits depend on all bits."""
-    return (hashed ^ hashed >> U32) * HASH_MULTIPLIER
 
 
 @part

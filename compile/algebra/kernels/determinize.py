@@ -17,7 +17,7 @@ from fst.compile.algebra.kernels.counters import (
     MORE_STATES,
     STATES,
 )
-from fst.compile.algebra.kernels.pools import U1, mixed
+from fst.compile.algebra.kernels.pools import U1, hash_of
 from fst.core.jit import inlined, kernel, part
 
 QUANTA = 2.0**20  # residuals are equal if they are equal in units of 2⁻²⁰
@@ -46,9 +46,9 @@ def number_of_set(begin, end, pool, counts):
     """The number of the set at the end of the pool. If the set is known, it is removed from the pool; if not, it gets the next number."""
     digest = np.uint64(end - begin)
     for index in range(begin, end):
-        digest = mixed(digest ^ np.uint64(pool.members[index])) ^ np.uint64(quantum(pool.residuals[index]))
+        digest = hash_of(digest ^ np.uint64(pool.members[index])) ^ np.uint64(quantum(pool.residuals[index]))
     mask = np.uint64(len(pool.table) - 1)
-    slot = mixed(digest) & mask  # as in `pools.fill`
+    slot = hash_of(digest) & mask  # as in `pools.fill`
     while pool.table[slot] != 0:
         number = np.int64(pool.table[slot] - 1)
         first = pool.starts[number]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernels.hashing import folded, mixed
 from fst.compile.algebra.kernels.counters import FULL, STATES
 from fst.core.jit import inlined, kernel
 
-U1, U32 = np.uint64(1), np.uint64(32)
-MIXER = np.uint64(0x9E3779B97F4A7C15)
+U1 = np.uint64(1)
 
 
 @inlined
-def mixed(key):
-    """A uint64 whose high bits depend on all bits of `key`."""
-    key = (key ^ key >> U32) * MIXER
-    key = (key ^ key >> U32) * MIXER
-    return key ^ key >> U32
+def hash_of(key):
+    """A uint64 whose low bits depend on all bits of a uint64."""
+    return folded(mixed(mixed(key)))
 
 
 @inlined
@@ -30,7 +28,7 @@ def number_of(key, keys, table, counts):
         counts: ``counts[STATES]`` is the number of keys.
     """
     mask = np.uint64(len(table) - 1)
-    slot = mixed(np.uint64(key)) & mask
+    slot = hash_of(np.uint64(key)) & mask
     while table[slot] != 0:
         number = table[slot] - 1
         if keys[number] == key:
@@ -50,7 +48,7 @@ def fill(keys, count, table):
     """Put the first `count` keys into an empty table."""
     mask = np.uint64(len(table) - 1)
     for number in range(count):
-        slot = mixed(np.uint64(keys[number])) & mask
+        slot = hash_of(np.uint64(keys[number])) & mask
         while table[slot] != 0:
             slot = (slot + U1) & mask
         table[slot] = number + 1

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernels.hashing import folded, mixed
 from fst.core.jit import kernel, part
 from fst.machines.bpe.pairs import NO_RANK, insert, key_of, rank_of
 
-FACTOR = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
-
-
-@part
-def mixed(key):
-    """A 64-bit hash whose low bits depend on all bits of the key."""
-    key = (key ^ key >> HALF) * FACTOR
-    return key ^ key >> HALF
 
 
 @kernel
@@ -83,7 +76,7 @@ def freeze(first, top, stack, starts, edges, slots, count):
     size = top - first
     hashed = np.uint64(size)
     for place in range(first, top):
-        hashed = mixed(hashed + stack[place])
+        hashed = folded(mixed(hashed + stack[place]))
     slot = hashed & mask
     while slots[slot] != 0:
         item = slots[slot]
@@ -169,7 +162,7 @@ def number_of(key, size, last, held_from, held, slots, count):
     mask = np.uint64(len(slots) - 1)
     hashed = np.uint64(size)
     for place in range(size):
-        hashed = mixed(hashed + np.uint64(key[place]))
+        hashed = folded(mixed(hashed + np.uint64(key[place])))
     slot = hashed & mask
     while slots[slot] != 0:
         state = slots[slot]
