@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs
 from fst.compile.algebra.compose import products
-from fst.compile.algebra.epsilon import remove_epsilon
+from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.algebra.kernels.counters import ARCS, BUFFER, COMPLETE, MORE_ARCS, MORE_BUFFER, MORE_MEMBERS, STATES
 from fst.compile.algebra.kernels.room import MAX_ARCS, MAX_STATES, Rows, counters, grown
 from fst.compile.algebra.shortest import improved

@@ -8,13 +8,15 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra import boolean, compose, functional, rational
+from fst.compile.algebra import boolean, compose, rational
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import connect
+from fst.compile.algebra.decisions import equivalence, functional
 from fst.compile.algebra.determinize import determinize
-from fst.compile.algebra.epsilon import remove_epsilon
+from fst.compile.algebra.forms.epsilon import remove_epsilon
+from fst.compile.algebra.forms.subsequential import determinize_input
 from fst.compile.algebra.minimize import minimize, optimize
-from fst.compile.algebra.shortest import push, shortest_distance, shortest_path
+from fst.compile.algebra.shortest import Semiring, push, shortest_distance, shortest_path
 from fst.compile.algebra.symbols import text_of
 
 Machine = TypeVar("Machine", bound="Operations")
@@ -119,6 +121,21 @@ class Operations(Arcs):
         """
         return type(self).of(determinize(self))
 
+    def determinize_input(self: Machine) -> Machine:
+        """A machine with the same pairs and weights in which no state has two arcs that read the same label: outputs are written as soon as
+        the input determines them. Strings of several labels, and what is left at the end, are written by arcs that read nothing.
+
+        Raises:
+            UnsupportedError: outputs are delayed without bound, an input has infinitely many outputs, or the result is too large.
+
+        Examples:
+            >>> import fst
+            >>> late = fst.Fst.from_arcs([(0, 1, "a", "x"), (0, 2, "a", "y"), (1, 3, "b", ""), (2, 3, "c", "")], final=[3])
+            >>> late.determinize_input()
+            <Fst: transducer, 3 states, 3 arcs>
+        """
+        return type(self).of(determinize_input(self))
+
     def minimize(self: Machine) -> Machine:
         """The machine with the fewest states among those of `determinize`; weights are pushed towards the start.
 
@@ -148,16 +165,26 @@ class Operations(Arcs):
         """
         return type(self).of(optimize(self))
 
-    def shortest_distance(self, *, reverse: bool = False) -> NDArray[np.float64]:
+    def shortest_distance(self, *, reverse: bool = False, semiring: Semiring = "tropical") -> NDArray[np.float64]:
         """float64[states], the smallest weight of a path from the start to each state; infinity if no path leads there.
 
         Args:
             reverse: from each state to the end, including final weights.
+            semiring: "log" adds all paths, as negative logarithms of probabilities: ``-log(sum(exp(-weight)))``.
 
         Raises:
-            UnsupportedError: a cycle has a negative weight.
+            UnsupportedError: a cycle has a negative weight; or in the log semiring, the sum of paths through a cycle is infinite.
+            VocabularyError: the semiring is unknown.
+
+        Examples:
+            >>> import fst
+            >>> machine = fst.Fst.from_arcs([(0, 1, "a", "a", 1), (0, 1, "b", "b", 1)], final=[1])
+            >>> machine.shortest_distance()
+            array([0., 1.])
+            >>> machine.shortest_distance(semiring="log").round(4)
+            array([0.    , 0.3069])
         """
-        return shortest_distance(self, reverse=reverse)
+        return shortest_distance(self, reverse=reverse, semiring=semiring)
 
     def shortest_path(self: Machine, count: int = 1) -> Machine:
         """The machine of the best pairs of input and output, each with its smallest weight.
@@ -201,9 +228,16 @@ class Operations(Arcs):
         """Whether two machines have the same pairs of input and output, with the same weights (up to 2⁻¹⁰).
 
         Raises:
-            UnsupportedError: a transducer is not functional, or has weights; or the determinized machines are too large.
+            UnsupportedError: the machines are transducers with several outputs for an input and thousands of pairs, whose equivalence is
+                undecidable in general; or the determinized machines are too large, or do not exist with weights.
+
+        Examples:
+            >>> import fst
+            >>> early = fst.Fst.from_arcs([(0, 1, "a", "x", 0.5), (1, 2, "b", "")], final=[2])
+            >>> early.is_equivalent(fst.Fst.from_strings([("ab", "x", 0.5)]))
+            True
         """
-        return boolean.is_equivalent(self, other)
+        return equivalence.is_equivalent(self, other)
 
     def _text(self, labels: Iterable[int]) -> str:
         return text_of(labels, self.symbols, self.unit)

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,30 +14,60 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import EPSILON, Arcs, make, read_only
 from fst.compile.algebra.build.strings import tree
 from fst.compile.algebra.connect import connect, incoming
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, VocabularyError, not_one_of
 
 Labels = tuple[int, ...]
+Semiring = Literal["tropical", "log"]
+SEMIRINGS: tuple[Semiring, ...] = ("tropical", "log")
 MAX_STEPS = 2_000_000
+MAX_ROUNDS = 1 << 14  # of the log semiring
+MAX_READ = 1 << 30  # arcs that are read in these rounds
+SMALLEST_CHANGE = 2.0**-40
 DIGITS = 6  # decimals of compared weights
 END = -1  # instead of a state: the path is complete
 
 
-def shortest_distance(arcs: Arcs, *, reverse: bool = False) -> NDArray[np.float64]:
-    """float64[states], the smallest weight of a path from the start to each state, or from each state to the end.
+def shortest_distance(arcs: Arcs, *, reverse: bool = False, semiring: Semiring = "tropical") -> NDArray[np.float64]:
+    """float64[states], the smallest weight of a path from the start to each state, or from each state to the end; or in the log semiring
+    the sum of all of these paths, ``-log(sum(exp(-weight)))``.
 
     States are improved in the order in which a depth-first search leaves them, so a machine without cycles takes one round.
 
     Raises:
-        UnsupportedError: a cycle has a negative weight.
+        UnsupportedError: a cycle has a negative weight; or in the log semiring, a sum is not found in a large number of rounds.
+        VocabularyError: the semiring is unknown.
     """
-    order = finish_order(arcs)
+    if semiring not in SEMIRINGS:
+        raise VocabularyError(not_one_of("semiring", semiring, SEMIRINGS))
+    order, of_semiring = finish_order(arcs), improved if semiring == "tropical" else _summed
     if reverse:
-        return improved(order, arcs.row_start, arcs.target, arcs.weights, arcs.final.astype(np.float64))
+        return of_semiring(order, arcs.row_start, arcs.target, arcs.weights, arcs.final.astype(np.float64))
     row_start, by_target = incoming(arcs)
     begin = np.full(arcs.states, np.inf)
     if arcs.states:
         begin[arcs.start] = 0
-    return improved(order[::-1].copy(), row_start, arcs.sources[by_target], arcs.weights[by_target], begin)
+    return of_semiring(order[::-1].copy(), row_start, arcs.sources[by_target], arcs.weights[by_target], begin)
+
+
+def _summed(
+    order: NDArray[np.int32],
+    row_start: NDArray[np.int64],
+    target: NDArray[np.int32],
+    weight: NDArray[np.float32],
+    base: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The distances in the log semiring, computed in rounds until none changes. Arguments are those of `improved`.
+
+    Raises:
+        UnsupportedError: the sums still change after many rounds, as those of cycles whose probabilities have a sum of 1 or more.
+    """
+    from fst.compile.algebra.kernels import graph
+
+    distance, starts, targets, weights = np.full(len(order), np.inf), read_only(row_start), read_only(target), read_only(weight)
+    for _ in range(min(MAX_ROUNDS, 2 + MAX_READ // (len(target) + 1))):
+        if graph.accumulate(order, starts, targets, weights, base, distance) < SMALLEST_CHANGE:
+            return distance
+    raise UnsupportedError("the weights of paths through a cycle have no sum, or too slow a one; expected cycles of positive weight")
 
 
 def finish_order(arcs: Arcs) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from support.tiers import examples
 from fst.compile.algebra.kernels import room
 from fst.compile.algebra.machine import Fst, read_att
 from fst.compile.algebra.symbols import with_shared_symbols
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, VocabularyError
 
 LONGEST = 3
 HINDI = [(29_700, 63_926), (26_510, 59_543), (29_853, 78_889)]  # states and arcs: determinized, minimized, composed with the inversion
@@ -71,6 +71,22 @@ def test_determinized_machine_is_deterministic(machine: Fst) -> None:
     assert len(keys) == len(set(keys))
     minimal = result.minimize()
     assert (minimal.states, minimal.arcs) == (minimal.minimize().states, minimal.minimize().arcs)
+
+
+@examples(400)
+@given(machine=machines())
+def test_determinized_inputs(machine: Fst) -> None:
+    """Determinization by input keeps pairs and weights, and no state of the result has two arcs that read the same label."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fst.compile.algebra.forms.subsequential.MAX_SIZE", 300)
+        patch.setattr("fst.compile.algebra.forms.subsequential.MAX_CLOSED", 1_000)
+        try:
+            result = machine.determinize_input()
+        except UnsupportedError:
+            return
+    assert agree(pairs(result, LONGEST), pairs(machine, LONGEST))
+    keys = [(state, label) for state, label in zip(result.sources.tolist(), result.ilabel.tolist(), strict=True) if label]
+    assert len(keys) == len(set(keys))
 
 
 @examples(400)
@@ -155,6 +171,66 @@ def test_equivalence_is_its_definition(first: Fst, second: Fst) -> None:
         return
     ones, others = texts_of(first, pairs(first, 6)), texts_of(second, pairs(second, 6))
     assert found == same(ones, others)
+
+
+@examples(400)
+@given(first=machines(), second=machines())
+def test_equivalence_of_transducers(first: Fst, second: Fst) -> None:
+    """Two small transducers are equivalent if and only if they have the same short pairs and weights, where this is decided."""
+    try:
+        assert first.is_equivalent(first.optimize())
+        found = first.is_equivalent(second)
+    except UnsupportedError:
+        return
+    assert found == same(texts_of(first, pairs(first, 6)), texts_of(second, pairs(second, 6)))
+
+
+def test_pairs_that_are_written_early_or_late() -> None:
+    """Outputs on other arcs make no difference, also in weighted machines and in machines with several outputs for an input."""
+    early = Fst.from_arcs([(0, 1, "a", "x", 0.5), (1, 2, "b", "")], final=[2])
+    assert early.is_equivalent(Fst.from_strings([("ab", "x", 0.5)]))
+    assert not early.is_equivalent(Fst.from_strings([("ab", "x", 0.75)]))
+    twice = early | Fst.from_strings([("ab", "y")])
+    late = Fst.from_arcs([(0, 1, "a", "", 0.5), (1, 2, "b", "x")], final=[2]) | Fst.from_strings([("ab", "y")])
+    assert twice.is_equivalent(late)
+    assert not twice.is_equivalent(early)
+    assert not twice.is_equivalent(twice.closure())
+    assert twice.closure().is_equivalent(twice.optimize().closure())
+    with pytest.raises(UnsupportedError, match="their equivalence is undecidable"):
+        twice.closure().is_equivalent(late.closure())
+
+
+def test_outputs_without_a_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Determinization by input refuses outputs that are delayed for ever, and inputs with infinitely many outputs."""
+    monkeypatch.setattr("fst.compile.algebra.forms.subsequential.MAX_SIZE", 1 << 12)
+    arcs = [(0, 1, "a", "x"), (0, 2, "a", "y"), (1, 1, "a", "x"), (2, 2, "a", "y"), (1, 3, "b", ""), (2, 3, "c", "")]
+    with pytest.raises(UnsupportedError, match="more than 4,096 states and delayed labels"):
+        Fst.from_arcs(arcs, [3]).determinize_input()
+    monkeypatch.setattr("fst.compile.algebra.forms.subsequential.MAX_CLOSED", 1 << 12)
+    with pytest.raises(UnsupportedError, match="write more than 4,096 labels"):
+        Fst.from_arcs([(0, 0, "", "x"), (0, 1, "a", "")], [1]).determinize_input()
+
+
+@examples(400)
+@given(machine=machines(weights=st.sampled_from([0.5, 1.25, 2.0])))
+def test_log_distances_are_sums(machine: Fst) -> None:
+    """Distances of the log semiring are the solution of linear equations, which exists if the powers of the matrix of arcs vanish."""
+    matrix = np.zeros((machine.states, machine.states))
+    np.add.at(matrix, (machine.sources, machine.target), np.exp(-machine.weights.astype(float)))
+    if machine.states and max(abs(np.linalg.eigvals(matrix))) > 0.95:
+        return
+    inverse = np.linalg.inv(np.eye(machine.states) - matrix)
+    ends = inverse @ np.exp(-machine.final.astype(float))
+    assert np.allclose(np.exp(-machine.shortest_distance(reverse=True, semiring="log")), ends)
+    assert np.allclose(np.exp(-machine.shortest_distance(semiring="log")), inverse[machine.start] if machine.states else [])
+
+
+def test_sums_without_a_limit_are_refused() -> None:
+    """A cycle of weight 0 has no sum in the log semiring, and other semirings are unknown."""
+    with pytest.raises(UnsupportedError, match="paths through a cycle have no sum"):
+        Fst.from_arcs([(0, 0, "a", "a")], [0]).shortest_distance(semiring="log")
+    with pytest.raises(VocabularyError, match="'real'"):
+        Fst.from_arcs([(0, 0, "a", "a")], [0]).shortest_distance(semiring="real")  # type: ignore[arg-type]
 
 
 @examples(600)

@@ -294,6 +294,7 @@ def _compile_algebra(_folder: Path) -> None:
     silent = machine.closure().project("input")
     (machine @ machine.invert()).find_ambiguity()
     silent.is_equivalent(silent.minimize() | silent)
+    machine.shortest_distance(semiring="log")
 
 
 PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first

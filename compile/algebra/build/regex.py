@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
-from fst.compile.algebra.epsilon import remove_epsilon
+from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.patterns.code_points import SURROGATES, Set, complement, intersection, members, of_runs, of_text
 from fst.compile.patterns.parser import parse
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, Sequence

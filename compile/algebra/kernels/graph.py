@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fst.core.jit import kernel
 
 
@@ -102,3 +104,29 @@ def improve(order, row_start, target, weight, distance, following):
             distance[state] = best
             changed = True
     return changed
+
+
+@kernel
+def accumulate(order, row_start, target, weight, base, distance):
+    """Compute the distance of each state in the log semiring once, in the given order; return the largest decrease.
+
+    Args:
+        order: int32[states].
+        row_start, target, weight: the rows of a machine.
+        base: float64[states], the distance of each state without arcs.
+        distance: float64[states], initially infinite; becomes ``-log(exp(-base) + sum(exp(-weight[arc] - distance[target[arc]])))``.
+    """
+    largest = 0.0
+    for state in order:
+        least = base[state]
+        for arc in range(row_start[state], row_start[state + 1]):
+            least = min(least, weight[arc] + distance[target[arc]])
+        if least == np.inf:
+            continue
+        total = np.exp(least - base[state])
+        for arc in range(row_start[state], row_start[state + 1]):
+            total += np.exp(least - weight[arc] - distance[target[arc]])
+        found = least - np.log(total)
+        largest = max(largest, distance[state] - found)
+        distance[state] = found
+    return largest

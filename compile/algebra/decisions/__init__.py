@@ -1,0 +1,1 @@
+"""Decisions about machines: whether each input has one output, and whether two machines are equivalent."""

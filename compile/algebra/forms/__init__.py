@@ -1,0 +1,1 @@
+"""Other forms of a machine, with the same pairs and weights."""

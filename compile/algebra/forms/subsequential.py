@@ -1,0 +1,167 @@
+"""Determinization by input: no state of the result has two arcs that read the same label.
+
+A state of the result is a set of states of the machine, each with its *delay*, the labels that are still to be written, and a weight that
+is still to be added. An arc writes the longest common prefix of all delays after it, and has the smallest weight; the rest stays in the
+set. At the end of an input, what is left is written by arcs that read nothing.
+
+Example: of ``ab → x`` and ``ac → y``, the arc of a writes nothing, and the next one x or y.
+
+Source: Mohri 1997, *Finite-state transducers in language and speech processing*, Section 4 (p-subsequential transducers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fst.compile.algebra.arcs import EPSILON, Arcs, empty, make
+from fst.compile.algebra.connect import connect
+from fst.errors import UnsupportedError
+
+MAX_SIZE = 1 << 22  # members of all sets, and labels of their delays
+MAX_CLOSED = 1 << 20  # members that follow one set by arcs that read nothing, and labels of their delays
+DIGITS = 6  # decimals of compared weights
+
+Labels = tuple[int, ...]
+Member = tuple[int, Labels]  # a state, and the labels that are still to be written; `END` instead of a state: the end of a path
+Members = dict[Member, float]  # with the weight that is still to be added
+END = -1
+REFUSED = "expected a machine whose outputs are determined by a bounded part of the input"
+
+
+def determinize_input(arcs: Arcs) -> Arcs:
+    """A machine with the same pairs and weights in which no state has two arcs that read the same label. Strings of several labels, and
+    what is left at the end of an input, are written by arcs that read nothing. An input with n outputs has n ends.
+
+    Raises:
+        UnsupportedError: outputs are delayed without bound, an input has infinitely many outputs, or the result is too large.
+    """
+    arcs = connect(arcs)
+    if not arcs.states:
+        return empty(arcs.symbols, arcs.unit)
+    sets, chains = _Sets(arcs), _Chains()
+    for members in sets:
+        source = sets.number(members)
+        for read, following in sorted(sets.following(members).items()):
+            written, weight, rest = _split(following)
+            chains.add(chains.of(source), read, written, weight, chains.of(sets.number(rest)))
+        for (state, delay), weight in members.items():
+            if state == END:
+                chains.end(chains.of(source), delay, weight)
+    return chains.machine(arcs)
+
+
+class _Sets:
+    """The sets that are found so far, in the order of their numbers. Iteration includes sets that are found on the way."""
+
+    def __init__(self, arcs: Arcs) -> None:
+        self._rows, self._final, self._size = [[*arcs.arcs_of(state)] for state in range(arcs.states)], arcs.final, 0
+        self._sets, self._numbers = list[Members](), dict[frozenset[tuple[Member, float]], int]()
+        self.number(self._closed({(arcs.start, ()): 0.0}))
+
+    def __iter__(self) -> Iterator[Members]:
+        return iter(self._sets)
+
+    def number(self, members: Members) -> int:
+        """The number of a set."""
+        number = self._numbers.setdefault(frozenset((key, round(weight, DIGITS)) for key, weight in members.items()), len(self._sets))
+        if number == len(self._sets):
+            self._sets.append(members)
+            self._size += sum(1 + len(delay) for _, delay in members)
+            if self._size > MAX_SIZE:
+                raise UnsupportedError(f"determinization by input has more than {MAX_SIZE:,} states and delayed labels; {REFUSED}")
+        return number
+
+    def following(self, members: Members) -> dict[int, Members]:
+        """The members after each label that is read next."""
+        found = dict[int, Members]()
+        for (state, delay), before in members.items():
+            for read, written, target, weight in self._rows[state] if state != END else ():
+                if read != EPSILON:
+                    _put(found.setdefault(read, {}), (target, _longer(delay, written)), before + weight)
+        return {read: self._closed(targets) for read, targets in found.items()}
+
+    def _closed(self, members: Members) -> Members:
+        """The members, and those that follow by arcs that read nothing: as far as they read something, and the ends of paths."""
+        waiting, size = [*members], 0
+        while waiting:
+            state, delay = waiting.pop()
+            size += 1 + len(delay)
+            if size > MAX_CLOSED:
+                raise UnsupportedError(f"arcs that read nothing write more than {MAX_CLOSED:,} labels; {REFUSED}")
+            for read, written, target, weight in self._rows[state]:
+                following = target, _longer(delay, written)
+                if read == EPSILON and _put(members, following, members[state, delay] + weight):
+                    waiting.append(following)
+        kept: Members = {}
+        for (state, delay), weight in members.items():
+            if any(read != EPSILON for read, _, _, _ in self._rows[state]):
+                kept[state, delay] = weight
+            if np.isfinite(self._final[state]):
+                _put(kept, (END, delay), weight + float(self._final[state]))
+        return kept
+
+
+class _Chains:
+    """The arcs of the result. States of sets and the states between the labels of a string are numbered as they occur."""
+
+    def __init__(self) -> None:
+        self._of_sets = dict[int, int]()
+        self._arcs, self._final = list[tuple[int, int, int, int, float]](), list[float]()
+
+    def of(self, number: int) -> int:
+        """The state of a set."""
+        if number not in self._of_sets:
+            self._of_sets[number] = self._state()
+        return self._of_sets[number]
+
+    def _state(self, final: float = np.inf) -> int:
+        self._final.append(final)
+        return len(self._final) - 1
+
+    def add(self, source: int, read: int, written: Labels, weight: float, target: int) -> None:
+        """Add an arc that writes a string."""
+        *others, last = written or (EPSILON,)
+        for label in others:
+            between = self._state()
+            self._arcs.append((source, between, read, label, weight))
+            source, read, weight = between, EPSILON, 0.0
+        self._arcs.append((source, target, read, last, weight))
+
+    def end(self, source: int, written: Labels, weight: float) -> None:
+        """Let paths end after a string."""
+        if written:
+            self.add(source, EPSILON, written, 0.0, self._state(weight))
+        else:
+            self._final[source] = weight
+
+    def machine(self, arcs: Arcs) -> Arcs:
+        """The machine, with the symbols of another."""
+        source, target, read, written, weight = zip(*self._arcs, strict=True) if self._arcs else [()] * 5
+        return connect(make(source, read, written, target, weight, self._final, 0, arcs.symbols, arcs.unit))
+
+
+def _put(members: Members, key: Member, weight: float) -> bool:
+    """Keep the smaller weight; return whether a member is new or lighter."""
+    is_better = weight < members.get(key, np.inf)
+    if is_better:
+        members[key] = weight
+    return is_better
+
+
+def _longer(delay: Labels, written: int) -> Labels:
+    return (*delay, written) if written != EPSILON else delay
+
+
+def _split(members: Members) -> tuple[Labels, float, Members]:
+    """The longest common prefix of all delays, the smallest weight, and the members without them.
+
+    Examples:
+        >>> _split({(1, (97, 98)): 1.0, (2, (97,)): 3.0})
+        ((97,), 1.0, {(1, (98,)): 0.0, (2, ()): 2.0})
+    """
+    delays, least = [delay for _, delay in members], min(members.values(), default=0.0)
+    size = next((at for at, labels in enumerate(zip(*delays, strict=False)) if len({*labels}) > 1), min(map(len, delays), default=0))
+    rest = {(state, delay[size:]): weight - least for (state, delay), weight in members.items()}
+    return delays[0][:size] if delays else (), least, rest
