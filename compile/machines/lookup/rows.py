@@ -9,7 +9,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.automata.trie import Ints
 from fst.compile.layout.rows import filled, placed
-from fst.compile.machines.lookup.arcs import FINAL, Arcs, starts_of
+from fst.compile.machines.lookup.arcs import FINAL, Arcs, sorted_by_source, starts_of
 from fst.compile.machines.lookup.labels import Labels, lower_units
 from fst.errors import UnsupportedError
 from fst.machines.lookup.layout import ENTRY, EPSILON, HAS_EPSILON, MAX_FOLDED, OUTPUT_SHIFT
@@ -28,6 +28,7 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
     arcs, roots = _renumbered(arcs, np.asarray(roots, np.int64))
     is_final = arcs.label == FINAL
     finals, real = arcs.take(is_final), arcs.take(~is_final)
+    finals = sorted_by_source(finals)  # the root has another number now
     real = real.take(np.argsort(real.source * (labels.count + 1) + real.label, kind="stable"))
     states = max(arcs.states, int(roots.max()) + 1)
     slots, entries = _entries(real, finals, states, labels.count)

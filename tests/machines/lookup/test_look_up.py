@@ -49,6 +49,12 @@ def test_definition(machine: Fst) -> None:
             ]
 
 
+def test_start_may_be_the_last_state() -> None:
+    """The analyses do not depend on the number of the start, also where the start is final."""
+    machine = Fst.from_arcs([(2, 0, "", "x"), (2, 1, "a", "y")], final=[0, 1], start=2)
+    assert [*fst.Lookup(lookup(machine)).lookup_batch(["", "a"])] == [["x"], ["y"]]
+
+
 def test_kinds_of_sources(tmp_path: Path) -> None:
     """A mapping, pairs, an Fst, files of two or three columns, and files of machines give the same analyses."""
     pairs = [("flies", "fly+N"), ("flies", "fly+V"), ("fly", "fly+N")]
