@@ -14,8 +14,8 @@ from fst.errors import UnsupportedError, quoted
 @click.argument("source", type=FileName(), metavar="FILE")
 @click.argument("output", type=FileName(), metavar="OUTPUT")
 def command(source: str, output: str) -> None:
-    """Convert a transducer to another format. FILE is AT&T text (.att, .txt), an OpenFst file (.fst, .far), or pairs of strings (.tsv,
-    .csv). OUTPUT is AT&T text (.att) or an OpenFst file (.fst).
+    """Convert a transducer to another format. FILE is AT&T text (.att, .txt), an OpenFst file (.fst, .far), a dictionary of
+    Hunspell (.aff, .dic), or pairs of strings (.tsv, .csv). OUTPUT is AT&T text (.att) or an OpenFst file (.fst).
 
     Sections of AT&T text, as lt-print writes them, are joined.
 

@@ -17,6 +17,7 @@ from fst.compile.algebra.operations import Operations
 from fst.compile.algebra.shortest import paths
 from fst.compile.algebra.symbols import labels_of, text_of
 from fst.compile.sources import att, openfst
+from fst.compile.sources.hunspell import dictionary
 
 MAX_SHOWN = 200  # states or arcs of a machine that a notebook draws
 
@@ -264,3 +265,29 @@ def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit = "cha
         [('cat', '<n>', 0.5)]
     """
     return Fst.of(openfst.read(Path(path), name, unit))
+
+
+def read_hunspell(path: str | Path) -> Fst:
+    r"""Read a dictionary of Hunspell, the format of most spelling dictionaries: a transducer from each word to its stems.
+
+    A word is an entry of the dictionary with up to one prefix and two suffixes, which its flags allow; its stem is the entry. Words are
+    read as they are written. Options for suggestions, breaks and case have no effect.
+
+    Args:
+        path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip.
+
+    Raises:
+        VocabularyError: a line is malformed, or a file is missing; the message contains the number of the line.
+        UnsupportedError: the dictionary has compounds (``COMPOUNDFLAG``, ``COMPOUNDRULE`` and others), two prefixes
+            (``COMPLEXPREFIXES``), places in ``ICONV``, or an unknown encoding; or it is too large.
+        OSError: a file cannot be read.
+
+    Examples:
+        >>> lines = Path("en.aff").write_text("SFX S Y 2\nSFX S y ies [^aeiou]y\nSFX S 0 s [^y]\n")
+        >>> lines = Path("en.dic").write_text("2\npony/S\ncat/S\n")
+        >>> sorted(read_hunspell("en.aff").paths())
+        [('cat', 'cat', 0.0), ('cats', 'cat', 0.0), ('ponies', 'pony', 0.0), ('pony', 'pony', 0.0)]
+
+    Source: ``man 5 hunspell``; the analyses are those of spylls.
+    """
+    return Fst.of(dictionary.read(Path(path)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs
-from fst.compile.algebra.connect import grouped, incoming
+from fst.compile.algebra.connect import connect, grouped, incoming
 from fst.compile.algebra.determinize import determinize, encoded, is_deterministic
 from fst.compile.algebra.shortest import push
 
@@ -36,9 +36,30 @@ def minimize(arcs: Arcs) -> Arcs:
             weight.
     """
     arcs = push(arcs if is_deterministic(arcs) else determinize(arcs))
+    return _merged(arcs, _arc_labels(arcs)) if arcs.states else arcs
+
+
+def merge_states(arcs: Arcs) -> Arcs:
+    """The trimmed machine with states merged that have the same arcs. It has the same paths, and never more states, also where
+    determinization would be too large.
+
+    Arcs that read and write nothing count as other arcs. The arcs of a state with the same labels are told apart by their order, so some
+    states with the same paths are not merged.
+    """
+    arcs = connect(arcs)
     if not arcs.states:
         return arcs
-    blocks = _blocks(arcs)
+    labels, sources = _arc_labels(arcs).astype(np.int64), arcs.sources
+    order = np.lexsort((arcs.target, labels, sources))
+    firsts = np.flatnonzero(np.diff(sources[order], prepend=-1) | np.diff(labels[order], prepend=-1))
+    ranks = np.empty(arcs.arcs, np.int64)
+    ranks[order] = np.arange(arcs.arcs) - np.repeat(firsts, np.diff(firsts, append=arcs.arcs))
+    return _merged(arcs, np.unique(labels << 32 | ranks, return_inverse=True)[1].astype(np.int32))
+
+
+def _merged(arcs: Arcs, labels: NDArray[np.int32]) -> Arcs:
+    """The machine with equivalent states merged. No state has two arcs with the same number in `labels`, and all states are trimmed."""
+    blocks = _blocks(arcs, labels)
     representatives, numbers = _first_of(blocks)
     kept = np.zeros(arcs.states, np.bool_)
     kept[representatives] = True
@@ -67,12 +88,12 @@ def _first_of(blocks: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.
     return first[order], ranks[of_state]
 
 
-def _blocks(arcs: Arcs) -> NDArray[np.int32]:
-    """int32[states], the block of equivalent states of each state of a trimmed, deterministic machine."""
+def _blocks(arcs: Arcs, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    """int32[states], the block of equivalent states of each state."""
     from fst.compile.algebra.kernels.minimize import refine
 
     finals = np.unique(_quantized(arcs.final), return_inverse=True)[1].astype(np.int32)
-    blocks, cords = _partition(finals), _partition(_arc_labels(arcs))
+    blocks, cords = _partition(finals), _partition(labels)
     refine(blocks, cords, arcs.sources, *incoming(arcs))
     return blocks.set_of
 

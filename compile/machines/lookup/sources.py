@@ -13,7 +13,7 @@ import numpy as np
 from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.strings import Entry, from_strings
-from fst.compile.algebra.machine import read_att, read_att_sections, read_openfst
+from fst.compile.algebra.machine import read_att, read_att_sections, read_hunspell, read_openfst
 from fst.compile.algebra.rational import union
 from fst.compile.files import read_text
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
@@ -94,6 +94,7 @@ def _pairs(analyses: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 READERS: Mapping[str, Callable[[Path], Arcs]] = {
     **dict.fromkeys([".att", ".txt"], read_att),
     **dict.fromkeys([".fst", ".far"], read_openfst),
+    **dict.fromkeys([".aff", ".dic"], read_hunspell),
     ".tsv": _of_tsv,
     ".csv": _of_csv,
 }

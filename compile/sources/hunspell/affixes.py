@@ -1,0 +1,300 @@
+"""Read the affixes and options of a dictionary (``.aff``).
+
+A line is an option and its values, separated by spaces or tabs; lines that begin with no known option are comments. The names are those of
+``man 5 hunspell``. An affix strips characters from a word, and adds others, if the word has a flag and fits a condition.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from fst.compile.files import contents
+from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
+
+COMPOUNDS = ("COMPOUNDFLAG", "COMPOUNDBEGIN", "COMPOUNDMIDDLE", "COMPOUNDEND", "COMPOUNDLAST", "COMPOUNDRULE")
+TABLES = ("AF", "ICONV", "COMPOUNDRULE")  # options whose first line contains the number of the following lines
+FORMATS = ("long", "num", "UTF-8")
+SHORT = ""  # the format of flags without the option FLAG: one character each
+NAMES_OF_FLAGS = {
+    "NEEDAFFIX": "needs_affix",
+    "PSEUDOROOT": "needs_affix",
+    "FORBIDDENWORD": "forbidden",
+    "CIRCUMFIX": "circumfix",
+    "ONLYINCOMPOUND": "only_in_compound",
+}
+ENCODING = "cp1252"  # of dictionaries without the option SET
+ENCODINGS = re.compile(r"(?i)utf-?8|iso-?8859-([1-9]|10|13|14|15|16)|koi8-[ru]|(microsoft-)?cp125[0-8]|tis620-2533")
+MAX_CONDITION = 100
+Flags = frozenset[str]
+
+
+class Line(NamedTuple):
+    """A line of a file, with its number from 1."""
+
+    path: Path
+    number: int
+    text: str
+
+    def fault(self, message: str, found: str = "") -> VocabularyError:
+        """The error for a value of this line."""
+        column = f", column {self.text.index(found) + 1}" if found and found in self.text else ""
+        return VocabularyError(f"{self.path}, line {self.number}{column}: {message}")
+
+
+@dataclass(frozen=True, eq=False)
+class Affix:
+    """A prefix or suffix.
+
+    Attributes:
+        flag: the flag of words that take it.
+        crosses: whether a word takes it together with affixes of the other side.
+        strip: what is removed from the word.
+        add: what is added to the word.
+        condition: matches the begin or end of words that take it.
+        size: the number of characters that the condition reads.
+        flags: the flags of the new word.
+    """
+
+    flag: str
+    crosses: bool
+    strip: str
+    add: str
+    condition: re.Pattern[str]
+    size: int
+    flags: Flags
+
+    @cached_property
+    def reach(self) -> int:
+        """The number of characters of a word that decide whether it takes this affix."""
+        return max(self.size, len(self.strip))
+
+    def ends(self, word: str) -> bool:
+        """Whether the word takes this affix as a suffix. Its last `reach` characters suffice."""
+        return word.endswith(self.strip) and self.condition.fullmatch(word, max(len(word) - self.size, 0)) is not None
+
+    def begins(self, word: str) -> bool:
+        """Whether the word takes this affix as a prefix. Its first `reach` characters suffice."""
+        return word.startswith(self.strip) and self.condition.fullmatch(word, 0, self.size) is not None
+
+
+@dataclass
+class Affixes:
+    """The affixes and options of a dictionary.
+
+    Attributes:
+        encoding: of both files.
+        prefixes, suffixes: by flag.
+        needs_affix: the flag of words and affixes that are no word without a further affix. For all flags, None: no such words.
+        forbidden: the flag of words that are no words.
+        circumfix: the flag of prefixes and suffixes that only occur together.
+        only_in_compound: the flag of words and affixes that only occur in compounds.
+        ignored: characters that words may contain anywhere.
+        conversions: strings, and their replacements before look-up.
+    """
+
+    encoding: str = ENCODING
+    prefixes: dict[str, list[Affix]] = field(default_factory=dict)
+    suffixes: dict[str, list[Affix]] = field(default_factory=dict)
+    needs_affix: str | None = None
+    forbidden: str | None = None
+    circumfix: str | None = None
+    only_in_compound: str | None = None
+    ignored: str = ""
+    conversions: list[tuple[str, str]] = field(default_factory=list)
+    _format: str = SHORT
+    _aliases: list[Flags] = field(default_factory=list)
+
+    @cached_property
+    def without_ignored(self) -> dict[int, None]:
+        """The table for `str.translate` that removes ignored characters."""
+        return dict.fromkeys(map(ord, self.ignored))
+
+    def flags(self, text: str, line: Line) -> Flags:
+        """The flags in a text, which may be the number of a set of flags (option AF)."""
+        if self._aliases and text.isascii() and text.isdigit():
+            number = int(text[:9])
+            if not 0 < number <= len(self._aliases):
+                raise line.fault(f"the alias of flags is {quoted(text)}; expected 1 to {len(self._aliases)}, a line of AF", text)
+            return self._aliases[number - 1]
+        return frozenset(self._flags(text, line))
+
+    def _flags(self, text: str, line: Line) -> Iterator[str]:
+        if self._format == "long":
+            if len(text) % 2:
+                raise line.fault(f"the flags are {quoted(text)}; expected two characters for each flag, because of FLAG long", text)
+            yield from map("".join, zip(text[::2], text[1::2], strict=True))
+        elif self._format == "num":
+            for number in filter(None, text.split(",")):
+                digits = re.match("[0-9]+", number)  # as in Hunspell, what follows the digits is ignored
+                if not digits:
+                    raise line.fault(f"the flag is {quoted(number)}; expected a decimal number, because of FLAG num", number)
+                yield digits[0].lstrip("0")
+        else:
+            yield from text
+
+
+def read_affixes(path: Path) -> Affixes:
+    """Read a file.
+
+    Raises:
+        VocabularyError: a line is malformed.
+        UnsupportedError: the dictionary has compounds, or an unknown encoding.
+        OSError: the file cannot be read.
+    """
+    data = contents(path)
+    encoding = _encoding(data, path)
+    lines = [line for line in lines_of(path, data, encoding) if line.text[:1].isupper()]
+    found = Affixes(encoding)
+    _set_options(found, lines)
+    _set_affixes(found, lines)
+    return found
+
+
+def lines_of(path: Path, data: bytes, encoding: str) -> Iterator[Line]:
+    """The lines of a file that are not empty. Bytes outside of the encoding become lone surrogates, because flags may be any bytes."""
+    text = data.removeprefix(codecs.BOM_UTF8).decode(encoding, "surrogateescape")
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip(" \t\r\f\v")
+        if stripped:
+            yield Line(path, number, stripped)
+
+
+def is_text(text: str) -> bool:
+    """Whether a text has neither bytes outside of the encoding nor U+0000, which is no label."""
+    return not any("\ud800" <= char <= "\udfff" or char == "\0" for char in text)
+
+
+def _encoding(data: bytes, path: Path) -> str:
+    """The encoding that a file names: by the option SET, or by the format UTF-8 of flags."""
+    found = re.search(rb"^(?:\xef\xbb\xbf)?SET[ \t]+(\S+)", data, re.MULTILINE)
+    if not found:
+        return "utf-8" if re.search(rb"^(?:\xef\xbb\xbf)?FLAG[ \t]+UTF-8", data, re.MULTILINE) else ENCODING
+    name = found[1].decode("latin-1")
+    if not ENCODINGS.fullmatch(name):
+        line = data[: found.start()].count(b"\n") + 1
+        raise UnsupportedError(f"{path}, line {line}: the encoding is {quoted(name)}; convert both files to UTF-8")
+    return codecs.lookup(name.lower().removeprefix("microsoft-").removesuffix("-2533")).name
+
+
+def _set_options(affixes: Affixes, lines: list[Line]) -> None:
+    """Read all options but the affixes. Options that only concern spelling suggestions, breaks and case have no effect on look-up."""
+    left = dict.fromkeys(TABLES, 0)
+    options = [(line, line.text.split()) for line in lines]
+    for line, (name, *values) in options:
+        if name == "FLAG":
+            affixes._format = _value(line, values)
+            if affixes._format not in FORMATS:
+                raise line.fault(not_one_of("format of flags", affixes._format, FORMATS), affixes._format)
+    for line, (name, *values) in options:
+        if name in left and not left[name]:
+            left[name] = _count(line, values)
+        elif name in left:
+            left[name] -= 1
+        if name in COMPOUNDS and not (name == "COMPOUNDRULE" and not left[name]):
+            where = f"{line.path}, line {line.number}: the option is {name}"
+            raise UnsupportedError(f"{where}, and compounds are not supported; expected a dictionary without them; remove its compounds")
+        if name == "COMPLEXPREFIXES":
+            where = f"{line.path}, line {line.number}: the option is {name}"
+            raise UnsupportedError(f"{where}; expected words with at most one prefix; remove the option if no word has two")
+        if name in NAMES_OF_FLAGS:
+            flags = [*affixes._flags(_value(line, values), line)]
+            setattr(affixes, NAMES_OF_FLAGS[name], flags[0])
+        elif name == "IGNORE":
+            affixes.ignored = _value(line, values)
+    _set_tables(affixes, options)
+
+
+def _set_tables(affixes: Affixes, options: list[tuple[Line, list[str]]]) -> None:
+    """Read the lines of tables after their first ones."""
+    for line, (_, *values) in _rows(options, "AF"):
+        affixes._aliases.append(frozenset(affixes._flags(_value(line, values), line)))
+    for line, (_, *values) in _rows(options, "ICONV"):
+        if len(values) < 2:
+            raise line.fault(f"the conversion has {len(values)} values; expected a string and its replacement")
+        if "_" in values[0]:
+            raise UnsupportedError(f"{line.path}, line {line.number}: ICONV has the place {quoted(values[0])}; expected a string without _")
+        affixes.conversions.append((values[0], values[1].replace("_", " ")))
+
+
+def _rows(options: list[tuple[Line, list[str]]], name: str) -> list[tuple[Line, list[str]]]:
+    return [option for option in options if option[1][0] == name][1:]
+
+
+def _value(line: Line, values: list[str]) -> str:
+    if not values:
+        raise line.fault(f"the option {line.text} has no value; expected one")
+    return values[0]
+
+
+def _count(line: Line, values: list[str]) -> int:
+    count = _value(line, values)
+    if not (count.isascii() and count.isdigit() and len(count) < 9):
+        raise line.fault(f"the number of lines is {quoted(count)}; expected a decimal number", count)
+    return int(count)
+
+
+def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
+    """Read all prefixes and suffixes: a line with the flag, whether they cross, and their number, and then a line for each."""
+    head, crosses, left = Line(Path(), 0, ""), False, 0
+    for line in lines:
+        kind, *values = line.text.split()
+        if kind not in ("SFX", "PFX"):
+            continue
+        if left:
+            if len(values) < 3 or [kind, values[0]] != head.text.split()[:2]:
+                raise line.fault(f"the line is no affix of line {head.number}; expected {left} more: flag, strip, add, condition")
+            group = (affixes.suffixes if kind == "SFX" else affixes.prefixes).setdefault(_flag(affixes, values[0], line), [])
+            group.append(_affix(affixes, line, values, crosses))
+            left -= 1
+        else:
+            if len(values) < 3:
+                raise line.fault("the line has too few values; expected the flag of affixes, Y or N, and their number")
+            head, crosses, left = line, values[1] == "Y", _count(line, values[2:])
+    if left:
+        raise head.fault(f"the number of affixes is {head.text.split()[3]}; expected {left} fewer, the number of lines after it")
+
+
+def _flag(affixes: Affixes, text: str, line: Line) -> str:
+    flags = [*affixes._flags(text, line)]
+    if len(flags) != 1:
+        raise line.fault(f"the flag is {quoted(text)}; expected one flag", text)
+    return flags[0]
+
+
+def _affix(affixes: Affixes, line: Line, values: list[str], crosses: bool) -> Affix:
+    """The affix of a line."""
+    strip, (add, _, flags) = values[1], values[2].partition("/")
+    strip, add = ("" if text == "0" else text for text in (strip, add))
+    condition = values[3] if len(values) > 3 else ""
+    if not is_text(strip + add):
+        raise line.fault(f"the affix has bytes that are not {affixes.encoding}; save both files in the encoding of the option SET")
+    pattern, size = _condition(condition, line)
+    add = add.translate(affixes.without_ignored)
+    return Affix(_flag(affixes, values[0], line), crosses, strip, add, pattern, size, affixes.flags(flags, line))
+
+
+def _condition(text: str, line: Line) -> tuple[re.Pattern[str], int]:
+    """The pattern of a condition: characters, ``.`` for any, and sets in brackets; and the number of characters that it reads."""
+    parts = re.findall(r"\[\^?[^\]^][^\]]*\]|.", text, re.DOTALL)
+    if "[" in parts or "]" in parts or len(parts) > MAX_CONDITION:
+        known = f"at most {MAX_CONDITION} characters, and sets such as [abc] or [^abc]"
+        raise line.fault(f"the condition is {quoted(text)}; expected {known}", text)
+    return _pattern(tuple(parts)), len(parts)
+
+
+@lru_cache(1 << 12)
+def _pattern(parts: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("".join(map(_part, parts)), re.DOTALL)
+
+
+def _part(part: str) -> str:
+    if part[0] != "[":
+        return part if part == "." else re.escape(part)
+    is_negated = part[1] == "^"
+    return f"[{'^' * is_negated}{re.escape(part[1 + is_negated : -1])}]"

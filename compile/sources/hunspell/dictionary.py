@@ -1,0 +1,175 @@
+"""A dictionary of Hunspell → a transducer from words to their stems.
+
+The transducer has a tree of the words for each kind of prefix, and one for words without prefix. In these trees a path copies a word, up
+to the characters that a suffix strips. From its end an ε-arc leads to the tree of a set of endings (see `endings`). From the start, paths
+that read the prefixes lead to the trees of their words. So each set of endings, and each prefix, is stored once.
+
+Equal to the analyses of spylls, a port of Hunspell: a word, up to one prefix and up to two suffixes. As in Hunspell, but not in spylls, a
+suffix with its own flag needs a word with this flag, case does not matter for words with the flag KEEPCASE, and no word with the flag
+FORBIDDENWORD takes affixes. As in spylls, but not in Hunspell, an affix may strip a whole word also without the option FULLSTRIP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.minimize import merge_states
+from fst.compile.sources.hunspell.affixes import Affix, Affixes, Flags, read_affixes
+from fst.compile.sources.hunspell.conversion import converted
+from fst.compile.sources.hunspell.endings import Endings, Prefix
+from fst.compile.sources.hunspell.forbidden import without_words
+from fst.compile.sources.hunspell.paths import END, Paths
+from fst.compile.sources.hunspell.words import Entry, read_words
+from fst.errors import UnsupportedError, VocabularyError
+
+NO_PREFIX = Prefix()
+MAX_EXPANDED = 1 << 20  # maximum number of words that are so short that the condition of a prefix reads their suffix
+
+
+def read(path: Path) -> Arcs:
+    """The transducer from the words of a dictionary to their stems.
+
+    Args:
+        path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip.
+
+    Raises:
+        VocabularyError: a line is malformed.
+        UnsupportedError: the dictionary has compounds or another unsupported option, or is too large.
+        OSError: a file cannot be read.
+    """
+    affixes = read_affixes(_partner(path, ".aff"))
+    entries = read_words(_partner(path, ".dic"), affixes)
+    return machine_of(affixes, entries)
+
+
+def _partner(path: Path, ending: str) -> Path:
+    """The file of a dictionary with an ending, which may be packed with gzip."""
+    stem = path.name.removesuffix(".gz")[: -len(ending)]
+    if path.name.removesuffix(".gz").endswith(ending):
+        return path
+    found = path.with_name(stem + ending)
+    packed = path.with_name(f"{stem}{ending}.gz")
+    if not found.exists() and not packed.exists():
+        raise VocabularyError(f"{found} is missing; expected the .aff and the .dic file of a dictionary in one folder")
+    return found if found.exists() else packed
+
+
+def machine_of(affixes: Affixes, entries: Sequence[Entry]) -> Arcs:
+    """The transducer from words to stems."""
+    forbidden = {entry.word for entry in entries if affixes.forbidden in entry.flags}
+    allowed = {entry.word for entry in entries if affixes.forbidden not in entry.flags}
+    builder = _Builder(affixes)
+    for word, flags in entries:
+        if word in forbidden:  # a word with this flag takes no affixes
+            builder.add_alone(word, flags)
+        else:
+            builder.add(word, flags)
+    machine = merge_states(builder.machine())
+    if forbidden - allowed:
+        machine = without_words(machine, forbidden - allowed)
+    return converted(machine, affixes.conversions, affixes.ignored)
+
+
+class _Builder:
+    """Adds words one by one."""
+
+    def __init__(self, affixes: Affixes) -> None:
+        self._affixes = affixes
+        self._endings = Endings(affixes)
+        self._paths = Paths()
+        self._start = self._paths.root()
+        self._roots = {NO_PREFIX: self._start}
+        self._sets = list[int]()
+        self._groups = {flag: _grouped(some) for flag, some in affixes.prefixes.items()}
+        self._anywhere = frozenset(_supported_by_suffixes(affixes))
+        self._prefixes: dict[Flags, list[Prefix]] = {}
+        self._expanded = 0
+
+    def add(self, word: str, flags: Flags) -> None:
+        """Add a word with all its affixes."""
+        self._add_endings(NO_PREFIX, word, self._endings.after(word, flags, NO_PREFIX))
+        for prefix in self._prefixes_of(flags):
+            sets = self._endings.after(word, flags, prefix)
+            first = self._groups[prefix.flag][prefix][0]
+            if sets and len(word) - max(sets) < first.reach:
+                self._expand(prefix, word, sets)
+            elif sets and first.begins(word):
+                self._add_endings(prefix, word[len(prefix.strip) :], sets)
+
+    def add_alone(self, word: str, flags: Flags) -> None:
+        """Add a word without affixes."""
+        if not flags & {self._affixes.needs_affix, self._affixes.only_in_compound}:
+            self._paths.add(self._start, word, END)
+
+    def machine(self) -> Arcs:
+        """The transducer of all words so far."""
+        for number, endings in enumerate(self._endings.sets):
+            for read, write, following in endings:
+                self._paths.add(self._set(number), self._paths.pairs(read, write), END if following == END else self._set(following))
+        return self._paths.machine()
+
+    def _add_endings(self, prefix: Prefix, word: str, sets: dict[int, int]) -> None:
+        """Add paths that copy a word up to its endings."""
+        root = self._root(prefix)
+        for stripped, number in sets.items():
+            self._paths.add(root, word[: len(word) - stripped], self._set(number))
+
+    def _set(self, number: int) -> int:
+        """The root of a set of endings."""
+        while len(self._sets) <= number:
+            self._sets.append(self._paths.root())
+        return self._sets[number]
+
+    def _root(self, prefix: Prefix) -> int:
+        """The root of the words with a prefix, to which paths lead that read each of the prefixes and write what it strips."""
+        if prefix not in self._roots:
+            self._roots[prefix] = self._paths.root()
+            for affix in self._groups[prefix.flag][prefix]:
+                self._paths.add(self._start, self._paths.pairs(affix.add, affix.strip), self._roots[prefix])
+        return self._roots[prefix]
+
+    def _expand(self, prefix: Prefix, word: str, sets: dict[int, int]) -> None:
+        """Add a word with a prefix and each of its endings as paths of their own, because the condition of the prefix reads the endings."""
+        some = self._groups[prefix.flag][prefix]
+        for stripped, number in sets.items():
+            for ending in self._readings(number):
+                form = word[: len(word) - stripped] + ending
+                if some[0].begins(form):
+                    for affix in some:
+                        self._paths.add(self._start, self._paths.pairs(affix.add + form[len(prefix.strip) :], word), END)
+
+    def _readings(self, number: int) -> Iterator[str]:
+        """All strings that a set of endings reads."""
+        for read, _, following in self._endings.sets[number]:
+            self._expanded += 1
+            if self._expanded > MAX_EXPANDED:
+                raise UnsupportedError(f"more than {MAX_EXPANDED:,} words are shorter than a condition of their prefix; expected fewer")
+            yield from [read] if following == END else (read + rest for rest in self._readings(following))
+
+    def _prefixes_of(self, flags: Flags) -> list[Prefix]:
+        """The prefixes that words with these flags may take: by a flag of their own, or by one of a suffix."""
+        found = self._prefixes.get(flags)
+        if found is None:
+            suffixes = [suffix for flag in flags for suffix in self._affixes.suffixes.get(flag, ())]
+            names = flags.union(self._anywhere, *(suffix.flags for suffix in suffixes))
+            found = self._prefixes[flags] = [prefix for flag in sorted(names & self._groups.keys()) for prefix in self._groups[flag]]
+        return found
+
+
+def _grouped(prefixes: Iterable[Affix]) -> dict[Prefix, list[Affix]]:
+    """Prefixes of one flag that are different only in what they add."""
+    found: dict[Prefix, list[Affix]] = {}
+    for affix in prefixes:
+        key = Prefix(affix.flag, affix.crosses, affix.strip, affix.condition.pattern, affix.flags)
+        found.setdefault(key, []).append(affix)
+    return found
+
+
+def _supported_by_suffixes(affixes: Affixes) -> Iterator[str]:
+    """The flags of prefixes that any word may take: the prefix has the flag of a suffix, and this suffix the flag of the prefix."""
+    for flag, prefixes in affixes.prefixes.items():
+        for prefix in prefixes:
+            if any(flag in suffix.flags for name in prefix.flags for suffix in affixes.suffixes.get(name, ())):
+                yield flag

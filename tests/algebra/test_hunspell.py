@@ -1,0 +1,244 @@
+"""Dictionaries of Hunspell: words have the stems that their definition and spylls give them, and what is not supported is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.naive.hunspell import random_dictionary
+from support.tiers import sample
+
+import fst
+from fst.compile import lookup
+from fst.compile.algebra.machine import read_hunspell
+from fst.errors import FstError, UnsupportedError, VocabularyError
+
+SYSTEM = Path("/usr/share/hunspell")
+SCRIPT = """
+import json, sys
+from spylls.hunspell import Dictionary
+
+def stems(aff, dic, lookuper, word):
+    if aff.FORBIDDENWORD and dic.has_flag(word, aff.FORBIDDENWORD, for_all=True):
+        return []
+    word = aff.ICONV(word) if aff.ICONV else word
+    word = word.translate(aff.IGNORE.tr) if aff.IGNORE else word
+    return [form.in_dictionary.stem for form in lookuper.good_forms(word, capitalization=False)]
+
+found = []
+for name, words in json.load(sys.stdin):
+    read = Dictionary.from_files(name)
+    found.append([stems(read.aff, read.dic, read.lookuper, word) for word in words])
+print(json.dumps(found))
+"""
+WORDS = [*map("".join, (word for length in range(1, 6) for word in product("abc", repeat=length)))]
+needs_spylls = pytest.mark.skipif(find_spec("spylls") is None, reason="spylls is not installed: nothing to compare with")
+
+
+def written(folder: Path, aff: str | bytes, dic: str | bytes) -> Path:
+    """The ``.aff`` file of a dictionary with these texts."""
+    for ending, text in ((".aff", aff), (".dic", dic)):
+        (folder / f"x{ending}").write_bytes(text.encode() if isinstance(text, str) else text)
+    return folder / "x.aff"
+
+
+def stems_of(folder: Path, aff: str | bytes, dic: str | bytes, *words: str) -> list[list[str]]:
+    """The stems of some words in a dictionary with these texts."""
+    found = fst.Lookup(lookup(written(folder, aff, dic))).lookup_batch([*words])
+    return [sorted(stems) for stems in found]
+
+
+@pytest.mark.parametrize("seed", sample(range(400), 10))
+def test_definition(tmp_path: Path, seed: int) -> None:
+    """For random dictionaries, each word has the stems of all ways to make it from an entry, a prefix and two suffixes."""
+    dictionary = random_dictionary(Random(seed))
+    expected = dictionary.stems()
+    words = [*dict.fromkeys([*expected, *WORDS])]
+    found = fst.Lookup(lookup(written(tmp_path, dictionary.aff(), dictionary.dic()))).lookup_batch(words)
+    assert {word: {*stems} for word, stems in zip(words, found, strict=True) if stems} == expected
+
+
+def stems_of_spylls(words: dict[Path, list[str]]) -> list[list[set[str]]]:
+    """The stems of words in dictionaries, as spylls finds them in a process of its own."""
+    jobs = [(str(path.with_suffix("")), some) for path, some in words.items()]
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
+    found = subprocess.run(command, check=True, capture_output=True, text=True, input=json.dumps(jobs)).stdout
+    return [[{*stems} for stems in row] for row in json.loads(found)]
+
+
+@needs_spylls
+@pytest.mark.slow
+def test_spylls_gives_the_same_stems(tmp_path: Path) -> None:
+    """For random dictionaries, each word has the stems that spylls finds."""
+    words: dict[Path, list[str]] = {}
+    for seed in range(60):
+        (tmp_path / str(seed)).mkdir()
+        dictionary = random_dictionary(Random(seed), forbidden=False)
+        path = written(tmp_path / str(seed), dictionary.aff(), dictionary.dic())
+        words[path] = [*dict.fromkeys([*dictionary.stems(), *WORDS])]
+    found = [[{*stems} for stems in fst.Lookup(lookup(path)).lookup_batch(some)] for path, some in words.items()]
+    assert found == stems_of_spylls(words)
+
+
+@needs_spylls
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["es_ES", "ru_RU", "cs_CZ", "en_ZA", "ca", "uk_UA"])
+def test_installed_dictionaries_have_the_stems_of_spylls(name: str) -> None:
+    """Words of a dictionary, and random changes of them, have the stems that spylls finds."""
+    path = SYSTEM / f"{name}.aff"
+    if not path.exists():
+        pytest.skip(f"the dictionary {name} is not installed: nothing to compare with")
+    random = Random(33)
+    stems = sorted({stem for _, stem, _ in read_hunspell(path).paths(20_000)})
+    words = random.sample(stems, min(len(stems), 2000))
+    words += [word[:-1] + random.choice("aeiours") for word in words]
+    found = [{*stems} for stems in fst.Lookup(lookup(path)).lookup_batch(words)]
+    assert found == stems_of_spylls({path: words})[0]
+
+
+def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
+    """A dictionary is read by the name of either file, each possibly packed with gzip; the other file has the same name."""
+    aff = written(tmp_path, "SFX S Y 1\nSFX S 0 s .\n", "1\ncat/S\n")
+    dic = tmp_path / "x.dic"
+    (tmp_path / "x.dic.gz").write_bytes(gzip.compress(dic.read_bytes()))
+    machines = [read_hunspell(aff), read_hunspell(dic), read_hunspell(tmp_path / "x.dic.gz")]
+    dic.unlink()
+    machines.append(read_hunspell(aff))
+    assert [sorted(machine.paths()) for machine in machines] == [[("cat", "cat", 0.0), ("cats", "cat", 0.0)]] * 4
+    (tmp_path / "x.dic.gz").unlink()
+    with pytest.raises(VocabularyError, match=r"x\.dic is missing; expected the \.aff and the \.dic file"):
+        read_hunspell(aff)
+
+
+@pytest.mark.parametrize(
+    ("aff", "dic", "word", "stem"),
+    [
+        ("FLAG long\nSFX Aa Y 1\nSFX Aa 0 s .\n", "1\ncat/BbAa\n", "cats", "cat"),
+        ("FLAG num\nSFX 12 Y 1\nSFX 12 0 s .\n", "1\ncat/1,012\n", "cats", "cat"),
+        ("FLAG UTF-8\nSFX é Y 1\nSFX é 0 é .\n", "1\nété/xé\n", "étéé", "été"),
+        ("AF 2\nAF X\nAF S # some\nSFX S Y 1\nSFX S 0 s .\n", "1\ncat/2\n", "cats", "cat"),
+        ("AF 1\nAF ST\nSFX S Y 1\nSFX S 0 0/1 .\nSFX T Y 1\nSFX T 0 t .\n", "1\ncat/S\n", "catt", "cat"),
+        ("AM 1\nAM po:noun\nSFX S Y 1\nSFX S 0 s . 1\n", "2\ncat/S\t1\ndog/S po:noun\n", "dogs", "dog"),
+        ("SFX S Y 2 # two\nSFX S y ies [^aeiou]y\n# and\nSFX S 0 s .  is:plural\n", "1\npony/S\n", "ponies", "pony"),
+        ("SFX S Y 1\r\nSFX S 0 -s [-.]\r\n", "1\r\nx-/S\r\n", "x--s", "x-"),
+        ("", "1\nand\\/or/S\n", "and/or", "and/or"),
+        ("", "2\nNew York\tpo:name\n/etc\n", "New York", "New York"),
+        ("PFX P Y 1\nPFX P a xx ab\nSFX S Y 1\nSFX S b bc .\n", "1\nab/PS\n", "xxbc", "ab"),
+        ("PFX P Y 1\nPFX P ax y .\nSFX S Y 1\nSFX S b xc .\n", "1\nab/PS\n", "yc", "ab"),
+        ("ICONV 2\nICONV ’ '\nICONV ﬁ fi\n", "1\nfi'x\n", "ﬁ’x", "fi'x"),
+        ("ICONV 2\nICONV ab x\nICONV abc y\n", "2\nxbb\ny\n", "abbb", "xbb"),
+        ("ICONV 1\nICONV abc y\n", "1\naby\n", "ababc", "aby"),
+        ("ICONV 1\nICONV abc y\n", "1\nab\n", "ab", "ab"),
+        ("IGNORE ´'\n", "1\nca't\n", "c´at", "cat"),
+        ("TRY abc\nREP 1\nREP a b\nMAP 1\nMAP aá\nKEY ab\nPHONE 1\nPHONE A B\nBREAK 1\nBREAK -\nWORDCHARS '\n", "1\ncat\n", "cat", "cat"),
+        ("KEEPCASE K\nSFX S Y 1\nSFX S 0 s .\n", "1\nCD/KS\n", "CDs", "CD"),
+        ("COMPOUNDMIN 2\nCOMPOUNDRULE 0\nLANG en\n", "1\ncat\n", "cat", "cat"),
+        ("A comment of any words\nSFXS are no option\n", "1\ncat\n", "cat", "cat"),
+    ],
+)
+def test_options(tmp_path: Path, aff: str, dic: str, word: str, stem: str) -> None:
+    """Options, formats of flags, aliases, data and comments have the meaning of Hunspell."""
+    assert stems_of(tmp_path, f"SET UTF-8\n{aff}", dic, word) == [[stem]]
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"), [("ISO8859-2", "iso8859-2"), ("KOI8-R", "koi8-r"), ("microsoft-cp1251", "cp1251"), ("TIS620-2533", "tis-620")]
+)
+def test_encodings(tmp_path: Path, name: str, encoding: str) -> None:
+    """Both files have the encoding of the option SET, by its name in Hunspell."""
+    char = next(chr(code) for code in range(0xC0, 0xF000) if chr(code).isalpha() and chr(code).encode(encoding, "ignore"))
+    aff = f"SET {name}\nSFX S Y 1\nSFX S {char} {char}{char} [{char}]\n".encode(encoding)
+    assert stems_of(tmp_path, aff, f"1\na{char}/S\n".encode(encoding), f"a{char}{char}") == [[f"a{char}"]]
+
+
+def test_default_encoding_and_marks(tmp_path: Path) -> None:
+    """Without the option SET the encoding is Windows-1252, and a byte-order mark before SET is no part of it."""
+    assert stems_of(tmp_path, b"", "1\ncafé\n".encode("cp1252"), "café") == [["café"]]
+    assert stems_of(tmp_path, "\ufeffSET UTF-8\n", "\ufeff1\ncafé\n", "café", "1") == [["café"], []]
+
+
+def test_forbidden_words(tmp_path: Path) -> None:
+    """A word whose entries are all forbidden has no stems, also if affixes make it; a stem with a forbidden entry takes no affixes."""
+    aff = "SET UTF-8\nFORBIDDENWORD !\nSFX S Y 2\nSFX S 0 s .\nSFX S 0 es .\n"
+    dic = "5\ncat/S\ncats/!\ndog/S\ndog/!\ncatse/S\n"
+    assert stems_of(tmp_path, aff, dic, "cat", "cats", "cates", "dog", "dogs", "catses") == [["cat"], [], ["cat"], ["dog"], [], ["catse"]]
+
+
+@pytest.mark.parametrize(
+    ("aff", "found"),
+    [
+        ("COMPOUNDFLAG c\n", "line 2: the option is COMPOUNDFLAG, and compounds are not supported"),
+        ("COMPOUNDRULE 1\nCOMPOUNDRULE ab\n", "line 2: the option is COMPOUNDRULE"),
+        ("COMPOUNDBEGIN c\n", "line 2: the option is COMPOUNDBEGIN"),
+        ("COMPLEXPREFIXES\n", "line 2: the option is COMPLEXPREFIXES; expected words with at most one prefix"),
+        ("ICONV 1\nICONV _a b\n", "line 3: ICONV has the place '_a'; expected a string without _"),
+    ],
+)
+def test_unsupported_options_are_refused(tmp_path: Path, aff: str, found: str) -> None:
+    """An option that is not supported is refused by its name and line."""
+    with pytest.raises(UnsupportedError, match=found):
+        read_hunspell(written(tmp_path, f"SET UTF-8\n{aff}", "1\ncat\n"))
+
+
+def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
+    """An encoding that is not among those of Hunspell is refused by its name."""
+    with pytest.raises(UnsupportedError, match="line 2: the encoding is 'ISCII-DEVANAGARI'; convert both files to UTF-8"):
+        read_hunspell(written(tmp_path, "# first\nSET ISCII-DEVANAGARI\n", "1\ncat\n"))
+
+
+@pytest.mark.parametrize(
+    ("aff", "dic", "found"),
+    [
+        ("SFX S Y\n", "", r"x\.aff, line 2: the line has too few values; expected the flag"),
+        ("SFX S Y many\n", "", r"x\.aff, line 2, column 9: the number of lines is 'many'; expected a decimal number"),
+        ("SFX S Y 2\nSFX S 0 s .\n", "", r"x\.aff, line 2: the number of affixes is 2; expected 1 fewer"),
+        ("SFX S Y 2\nSFX S 0 s .\nSFX T Y 1\n", "", r"x\.aff, line 4: the line is no affix of line 2; expected 1 more"),
+        ("SFX S Y 1\nSFX S 0 s [a\n", "", r"x\.aff, line 3, column 11: the condition is '\[a'; expected at most"),
+        ("SFX S Y 1\nSFX S 0 s [^]\n", "", r"x\.aff, line 3, column 11: the condition is '\[\^\]'"),
+        ("SFX ST Y 1\nSFX ST 0 s .\n", "", r"x\.aff, line 3, column 5: the flag is 'ST'; expected one flag"),
+        ("FLAG log\n", "", "line 2, column 6: format of flags is 'log'; expected 'long'"),
+        ("FLAG long\n", "1\ncat/ABC\n", r"x\.dic, line 2, column 5: the flags are 'ABC'; expected two characters"),
+        ("FLAG num\n", "1\ncat/1,x\n", r"x\.dic, line 2, column 7: the flag is 'x'; expected a decimal number"),
+        ("AF 1\nAF S\n", "1\ncat/2\n", r"x\.dic, line 2, column 5: the alias of flags is '2'; expected 1 to 1"),
+        ("ICONV 1\nICONV a\n", "", "line 3: the conversion has 1 values; expected a string and its replacement"),
+        ("NEEDAFFIX\n", "", "line 2: the option NEEDAFFIX has no value; expected one"),
+        ("", f"1\n{'a' * 1001}\n", "line 2: the word has 1,001 characters; expected at most 1,000"),
+        ("", b"1\n\xff\n", r"x\.dic, line 2: the word is .*; expected utf-8; save the file"),
+        (b"SFX S Y 1\nSFX S 0 \xff .\n", "", r"x\.aff, line 3: the affix has bytes that are not utf-8"),
+    ],
+)
+def test_malformed_lines_are_refused(tmp_path: Path, aff: str | bytes, dic: str | bytes, found: str) -> None:
+    """The error for a malformed line contains file, line, the value and what is expected."""
+    with pytest.raises(VocabularyError, match=found):
+        read_hunspell(written(tmp_path, b"SET UTF-8\n" + (aff.encode() if isinstance(aff, str) else aff), dic))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
+    """Files with random changes are read, or refused with an error of this package."""
+    random = Random(seed)
+    dictionary = random_dictionary(random)
+    texts = [*map(list, (f"AF 1\nAF AB\nICONV 1\nICONV a b\n{dictionary.aff()}", dictionary.dic()))]
+    for text in texts:
+        for place in random.choices(range(len(text)), k=3):
+            text[place] = random.choice(["\t", "\n", " ", "9", "/", "[", "]", "", "\0", "A"])
+    with suppress(FstError):
+        read_hunspell(written(tmp_path, *map("".join, texts)))
+
+
+def test_too_many_affixes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dictionary that would take too many endings, affixes or paths is refused before memory is taken."""
+    aff = "SFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\nPFX P Y 1\nPFX P 0 x aaa\n"
+    for name in ("endings.MAX_STEPS", "endings.MAX_ENDINGS", "paths.MAX_PATHS", "dictionary.MAX_EXPANDED"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"fst.compile.sources.hunspell.{name}", 1)
+            with pytest.raises(UnsupportedError, match=r"more than 1 .*expected fewer"):
+                read_hunspell(written(tmp_path, aff, "2\na/SP\nb/SP\n"))
