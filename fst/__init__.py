@@ -18,7 +18,7 @@ from fst.errors import FstError, ReadingError, TableError, TextError, Unsupporte
 
 if TYPE_CHECKING:
     from fst.bridge import train
-    from fst.compile.algebra.machine import Fst, read_att, read_hunspell, read_openfst
+    from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hunspell, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
     from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - named like the library
@@ -72,6 +72,7 @@ __all__ = [
     "hf",
     "load",
     "read_att",
+    "read_dix",
     "read_hunspell",
     "read_openfst",
     "sentencepiece",
@@ -108,6 +109,7 @@ _OBJECTS = {
     "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",
     "hf": "fst.runtime.compat.transformers.hf.hf",
     "read_att": "fst.compile.algebra.machine.read_att",
+    "read_dix": "fst.compile.algebra.machine.read_dix",
     "read_hunspell": "fst.compile.algebra.machine.read_hunspell",
     "read_openfst": "fst.compile.algebra.machine.read_openfst",
     "sentencepiece": "fst.runtime.compat.sentencepiece.processor.SentencePieceProcessor",

@@ -14,10 +14,10 @@ from fst.errors import UnsupportedError, quoted
 @click.argument("source", type=FileName(), metavar="FILE")
 @click.argument("output", type=FileName(), metavar="OUTPUT")
 def command(source: str, output: str) -> None:
-    """Convert a transducer to another format. FILE is AT&T text (.att, .txt), an OpenFst file (.fst, .far), a dictionary of
-    Hunspell (.aff, .dic), or pairs of strings (.tsv, .csv). OUTPUT is AT&T text (.att) or an OpenFst file (.fst).
+    """Convert a transducer to another format. FILE is AT&T text (.att, .txt), a dictionary of Apertium (.dix) or of Hunspell (.aff,
+    .dic), an OpenFst file (.fst, .far), or pairs of strings (.tsv, .csv). OUTPUT is AT&T text (.att) or an OpenFst file (.fst).
 
-    Sections of AT&T text, as lt-print writes them, are joined.
+    Sections, as in AT&T text of lt-print and in dictionaries, are joined.
 
     \b
     Examples:
@@ -34,6 +34,6 @@ def command(source: str, output: str) -> None:
     keep_apart([output], [source])
     if not output.endswith((".att", ".fst")):
         raise UnsupportedError(f"the output is {quoted(output)}; expected a name that ends in .att or .fst")
-    machine, _ = machine_of(source, None)
+    machine = machine_of(source)
     with written(output) as file:
         file.write(att.written(machine).encode() if output.endswith(".att") else openfst.packed(machine))

@@ -24,8 +24,8 @@ PICTURES = "svg", "png"
 @click.option("-o", "--output", type=Name(), default=STANDARD, show_default=True, help="The picture; '-' is standard output.")
 @click.option("--around", metavar="TEXT", default=None, help="Draw only the states that TEXT passes.", show_default="all")
 def command(source: str, output: str, around: str | None) -> None:
-    """Draw a compiled table or a transducer. FILE is a table (.npz), AT&T text (.att, .txt), an OpenFst file (.fst, .far), a dictionary
-    of Hunspell (.aff, .dic), or pairs of strings (.tsv, .csv).
+    """Draw a compiled table or a transducer. FILE is a table (.npz), AT&T text (.att, .txt), a dictionary of Apertium (.dix) or of
+    Hunspell (.aff, .dic), an OpenFst file (.fst, .far), or pairs of strings (.tsv, .csv).
 
     Around a text, the picture of a table has the states that the text passes and the arcs between them; failure links are folded in, and
     the path of the text is red. Unigram, jieba and MeCab show the possible words of the text, and the chosen ones are red.
@@ -63,4 +63,4 @@ def _picture(source: str, around: str | None) -> str:
     from fst.compile.algebra.machine import Fst
     from fst.compile.machines.lookup.sources import machine_of
 
-    return Fst.of(machine_of(source, None)[0]).draw(around)
+    return Fst.of(machine_of(source)).draw(around)

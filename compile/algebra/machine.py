@@ -17,7 +17,8 @@ from fst.compile.algebra.operations import Operations
 from fst.compile.algebra.shortest import paths
 from fst.compile.algebra.symbols import labels_of, text_of
 from fst.compile.sources import att, openfst
-from fst.compile.sources.hunspell import dictionary
+from fst.compile.sources.dix import dictionary as dix
+from fst.compile.sources.hunspell import dictionary as hunspell
 
 MAX_SHOWN = 200  # states or arcs of a machine that a notebook draws
 
@@ -290,4 +291,32 @@ def read_hunspell(path: str | Path) -> Fst:
 
     Source: ``man 5 hunspell``; the analyses are those of spylls.
     """
-    return Fst.of(dictionary.read(Path(path)))
+    return Fst.of(hunspell.read(Path(path)))
+
+
+def read_dix(path: str | Path, direction: dix.Direction = "lr") -> Fst:
+    """Read a dictionary of Apertium (``.dix``), compiled as lt-comp does without options; the union of its sections is returned.
+
+    Paradigms, pairs, groups, regular expressions and weights are read. Entries with ``i="yes"`` or ``alt`` are left out, and variants that
+    lt-comp leaves out. A symbol such as ``<s n="noun"/>`` becomes one label, ``<noun>``.
+
+    Args:
+        path: a file, possibly packed with gzip.
+        direction: "lr", for analysis: read left strings and write right ones, without entries that have ``r="RL"``; "rl", for generation:
+            read right strings and write left ones, without entries that have ``r="LR"``.
+
+    Raises:
+        VocabularyError: the file is malformed; the message contains line and column.
+        UnsupportedError: the file declares entities, has elements of lsx-comp, or is too large.
+        OSError: the file cannot be read.
+        ValueError: the direction is unknown.
+
+    Examples:
+        >>> noun = '<pardef n="noun"><e><p><l/><r><s n="n"/></r></p></e></pardef>'
+        >>> sections = '<section id="main" type="standard"><e><i>cat</i><par n="noun"/></e></section>'
+        >>> text = f'<dictionary><sdefs><sdef n="n"/></sdefs><pardefs>{noun}</pardefs>{sections}</dictionary>'
+        >>> _ = Path("cats.dix").write_text(text)
+        >>> list(read_dix("cats.dix").paths())
+        [('cat', 'cat<n>', 0.0)]
+    """
+    return Fst.of(dix.joined(dix.read(Path(path), direction)))

@@ -69,7 +69,7 @@ def read_sections(path: Path, *, numbers: bool = False, unit: Unit = "character"
 
 def _rows(text: str) -> list[list[str]]:
     r"""The columns of each line. Columns end at tabs or, in a file without tabs, at spaces; a line ends only at "\n" or "\r\n"."""
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = text.replace("\r\n", "\n").replace("\t\n", "\n").split("\n")  # lt-print ends lines of arcs with a tab
     separator = "\t" if "\t" in text else None
     return [line.split(separator) if line else [] for line in lines]
 

@@ -29,9 +29,18 @@ def from_regex(pattern: str, alphabet: Iterable[str] | None = None) -> Arcs:
     Raises:
         UnsupportedError: the pattern is malformed or too large, or has a construct that describes more than a set of strings.
     """
-    builder = _Builder(TEXT if alphabet is None else intersection(TEXT, of_text(alphabet)))
+    return from_tree(parse(pattern, "fancy-regex"), TEXT if alphabet is None else intersection(TEXT, of_text(alphabet)))
+
+
+def from_tree(tree: Node, alphabet: Set = TEXT) -> Arcs:
+    """The acceptor of all strings that a parsed pattern matches as a whole, without ε-arcs. Sets contain characters of the alphabet.
+
+    Raises:
+        UnsupportedError: the pattern is too large, or has a construct that describes more than a set of strings.
+    """
+    builder = _Builder(alphabet)
     start, end = builder.state(), builder.state()
-    builder.add(parse(pattern, "fancy-regex"), start, end)
+    builder.add(tree, start, end)
     return remove_epsilon(builder.machine(start, end))
 
 

@@ -11,7 +11,7 @@ from fst.compile.machines.lookup.arcs import Arcs
 from fst.compile.machines.lookup.fold import folded
 from fst.compile.machines.lookup.labels import Labels
 from fst.compile.machines.lookup.rows import table_of
-from fst.compile.machines.lookup.sources import machine_of
+from fst.compile.machines.lookup.sources import source_of
 from fst.errors import TableError, UnsupportedError
 from fst.machines.lookup.proof import prove_pauses
 from fst.machines.lookup.table import LookupTable
@@ -25,13 +25,16 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
 
     Args:
         source: a `fst.Fst`; the path of a file: AT&T text (``.att``, ``.txt``), whose sections are joined, OpenFst's binary format
-            (``.fst``, ``.far``), a dictionary of Hunspell (``.aff`` or ``.dic``, the other file next to it), whose analyses are stems, or a
-            word, an analysis and possibly a weight in columns (``.tsv``, ``.csv``), each possibly packed with gzip; a mapping from each
-            word to one analysis or a list; or pairs of a word and an analysis, possibly with a weight.
+            (``.fst``, ``.far``), a dictionary of Apertium (``.dix``), see `fst.read_dix`, a dictionary of Hunspell (``.aff`` or ``.dic``,
+            the other file next to it), whose analyses are stems, or a word, an analysis and possibly a weight in columns (``.tsv``,
+            ``.csv``), each possibly packed with gzip; a mapping from each word to one analysis or a list; or pairs of a word and an
+            analysis, possibly with a weight.
         sections: the kind of each section of an AT&T text file, for `fst.Lookup.analyze_text`: "standard", where a token ends before a
             character that is not a letter; "inconditional", where it ends anywhere; "preblank" and "postblank", which are inconditional,
-            and where a space belongs before or after the token. None: all sections are "standard".
-        inverse: store both directions, for generation by `fst.Lookup.inverted`.
+            and where a space belongs before or after the token. None: all sections are "standard", and those of dictionaries of
+            Apertium have their own kinds.
+        inverse: store both directions, for generation by `fst.Lookup.inverted`. Entries of dictionaries of Apertium that have one direction
+            are in this direction only.
 
     Raises:
         VocabularyError: the source is malformed, or has another number of sections; the message contains the position.
@@ -44,20 +47,18 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
         >>> table.summary["symbols"]
         6
     """
-    machine, kinds = machine_of(source, sections)
-    if machine.unit != "character":
-        raise UnsupportedError(f"the unit of the machine is {machine.unit!r}; expected 'character'; make it from characters")
-    labels = Labels(machine, inverse=inverse)
-    root = max(machine.start, 0)
-    parts = [
-        folded(labels.arcs(machine, kinds, inverse=side), root, labels.pieces, labels.conditions) for side in (False, True)[: 1 + inverse]
-    ]
-    roots = [root, root + max(machine.states, 1)][: len(parts)]
-    moved = [
-        part._replace(source=part.source + first - root, target=part.target + first - root)
-        for part, first in zip(parts, roots, strict=True)
-    ]
-    table = table_of(Arcs(*map(np.concatenate, zip(*moved, strict=True))), roots, labels)
+    found = source_of(source, sections, inverse=inverse)
+    if found.machine.unit != "character":
+        raise UnsupportedError(f"the unit of the machine is {found.machine.unit!r}; expected 'character'; make it from characters")
+    labels = Labels(found.machine, found.generator, found.letters)
+    roots = [max(found.machine.start, 0)]
+    parts = [folded(labels.arcs(found.machine, found.kinds), roots[0], labels.pieces, labels.conditions)]
+    if found.generator is not None:
+        root, offset = max(found.generator.start, 0), max(found.machine.states, 1)
+        part = folded(labels.arcs(found.generator, inverse=True), root, labels.pieces, labels.conditions)
+        parts.append(part._replace(source=part.source + offset, target=part.target + offset))
+        roots.append(root + offset)
+    table = table_of(Arcs(*map(np.concatenate, zip(*parts, strict=True))), roots, labels)
     try:
         prove_pauses(table)
     except TableError as error:

@@ -27,7 +27,8 @@ class Labels:
 
     Args:
         machine: the transducer.
-        inverse: whether the outputs are read, too.
+        generator: the transducer whose outputs are read, too; None: outputs are not read. It has the symbols of `machine`.
+        letters: characters that are letters, in addition to those of Unicode.
 
     Attributes:
         pieces: what arcs write.
@@ -35,14 +36,15 @@ class Labels:
         classes: int64[labels], the class of each label that is read; 0 for ε and flag diacritics.
     """
 
-    def __init__(self, machine: Machine, *, inverse: bool) -> None:
+    def __init__(self, machine: Machine, generator: Machine | None = None, letters: str = "") -> None:
         self.pieces, self.conditions = Pool(""), Pool[tuple[int, ...]](())
         self._names = machine.symbols
         self._operations = _operations(machine.symbols)
-        self._read = [_used(machine.ilabel), *([_used(machine.olabel)] if inverse else [])]
+        self._letters = np.array([*map(ord, letters)], np.int64)
+        self._read = [_used(machine.ilabel), *([_used(generator.olabel)] if generator is not None else [])]
         frequency = np.bincount(machine.ilabel, minlength=FIRST_SYMBOL + len(machine.symbols))
-        if inverse:
-            frequency = frequency + np.bincount(machine.olabel, minlength=len(frequency))
+        if generator is not None:
+            frequency = frequency + np.bincount(generator.olabel, minlength=len(frequency))
         frequency[[0, *(FIRST_SYMBOL + symbol for symbol in self._operations)]] = 0
         used = np.flatnonzero(frequency)
         used = used[np.argsort(-frequency[used], kind="stable")]
@@ -65,8 +67,8 @@ class Labels:
         """The symbol of a label."""
         return chr(label) if label < FIRST_SYMBOL else self._names[label - FIRST_SYMBOL]
 
-    def arcs(self, machine: Machine, sections: Ints, *, inverse: bool) -> Arcs:
-        """The arcs and finals of the machine; with `inverse`, arcs read outputs. `sections` contains the section of each state."""
+    def arcs(self, machine: Machine, sections: Ints | None = None, *, inverse: bool = False) -> Arcs:
+        """The arcs and finals of a machine; with `inverse`, arcs read outputs. `sections` contains the section of each state."""
         reads, writes = (machine.olabel, machine.ilabel) if inverse else (machine.ilabel, machine.olabel)
         ends = np.flatnonzero(np.isfinite(machine.final))
         nothing = np.zeros(len(ends), np.int64)
@@ -79,7 +81,7 @@ class Labels:
                 condition=np.concatenate([nothing, self._numbers(reads, self._condition)]),
                 weight=np.concatenate([machine.final[ends], machine.weights]),
                 pauses=np.zeros(len(ends) + machine.arcs, np.int64),
-                section=np.concatenate([sections[ends], np.zeros(machine.arcs, np.int64)]),
+                section=np.concatenate([nothing if sections is None else sections[ends], np.zeros(machine.arcs, np.int64)]),
             )
         )
 
@@ -89,6 +91,7 @@ class Labels:
         characters = self.classes[:UNITS]
         found[: len(characters)] = characters
         found[_letters()] |= LETTER
+        found[self._letters[self._letters < UNITS]] |= LETTER
         for units, _, _ in self._long:
             found[units[0]] |= BEGINS
         return found

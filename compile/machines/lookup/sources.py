@@ -6,30 +6,64 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.strings import Entry, from_strings
-from fst.compile.algebra.machine import read_att, read_att_sections, read_hunspell, read_openfst
-from fst.compile.algebra.rational import union
+from fst.compile.algebra.machine import read_att, read_att_sections, read_dix, read_hunspell, read_openfst
+from fst.compile.algebra.rational import invert, union
 from fst.compile.files import read_text
+from fst.compile.sources.dix import dictionary
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.lookup.layout import SECTIONS
 
 
-def machine_of(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, Ints]:
-    """Read a source; see `fst.compile.lookup`. Return the machine, and the kind of the section of each state, an index into `SECTIONS`."""
+class Source(NamedTuple):
+    """A source of a look-up.
+
+    Attributes:
+        machine: the transducer of analysis.
+        kinds: int64[states], the kind of the section of each state, an index into `SECTIONS`.
+        generator: the transducer whose outputs are read in generation; None without generation.
+        letters: characters that are letters, although Unicode may count them as others.
+    """
+
+    machine: Arcs
+    kinds: Ints
+    generator: Arcs | None
+    letters: str = ""
+
+
+def source_of(source: Any, sections: Sequence[str] | None, *, inverse: bool) -> Source:
+    """Read a source; see `fst.compile.lookup`."""
+    if sections is None and isinstance(source, str | Path) and READERS.get(_ending(Path(source))) is read_dix:
+        return _of_dix(Path(source), inverse=inverse)
+    machine, kinds = _with_sections(source, sections)
+    return Source(machine, kinds, machine if inverse else None)
+
+
+def _of_dix(path: Path, *, inverse: bool) -> Source:
+    """Read a dictionary of Apertium, which contains the kinds of its sections, and entries for one direction only."""
+    found = dictionary.read(path)
+    kinds = np.repeat([SECTIONS.index(kind) for kind in found.sections], [machine.states for machine in found.sections.values()])
+    generator = invert(dictionary.joined(dictionary.read(path, "rl"))) if inverse else None
+    machine = dictionary.joined(found)
+    return Source(machine, np.concatenate([[0], kinds])[: machine.states].astype(np.int64), generator, found.alphabet)
+
+
+def _with_sections(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, Ints]:
+    """Read a source, and find the kind of the section of each state."""
     if sections is None:
-        machine = _whole(source)
+        machine = machine_of(source)
         return machine, np.zeros(machine.states, np.int64)
     for kind in sections:
         if kind not in SECTIONS:
             raise ValueError(not_one_of("section", kind, SECTIONS))
     if not isinstance(source, str | Path) or READERS.get(_ending(Path(source))) is not read_att:
-        raise VocabularyError(f"the source is {quoted(source)}; expected AT&T text, because only this format has sections")
+        raise VocabularyError(f"the source is {quoted(source)}; expected AT&T text: other formats contain the kinds, or have no sections")
     found = read_att_sections(source)
     if len(found) != len(sections):
         raise VocabularyError(f"{source}: there are {len(found)} sections; expected {len(sections)}, the number of kinds in `sections`")
@@ -37,7 +71,7 @@ def machine_of(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, Ints]
     return union(found), np.concatenate([[0], kinds])  # the first state of a union is new
 
 
-def _whole(source: Any) -> Arcs:
+def machine_of(source: Any) -> Arcs:
     """Read a source as one machine."""
     if isinstance(source, Arcs):
         return source
@@ -94,6 +128,7 @@ def _pairs(analyses: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 READERS: Mapping[str, Callable[[Path], Arcs]] = {
     **dict.fromkeys([".att", ".txt"], read_att),
     **dict.fromkeys([".fst", ".far"], read_openfst),
+    ".dix": read_dix,
     **dict.fromkeys([".aff", ".dic"], read_hunspell),
     ".tsv": _of_tsv,
     ".csv": _of_csv,

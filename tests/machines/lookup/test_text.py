@@ -143,7 +143,7 @@ def test_sections_are_checked(tmp_path: Path) -> None:
     assert fst.Lookup(lookup(tmp_path / "a.att", sections=["inconditional"])).analyze_text("aab")[1].section == "inconditional"
     with pytest.raises(fst.VocabularyError, match=r"a.att: there are 1 sections; expected 2"):
         lookup(tmp_path / "a.att", sections=["standard", "standard"])
-    with pytest.raises(fst.VocabularyError, match="expected AT&T text, because only this format has sections"):
+    with pytest.raises(fst.VocabularyError, match="expected AT&T text: other formats"):
         lookup({"a": "b"}, sections=["standard"])
     with pytest.raises(ValueError, match="section is 'main'; expected 'standard'"):
         lookup(tmp_path / "a.att", sections=["main"])

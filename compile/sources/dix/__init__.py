@@ -1,0 +1,1 @@
+"""Apertium's dictionaries (``.dix``) → machines, as lt-comp compiles them."""
