@@ -35,7 +35,7 @@ VERSION = 2
 
 
 class _Header(NamedTuple):
-    """What a machine's header contains."""
+    """The header of a machine."""
 
     kind: str
     arc_type: str

@@ -1,4 +1,4 @@
-"""What a picture of a table shows: states, arcs, and the path of a text. Each machine makes it from its slow walk.
+"""Pictures of tables as data: states, arcs, and the path of a text. Each machine makes them by its slow walk.
 
 A machine has a module `picture` with a function that `fst.tables.table.Table.drawing` names. Machines that read a text symbol by symbol
 describe themselves as an `Automaton`; its picture around a text has the states that the text passes, and all arcs between these states on
@@ -77,10 +77,10 @@ class Automaton:
 
     Attributes:
         start: the first state.
-        step: (state, symbol) → the step; None if the state does not read the symbol.
-        name: (state, symbols read, strings written) → the label of a state that is first reached so.
-        shown: symbol → its label.
-        finals: (state) → whether texts may end in a state.
+        step: a function of a state and a symbol; None if the state does not read the symbol.
+        name: a function of a state, and of the symbols read and strings written on a path to it, that returns the label of the state.
+        shown: a function of a symbol that returns its label.
+        finals: a function of a state, whether texts may end in it.
     """
 
     start: Any
@@ -166,7 +166,7 @@ def lattice(words: Iterable[tuple[int, int, str]], taken: Collection[tuple[int, 
 
     Args:
         words: start, end and label of each word.
-        taken: those of the words that are chosen.
+        taken: the words that are chosen.
     """
     every = [*dict.fromkeys([*taken, *words])]
     places = sorted({0, *(place for start, end, _ in every for place in (start, end))})

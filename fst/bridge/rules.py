@@ -16,7 +16,7 @@ APPLIED, NO_LEFT, NO_RIGHT, ANOTHER = "applied", "left context fails", "right co
 
 
 class Trial(NamedTuple):
-    """A match of a rule's phi, and what became of it.
+    """A match of a rule's phi, and its outcome.
 
     Attributes:
         stage: the number of the stage, from 0.
@@ -37,7 +37,7 @@ class Trial(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What rewrite rules do with a text; ``str()`` gives it as lines for people.
+    """The effect of rewrite rules on a text; ``str()`` formats it as lines.
 
     Attributes:
         texts: the text that each stage reads, and the final text.

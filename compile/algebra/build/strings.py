@@ -66,7 +66,7 @@ def tree(entries: Iterable[tuple[Sequence[int], Sequence[int], float]], symbols:
 
 
 def _parts(entry: Entry) -> tuple[str, str, float]:
-    """What an entry reads and writes, and its weight."""
+    """The input, the output and the weight of an entry."""
     if isinstance(entry, str):
         return entry, entry, 0.0
     if isinstance(entry, tuple) and len(entry) in (2, 3) and isinstance(entry[0], str) and isinstance(entry[1], str):

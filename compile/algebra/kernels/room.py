@@ -53,7 +53,7 @@ def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64]) -
     Args:
         array: the array; 0 follows its elements.
         cap: the largest length.
-        what: what the array contains, for the message.
+        what: a noun for the elements, for the message.
         counts: the counters of the builder.
 
     Raises:

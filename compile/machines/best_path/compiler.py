@@ -41,7 +41,7 @@ def best_path(
         name: the key of the machine in an archive (``.far``); None: the file is a machine, or an archive of one.
         unit: the meaning of labels in a file of OpenFst without symbols: "character" for code points, "utf-8" for bytes. None: bytes if no
             label is above 255, as pynini writes them by default, except for its generated symbols; otherwise code points.
-        unknown: what happens to texts that have no path: "error" raises `fst.TextError`, "copy" copies them.
+        unknown: the treatment of texts without a path: "error" raises `fst.TextError`, "copy" copies them.
 
     Returns:
         A table of kind "best-path". Of paths with equal weights, one is chosen, always the same. A symbol of several characters is read

@@ -23,6 +23,9 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
     The table may be ambiguous, as in morphological analysis. Flag diacritics, such as ``@U.CASE.ACC@``, are evaluated. Symbols of several
     characters, such as ``<n>``, are read as one symbol: at each position of a word, the longest symbol is read.
 
+    A word is the input of the transducer, the first of the two labels in AT&T text. Transducers of foma have words on the other side: pass
+    ``fst.read_att(path).invert()``.
+
     Args:
         source: a `fst.Fst`; the path of a file: AT&T text (``.att``, ``.txt``), whose sections are joined, OpenFst's binary format
             (``.fst``, ``.far``), a dictionary of Apertium (``.dix``), see `fst.read_dix`, a dictionary of Hunspell (``.aff`` or ``.dic``,

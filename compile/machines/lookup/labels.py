@@ -31,7 +31,7 @@ class Labels:
         letters: characters that are letters, in addition to those of Unicode.
 
     Attributes:
-        pieces: what arcs write.
+        pieces: the strings that arcs write.
         conditions: tuples of packed operations.
         classes: int64[labels], the class of each label that is read; 0 for ε and flag diacritics.
     """

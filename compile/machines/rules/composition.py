@@ -1,8 +1,8 @@
 """Compose two stages into one, which writes in one pass what both write in turn.
 
-Going to the left, the first stage finds its set. What it writes for a character depends on its state, which only the other pass knows; so
-the set of the composition contains, besides the set of the first stage, the set that the second stage finds for each state of the first.
-Going to the right, both states are known, and the second stage reads what the first has written for the character.
+Going to the left, the first stage finds its set. Its output for a character depends on its state, which only the other pass computes. So
+the set of the composition contains the set of the first stage, and for each state of the first stage the set that the second stage finds.
+Going to the right, both states are available, and the second stage reads the output of the first for the character.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Composition:
         return [moves[column] for moves in self._first.moves]
 
     def _read(self, move: Sequence[int], others: Sequence[int], read: int) -> tuple[int, Read]:
-        """What the second stage reads if the first makes a move: the set before it, and the move with the columns of the second stage."""
+        """The set before a move of the first stage, and the move with the columns that the second stage then reads."""
         state, string, copies = move
         before, columns = self._second.read_left(others[state], [*self._spelled[string], *([read] if copies else [])])
         return before, (state, string, copies, columns)

@@ -1,7 +1,7 @@
 """Make the two passes of a functional transducer, see `fst.machines.rules.table`.
 
 The set of the pass to the left at a boundary contains the states from which the rest of the text is accepted. The pass to the right is in
-a state, and knows the set after the next character: it takes the first arc on the character that leads to a state of the set. One such path
+a state, and has the set after the next character: it takes the first arc on the character that leads to a state of the set. One such path
 is enough, because all paths of a text write the same.
 
 A text that the transducer does not accept is copied.

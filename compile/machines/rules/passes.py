@@ -5,7 +5,7 @@ match and its right context, the positions of right contexts from which the text
 holds. These sets are the subsets of the automaton of ``phi right`` that reads the text from its end.
 
 *Pass to the right.* Its state is a set of positions of left contexts, and inside a match a set of positions of phi. When it reads a
-character, it knows the set of the boundary after the character. So a match begins only if it will be completed, and goes on as long as a
+character, it has the set of the boundary after the character. So a match begins only if it will be completed, and goes on as long as a
 longer match will be completed: matches are leftmost and longest, and no match is ever taken back.
 
 *Columns.* The pass to the right distinguishes pairs of a character and a set only as far as its positions differ, and pairs with equal
@@ -33,7 +33,7 @@ ADVICE = "write fewer strings or simpler contexts in one rule, or several rules 
 
 
 class Column(NamedTuple):
-    """What the pass to the right knows at a character.
+    """The data of the pass to the right at a character.
 
     Attributes:
         read: the class of the character, as far as left contexts distinguish classes.

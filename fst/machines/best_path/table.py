@@ -52,7 +52,7 @@ class BestPathSettings:
         kind: the kind of machine.
         start: the first state.
         exponent: weights are the weights of the transducer times ``2 ** exponent``.
-        unknown: what happens to texts without a path: `ERROR` or `COPY`.
+        unknown: the treatment of texts without a path, `ERROR` or `COPY`.
     """
 
     kind: str = stored_as(TEXT)

@@ -1,7 +1,7 @@
 """The machine of rewrite rules: stages, each of which rewrites a text by two passes.
 
 A stage contains rules that read the same text; the next stage reads what the stage has written. The *pass to the left* reads a text from
-its end, and stores for each character the *column* that it found: all that the next pass must know about the character and the text after
+its end, and stores for each character the *column* that it found: all that the next pass needs of the character and the text after
 it. The *pass to the right* looks up its state and the column, and copies the character, or writes a string, or both. So a character takes
 two look-ups in each stage, for any rules.
 

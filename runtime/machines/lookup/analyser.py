@@ -107,6 +107,9 @@ class Lookup(PublicClass):
             unknown: None: a word without analyses has an empty list; or "copy": its list contains the word.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
+        Returns:
+            The analyses of each word, as a sequence of lists of str, and as arrays.
+
         Raises:
             TextError: a row is not text; the message contains the row's number.
             ValueError: `limit`, `case`, `unknown`, `threads` or `errors` has an invalid value.

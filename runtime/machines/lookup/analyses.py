@@ -47,7 +47,7 @@ class Analyses:
 
     def __getitem__(self, row: int) -> list[str]:
         if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
+            raise IndexError(f"row is {row}; expected a number below {len(self)}")
         row %= len(self)
         splits = self._batch.row_splits
         found = spelled(self._batch.ids[splits[row] : splits[row + 1]].tolist(), self.pieces, weighted=self._weighted)
