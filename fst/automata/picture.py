@@ -177,7 +177,8 @@ def lattice(words: Iterable[tuple[int, int, str]], taken: Collection[tuple[int, 
 def need_steps(steps: int) -> None:
     """Raise an UnsupportedError if pairs of a state and a symbol are more than `MAX_STEPS`."""
     if steps > MAX_STEPS:
-        raise UnsupportedError(f"the picture has {steps:,} pairs of a state and a symbol or more; draw the part around a shorter text")
+        found = f"the picture needs {steps:,} or more pairs of a state and a symbol"
+        raise UnsupportedError(f"{found}; expected at most {MAX_STEPS:,}; draw the part around a short text")
 
 
 def need_text(text: str | None, kind: str) -> str:

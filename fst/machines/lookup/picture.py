@@ -53,7 +53,7 @@ def _label(table: LookupTable, shown: str, step: Step) -> str:
 
 def _whole(table: LookupTable) -> list[Arc]:
     """All arcs."""
-    need_few(0, int(table.summary["arcs"]))
+    need_few(int(table.summary["states"]), int(table.summary["arcs"]))
     symbols, arcs, seen = _symbols(table), dict[Arc, None](), {_state(_root(table))}
     waiting = [*seen]
     for state in waiting:
