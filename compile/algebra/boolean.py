@@ -8,7 +8,7 @@ import numpy as np
 
 from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.compose import need_acceptor, subtract
-from fst.compile.algebra.determinize import determinize
+from fst.compile.algebra.forms.determinize import determinize
 from fst.compile.algebra.rational import without_weights
 from fst.compile.algebra.symbols import Symbols, with_shared_symbols
 

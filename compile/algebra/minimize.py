@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import connect, grouped, incoming
-from fst.compile.algebra.determinize import determinize, encoded, is_deterministic
+from fst.compile.algebra.forms.determinize import determinize, encoded, is_deterministic
 from fst.compile.algebra.shortest import push
 
 QUANTA = 2.0**17  # weights are equal if they are equal in units of 2⁻¹⁷

@@ -12,7 +12,7 @@ from fst.compile.algebra import boolean, compose, rational
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.decisions import equivalence, functional
-from fst.compile.algebra.determinize import determinize
+from fst.compile.algebra.forms.determinize import determinize
 from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.algebra.forms.subsequential import determinize_input
 from fst.compile.algebra.minimize import minimize, optimize

@@ -299,7 +299,7 @@ def test_weights_without_a_deterministic_form_are_refused() -> None:
 def test_explosions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A determinization and a composition that give too many states are refused."""
     monkeypatch.setattr(room, "MAX_STATES", 1 << 12)
-    monkeypatch.setattr("fst.compile.algebra.determinize.MAX_STATES", 1 << 12)
+    monkeypatch.setattr("fst.compile.algebra.forms.determinize.MAX_STATES", 1 << 12)
     machine = Fst.from_regex("[ab]*a[ab]{20}")
     with pytest.raises(UnsupportedError, match="expected at most 4,096 states"):
         machine.determinize()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import Arcs, make
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.decisions.functional import is_functional
-from fst.compile.algebra.determinize import determinize, is_deterministic
+from fst.compile.algebra.forms.determinize import determinize, is_deterministic
 from fst.compile.algebra.rational import project, union
 from fst.compile.algebra.shortest import Labels, paths, push
 from fst.compile.algebra.symbols import with_shared_symbols
