@@ -12,7 +12,17 @@ from fst.compile.layout.rows import filled, placed
 from fst.compile.machines.lookup.arcs import FINAL, Arcs, sorted_by_source, starts_of
 from fst.compile.machines.lookup.labels import Labels, lower_units
 from fst.errors import UnsupportedError
-from fst.machines.lookup.layout import ENTRY, EPSILON, HAS_EPSILON, MAX_FOLDED, OUTPUT_SHIFT
+from fst.machines.lookup.arcs import alone_values
+from fst.machines.lookup.layout import (
+    ALONE,
+    ENTRY,
+    EPSILON,
+    HAS_EPSILON,
+    MAX_ALONE_PAUSES,
+    MAX_ALONE_PIECE,
+    MAX_FOLDED,
+    OUTPUT_SHIFT,
+)
 from fst.machines.lookup.table import LookupSettings, LookupTable, header
 from fst.tables.strings import stored
 
@@ -31,13 +41,14 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
     finals = sorted_by_source(finals)  # the root has another number now
     real = real.take(np.argsort(real.source * (labels.count + 1) + real.label, kind="stable"))
     states = max(arcs.states, int(roots.max()) + 1)
-    slots, entries = _entries(real, finals, states, labels.count)
+    has_epsilon = np.zeros(states, np.bool_)
+    has_epsilon[real.source[real.label == EPSILON]] = True
+    slots, entries, is_outside = _entries(real, finals, has_epsilon, labels.count)
+    real = real.take(is_outside)
     features = labels.features if arcs.condition.any() else 0
     is_weighted = bool(arcs.weight.any())
     piece_bytes, piece_ends = stored(labels.pieces.items)
     symbol_keys, symbol_classes = labels.symbols()
-    has_epsilon = np.zeros(states, np.bool_)
-    has_epsilon[real.source[real.label == EPSILON]] = True
     conditions = labels.conditions.items if features else [()]
     columns = {
         f"{noun}_{name}": column.astype(dtype) if is_needed else np.zeros(0, dtype)
@@ -84,8 +95,16 @@ def _renumbered(arcs: Arcs, roots: Ints) -> tuple[Arcs, Ints]:
     return arcs._replace(source=numbers[arcs.source], target=numbers[arcs.target]), numbers[roots]
 
 
-def _entries(arcs: Arcs, finals: Arcs, states: int, classes: int) -> tuple[Ints, Array]:
-    """The slot of each state, and the entries of all rows."""
+def _entries(arcs: Arcs, finals: Arcs, has_epsilon: Array, classes: int) -> tuple[Ints, Array, Array]:
+    """The slot of each state, the entries of all rows, and whether each arc is not in an entry.
+
+    Args:
+        arcs: the arcs, sorted by source and label.
+        finals: the finals.
+        has_epsilon: whether each state has arcs that read nothing.
+        classes: the number of classes.
+    """
+    states = len(has_epsilon)
     keys = arcs.source * (classes + 1) + arcs.label
     firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
     counts = np.diff(np.append(firsts, len(keys)))
@@ -94,9 +113,15 @@ def _entries(arcs: Arcs, finals: Arcs, states: int, classes: int) -> tuple[Ints,
     slots = placed(ENTRY, starts, arcs.label[firsts], order, 1 + classes)
     final_starts = starts_of(np.sort(finals.source), states)
     final_counts = np.diff(final_starts)
-    if max(len(arcs.source), len(finals.source)) > ENTRY.max_target or max(counts.max(initial=0), final_counts.max()) > ENTRY.max_value:
+    if max(len(arcs.source), len(finals.source)) > ENTRY.max_target or max(counts.max(initial=0), final_counts.max()) >= ALONE:
         raise UnsupportedError(f"the machine takes {len(arcs.source):,} arcs; a table has room for {ENTRY.max_target:,}")
     own = ENTRY.pack(ENTRY.own, final_starts[:-1], final_counts)
     entries = filled(ENTRY, slots, ENTRY.first + 1 + classes, own, "the machine")
-    entries[slots[arcs.source[firsts]] + ENTRY.first + arcs.label[firsts]] = ENTRY.pack(arcs.label[firsts], firsts, counts)
-    return slots, entries
+    some, is_outside = arcs.take(firsts), np.ones(len(keys), np.bool_)
+    is_alone = (counts == 1) & (some.condition == 0) & (some.weight == 0) & (some.pauses <= MAX_ALONE_PAUSES)
+    is_alone &= some.output <= MAX_ALONE_PIECE
+    is_outside[firsts[is_alone]] = False
+    alone = alone_values(some.output, some.pauses, has_epsilon[some.target].astype(np.int64))
+    targets = np.where(is_alone, slots[some.target], np.cumsum(is_outside)[firsts] - 1)
+    entries[slots[some.source] + ENTRY.first + some.label] = ENTRY.pack(some.label, targets, np.where(is_alone, alone, counts))
+    return slots, entries, is_outside

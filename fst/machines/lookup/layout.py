@@ -14,21 +14,24 @@ BEGINS = 1 << 16  # the bit of a unit with which a symbol of several units may b
 LETTER = 1 << 17  # the bit of a unit that is a letter, a mark or a number: no token of a standard section ends before it
 ROOTS = 2  # the first nodes of the tree of symbols: for analysis and for generation
 NODE_SHIFT = 16  # a key of the tree of symbols: ``node << 16 | unit``
-ENTRY = RowFormat(label_bits=16, target_bits=28, value_bits=20, dtype=np.uint64, labels=UNITS - 1, own=UNITS - 1, free=2**64 - 1)
+ENTRY = RowFormat(label_bits=16, target_bits=26, value_bits=22, dtype=np.uint64, labels=UNITS - 1, own=UNITS - 1, free=2**64 - 1)
+# The value of a transition with one arc that has no condition and no weight: ``piece 18 | pauses 2 | whether arcs of the target read
+# nothing 1 | ALONE``; its target is the state. The value of other transitions is their number of arcs, and the target the first of them.
+ALONE, ALONE_EPSILON, ALONE_PAUSES, MAX_ALONE_PAUSES, MAX_ALONE_PIECE = 1 << 21, 20, 18, 3, (1 << 18) - 1
 MAX_CLASSES = UNITS - 2
 HAS_EPSILON, OUTPUT_SHIFT = 31, 32  # an arc: ``target 31 | whether arcs of the target read nothing 1 | piece 32``
 
 # Ids that are no pieces. SLOW: the kernel leaves the row to the slow walk. The others occur in running text.
 END, CUT, SLOW, END_FOLDED, UNKNOWN = -1, -2, -3, -4, -5
 SECTIONS = STANDARD, PREBLANK, POSTBLANK, INCONDITIONAL = "standard", "preblank", "postblank", "inconditional"  # the last has priority
-FIRST_SECTION = UNKNOWN - len(SECTIONS)  # a token with analyses ends with the id ``FIRST_SECTION + section``
+FIRST_SECTION = UNKNOWN - len(SECTIONS)  # a token with analyses begins with the id ``FIRST_SECTION + section``
 MAX_FOLDED = 255  # the highest number of pauses that is stored
 MAX_ANALYSES = 4096  # maximum number of analyses of a word
 STEPS = 1 << 10  # maximum number of arcs that the kernel reads per symbol, before it leaves the word to the slow walk
 SPARE = 16  # symbols that are added to the length of a word for this maximum
 MAX_SYMBOLS, MAX_ARCS, MAX_FOUND, MAX_REGISTERS = 1 << 12, 1 << 14, 1 << 18, 1 << 16  # capacities of the kernel for one word
 MAX_RANKS = 1 << 18  # capacity for the ranks of the analyses of a token
-WORDS_ALONE = 12  # the number of fields of `Work`; with only these, no code for running text is compiled
+WORDS_ALONE = 12  # the number of fields of `Work`; with only these, analyses have no order of running text
 MAX_PAUSES = 256  # maximum number of arcs in a row that read nothing
 UNIT_FACTOR = 8  # expected number of ids per unit of text
 
@@ -78,10 +81,10 @@ class Work(NamedTuple):
         sums: float32[MAX_ARCS], the weight before each of these slices.
         path: uint32[MAX_ARCS], the pieces of the current path.
         registers: uint16[MAX_REGISTERS], the registers of features, for each change on the current path.
-        found: int32[MAX_FOUND], the pieces of the analyses of a word.
+        found: int32[MAX_FOUND], the pieces of the analyses of a word, each with its end mark.
         starts: int64[MAX_ANALYSES + 1], the start of each analysis in `found`, and the end of the last.
         order: int64[MAX_ANALYSES], the analyses in the order of their weights.
-        marks: uint64[MAX_ANALYSES], the hash of each analysis.
+        marks: uint64[MAX_ANALYSES + 1], the hash of each analysis, and of the one that may be added.
         weights: float32[MAX_ANALYSES], the weight of each analysis.
     """
 
@@ -104,9 +107,9 @@ class TextWork(NamedTuple):
 
     Attributes:
         lower_classes: uint32[MAX_SYMBOLS], the class of each symbol in lower case; `EPSILON` if the symbol is not upper case.
+        ends: uint64[MAX_SYMBOLS + 1], the position of each symbol in the text, and the end of the last symbol that was read.
         pauses: uint32[MAX_SYMBOLS + 1], the number of arcs on the current path that read nothing, before each symbol and at the end.
         ranks: uint32[MAX_RANKS], the pauses of each analysis, which determine the order of analyses.
-        folded: uint8[MAX_ANALYSES], whether each analysis has read a symbol in lower case.
     """
 
     state: Array
@@ -122,9 +125,9 @@ class TextWork(NamedTuple):
     marks: Array
     weights: Array
     lower_classes: Array
+    ends: Array
     pauses: Array
     ranks: Array
-    folded: Array
 
 
 def new_work() -> Work:
@@ -140,7 +143,7 @@ def new_work() -> Work:
         found=np.empty(MAX_FOUND, np.int32),
         starts=np.zeros(MAX_ANALYSES + 1, np.int64),
         order=np.empty(MAX_ANALYSES, np.int64),
-        marks=np.empty(MAX_ANALYSES, np.uint64),
+        marks=np.empty(MAX_ANALYSES + 1, np.uint64),
         weights=np.empty(MAX_ANALYSES, np.float32),
     )
 
@@ -150,9 +153,9 @@ def new_text_work() -> TextWork:
     return TextWork(
         *new_work(),
         lower_classes=np.empty(MAX_SYMBOLS, np.uint32),
+        ends=np.empty(MAX_SYMBOLS + 1, np.uint64),
         pauses=np.zeros(MAX_SYMBOLS + 1, np.uint32),
         ranks=np.empty(MAX_RANKS, np.uint32),
-        folded=np.zeros(MAX_ANALYSES, np.uint8),
     )
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from fst.automata.dot import need_few, visible
 from fst.automata.picture import Arc, Picture, labelled, need_steps, units_label
+from fst.machines.lookup.arcs import Registers
 from fst.machines.lookup.layout import BEGINS, EPSILON, NODE_SHIFT, ROOTS, UNITS
 from fst.machines.lookup.table import LookupTable
-from fst.machines.lookup.walk import Graph, Node, Registers, Step, Symbol, symbol_at, units_of
+from fst.machines.lookup.walk import Graph, Node, Step, Symbol, symbol_at, units_of
 
 State = tuple[int, Registers]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,14 @@ from fst.automata.rows import Array
 from fst.automata.trie import spread
 from fst.machines.lookup import flags
 from fst.machines.lookup.layout import (
+    ALONE,
+    ALONE_EPSILON,
     BEGINS,
     ENTRY,
     EPSILON,
     HAS_EPSILON,
     LETTER,
+    MAX_ALONE_PIECE,
     MAX_PAUSES,
     NODE_SHIFT,
     OUTPUT_SHIFT,
@@ -86,10 +90,14 @@ def _prove_rows(table: Any, settings: Any) -> Array:
     need_none(labels[slots] > settings.classes, lambda at: f"slot {slots[at]} has the class {labels[slots[at]]} of {settings.classes}")
     owners = slots - ENTRY.first - labels[slots]
     need_none((owners < 0) | ~is_state[owners], lambda at: f"the transition at slot {slots[at]} belongs to no state")
+    alone, slots = slots[counts[slots] >= ALONE], slots[counts[slots] < ALONE]
     for some, size, noun in ((slots, len(table.arcs), "arcs"), (states, len(table.final_pieces), "finals")):
         ends = firsts[some] + counts[some]
         need_none(ends > size, lambda at: f"slot {some[at]} has {noun} up to {ends[at]} of {size}")  # noqa: B023 - called at once
     need_none(counts[slots] == 0, lambda at: f"the transition at slot {slots[at]} has no arcs")
+    _prove_targets(table, is_state, firsts[alone], counts[alone] >> ALONE_EPSILON & 1, lambda at: f"the arc at slot {alone[at]}")
+    pieces = counts[alone] & MAX_ALONE_PIECE
+    need_none(pieces >= settings.pieces, lambda at: f"the arc at slot {alone[at]} has the piece {pieces[at]} of {settings.pieces}")
     generator = settings.generator
     need(generator is None or is_state[min(generator, len(entries))], f"generation begins at {generator}, which is no state")
     return is_state
@@ -98,10 +106,8 @@ def _prove_rows(table: Any, settings: Any) -> Array:
 def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
     """Prove that arcs lead to states and mark those with arcs that read nothing, and that pieces and conditions exist."""
     targets = (table.arcs & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
-    need_none(~is_state[np.minimum(targets, len(is_state) - 1)], lambda arc: f"arc {arc} leads to {targets[arc]}, which is no state")
-    marked = table.arcs >> np.uint64(HAS_EPSILON) & np.uint64(1)
-    has_epsilon = ENTRY.labels_of(table.entries)[targets + ENTRY.first + EPSILON] == EPSILON
-    need_none(marked != has_epsilon, lambda arc: f"arc {arc} is marked {marked[arc]}, and state {targets[arc]} is not")
+    marks = (table.arcs >> np.uint64(HAS_EPSILON) & np.uint64(1)).astype(np.int64)
+    _prove_targets(table, is_state, targets, marks, lambda arc: f"arc {arc}")
     columns = (
         ("arc", table.arcs >> np.uint64(OUTPUT_SHIFT), table.arc_conditions, table.arc_weights),
         ("final", table.final_pieces, table.final_conditions, table.final_weights),
@@ -126,12 +132,21 @@ def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
         need_none(~np.isfinite(weights), lambda at: f"{noun} {at} has the weight {weights[at]}")  # noqa: B023
 
 
+def _prove_targets(table: Any, is_state: Array, targets: Array, marks: Array, name: Callable[[int], str]) -> None:
+    """Prove that arcs lead to states, and mark those with arcs that read nothing."""
+    need_none(~is_state[np.minimum(targets, len(is_state) - 1)], lambda arc: f"{name(arc)} leads to {targets[arc]}, which is no state")
+    has_epsilon = ENTRY.labels_of(table.entries)[targets + ENTRY.first + EPSILON] == EPSILON
+    need_none(marks != has_epsilon, lambda arc: f"{name(arc)} is marked {marks[arc]}, and state {targets[arc]} is not")
+
+
 def prove_pauses(table: Any) -> None:
     """Prove that no path has more than `MAX_PAUSES` arcs in a row that read nothing: remove states without such arcs until none is left."""
     labels, firsts, counts = (of(table.entries) for of in (ENTRY.labels_of, ENTRY.targets_of, ENTRY.values_of))
     slots = np.flatnonzero(labels == EPSILON)
-    targets = (table.arcs[spread(firsts[slots], counts[slots])] & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
-    sources = np.repeat(slots - ENTRY.first, counts[slots])
+    alone, slots = slots[counts[slots] >= ALONE], slots[counts[slots] < ALONE]
+    outside = (table.arcs[spread(firsts[slots], counts[slots])] & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
+    sources = np.concatenate([alone - ENTRY.first, np.repeat(slots - ENTRY.first, counts[slots])])
+    targets = np.concatenate([firsts[alone], outside])
     states, numbers = np.unique(np.concatenate([sources, targets]), return_inverse=True)
     sources, targets = numbers[: len(sources)], numbers[len(sources) :]
     for _ in range(MAX_PAUSES):

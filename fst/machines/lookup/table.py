@@ -6,7 +6,8 @@ with finals. Its *analysis* is the concatenation of the pieces on its arcs and o
 
 From a state, the look-up of a class gives a slice of arcs, and the look-up of class `EPSILON` the arcs that read nothing, which the
 compiler keeps where folding them into other arcs would take too much memory. Arcs and finals may have *conditions*: lists of operations on
-features, see `fst.machines.lookup.flags`.
+features, see `fst.machines.lookup.flags`. Most slices have one arc, without a condition and a weight; the look-up gives this arc itself,
+so that a walk reads one number for each symbol.
 
 The order of analyses is: finals of a state, its arcs that read nothing, its arcs that read a class, each in the order of the table; in a
 weighted table, the smaller weight first. Equal analyses are one analysis, with the smallest weight.
@@ -33,7 +34,7 @@ from fst.automata.rows import Array
 from fst.core.json_fields import TEXT, or_null, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.machines.lookup import flags
-from fst.machines.lookup.layout import ENTRY, EPSILON, MAX_ANALYSES, MAX_CLASSES, UNIT_FACTOR, Arguments, Work, hashed, new_work
+from fst.machines.lookup.layout import ALONE, ENTRY, EPSILON, MAX_ANALYSES, MAX_CLASSES, UNIT_FACTOR, Arguments, Work, hashed, new_work
 from fst.machines.lookup.proof import prove
 from fst.machines.lookup.walk import analyses
 from fst.tables.header import Sections
@@ -78,9 +79,9 @@ class LookupTable(Table):
         symbol_keys: uint64[n], the edges of the tree of symbols of several units, ``node << 16 | unit``, ascending. Edge k leads to node
             ``ROOTS + k``.
         symbol_classes: uint32[n], the class of the symbol that ends with each edge, or 0.
-        entries: uint64[slots], the rows, see `ENTRY`. An entry contains the first arc and the number of arcs; the entry of a state
-            contains its first final and the number of its finals.
-        arcs: uint64[arcs], the state and the piece of each arc.
+        entries: uint64[slots], the rows, see `ENTRY`. An entry contains its only arc, or the first arc and the number of arcs; the entry of
+            a state contains its first final and the number of its finals.
+        arcs: uint64[arcs], the state and the piece of each arc that no entry contains.
         arc_conditions: uint32[arcs], the condition of each arc; empty without features.
         arc_weights: float32[arcs], the weight of each arc; empty in an unweighted table.
         arc_pauses, final_pauses: uint8[arcs] and uint8[finals], the number of arcs that were folded into each arc, at most `MAX_FOLDED`.
@@ -134,13 +135,19 @@ class LookupTable(Table):
         return len(self.arc_weights) + len(self.final_weights) > 0
 
     @property
+    def arc_count(self) -> int:
+        """The number of arcs, of which most are in entries."""
+        labels, values = ENTRY.labels_of(self.entries), ENTRY.values_of(self.entries)
+        return len(self.arcs) + int(np.count_nonzero((labels < ENTRY.labels) & (values >= ALONE)))
+
+    @property
     def summary(self) -> Mapping[str, Any]:
         """See `fst.tables.table.Table.summary`."""
         settings = self.metadata.settings
         return {
             "kind": self.kind,
             "states": int(np.count_nonzero(ENTRY.are_states(self.entries))),
-            "arcs": len(self.arcs),
+            "arcs": self.arc_count,
             "symbols": settings.classes,
             "pieces": settings.pieces,
             "features": settings.features,

@@ -5,6 +5,11 @@ At each position, the walk reads as far as any path allows. A *match* is the lon
 a match at the beginning of this word is dropped, and the letters from the position on are an unknown token. Other characters that begin no
 match belong to no token. An upper-case letter may be read in lower case, too.
 
+The result for a text is a row of ids; positions are characters::
+
+    FIRST_SECTION + section, start, end, piece, …, END, piece, …, END        a match, with the ids of its analyses
+    UNKNOWN, start, end                                                      letters without a match
+
 Source: `FSTProcessor::analysis` of lttoolbox 3.7.
 """
 
@@ -13,18 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fst.machines.lookup.layout import ENTRY, EPSILON, FIRST_SECTION, LETTER, MAX_ANALYSES, UNKNOWN
-from fst.machines.lookup.walk import STATE, Registers, Symbol, after, ids_of, symbol_at, units_of
+from fst.machines.lookup.arcs import Registers, arcs_of, finals_of
+from fst.machines.lookup.layout import EPSILON, FIRST_SECTION, LETTER, MAX_ANALYSES, UNKNOWN
+from fst.machines.lookup.walk import Symbol, ids_of, symbol_at, units_of
 
 Place = tuple[int, Registers]  # a state and registers
-
-
-class Token(NamedTuple):
-    """The ids of a token, and its bounds in characters."""
-
-    ids: list[int]
-    start: int
-    end: int
 
 
 class Match(NamedTuple):
@@ -35,8 +33,8 @@ class Match(NamedTuple):
     reach: int
 
 
-def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[Token]:
-    """Yield the tokens of a text."""
+def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[list[int]]:
+    """Yield the ids of each token of a text."""
     units = units_of(text)
     places = [0]  # the number of characters before each unit
     for unit in units:
@@ -48,9 +46,9 @@ def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[Toke
         if is_known:
             symbols = [*_symbols(table, units, at, end)]
             ids = ids_of(table, symbols, inverse=False, limit=limit, in_text=True)
-            yield Token([*ids, FIRST_SECTION + match.section], places[at], places[end])
+            yield [FIRST_SECTION + match.section, places[at], places[end], *ids]
         elif end > at:
-            yield Token([UNKNOWN], places[at], places[end])
+            yield [UNKNOWN, places[at], places[end]]
         at = end if end > at else at + 1 + (units[at] & 0xFC00 == 0xD800)
 
 
@@ -87,7 +85,7 @@ def longest(table: Any, units: Sequence[int], begin: int) -> Match:
         at = min(pending)
         places = _closed(table, pending.pop(at))
         match = match._replace(reach=at)
-        sections = [section for place in places for section in _sections(table, *place)]
+        sections = [final.section for state, registers in places for final in finals_of(table, state, registers)]
         section = max(sections, default=0)
         if at > begin and sections and (section or not is_letter(table, units, at)):
             match = Match(at, section, at)
@@ -95,7 +93,7 @@ def longest(table: Any, units: Sequence[int], begin: int) -> Match:
             symbol = symbol_at(table, units, at)
             for label in {symbol.number, symbol.lower} - {EPSILON}:
                 for place in places:
-                    pending.setdefault(symbol.end, set()).update(_targets(table, *place, label))
+                    pending.setdefault(symbol.end, set()).update(_targets(table, place, label))
                     if not pending[symbol.end]:
                         del pending[symbol.end]
     return match
@@ -105,23 +103,11 @@ def _closed(table: Any, places: set[Place]) -> set[Place]:
     """The places that are reached from some places by arcs that read nothing."""
     found, new = set(places), [*places]
     while new:
-        more = {*_targets(table, *new.pop(), EPSILON)} - found
+        more = {*_targets(table, new.pop(), EPSILON)} - found
         found |= more
         new += more
     return found
 
 
-def _targets(table: Any, state: int, registers: Registers, label: int) -> Iterator[Place]:
-    entry = ENTRY.step(table.entries, state, label)
-    for arc in range(entry.target, entry.target + entry.value) if entry else ():
-        reached = after(table, table.arc_conditions, arc, registers)
-        if reached is not None:
-            yield int(table.arcs[arc]) & STATE, reached
-
-
-def _sections(table: Any, state: int, registers: Registers) -> Iterator[int]:
-    """The sections of the finals of a state."""
-    own = ENTRY.unpack(table.entries[state])
-    for final in range(own.target, own.target + own.value):
-        if after(table, table.final_conditions, final, registers) is not None:
-            yield int(table.final_sections[final])
+def _targets(table: Any, place: Place, label: int) -> Iterator[Place]:
+    return ((arc.target, arc.registers) for arc in arcs_of(table, place[0], label, place[1]))

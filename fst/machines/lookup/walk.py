@@ -12,29 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.automata.rows import Array
-from fst.machines.lookup import flags
-from fst.machines.lookup.layout import (
-    BEGINS,
-    CUT,
-    END,
-    END_FOLDED,
-    ENTRY,
-    EPSILON,
-    HAS_EPSILON,
-    MAX_ANALYSES,
-    NODE_SHIFT,
-    OUTPUT_SHIFT,
-    ROOTS,
-    SPARE,
-    STEPS,
-)
+from fst.machines.lookup.arcs import Registers, arcs_of, finals_of
+from fst.machines.lookup.layout import BEGINS, CUT, END, END_FOLDED, EPSILON, MAX_ANALYSES, NODE_SHIFT, ROOTS, SPARE, STEPS
 
 MAX_NODES = 1 << 20  # maximum number of nodes of a graph; a word with more has no more analyses than those found so far
-STATE = (1 << HAS_EPSILON) - 1
 BITS = np.dtype(np.int32)
 
-Registers = tuple[int, ...]
 Node = tuple[int, int, Registers, bool]  # number of symbols, state, registers, whether a symbol was read in lower case
 
 
@@ -140,15 +123,6 @@ def symbol_at(table: Any, units: Sequence[int], at: int, *, inverse: bool = Fals
     return Symbol(found, int(table.units[lower]) & BEGINS - 1 if lower and end == at + 1 else EPSILON, end)
 
 
-def after(table: Any, conditions: Array, place: int, registers: Registers) -> Registers | None:
-    """The registers after the condition of an arc or of a final; None if the condition fails."""
-    if not len(conditions):
-        return registers
-    condition, ends = int(conditions[place]), table.condition_ends
-    operations = table.operations[ends[condition - 1] if condition else 0 : ends[condition]]
-    return flags.applied(operations.tolist(), registers)
-
-
 class Graph:
     """The graph of the paths that read some symbols."""
 
@@ -197,13 +171,10 @@ class Graph:
 
     def steps_of(self, node: Node) -> Iterator[Step]:
         """Yield the steps from a node, in the order of the table."""
-        table, (at, state, registers, is_folded) = self._table, node
+        at, state, registers, is_folded = node
         if at == len(self._symbols):
-            own = ENTRY.unpack(table.entries[state])
-            for final in range(own.target, own.target + own.value):
-                if after(table, table.final_conditions, final, registers) is not None:
-                    weight = _weight(table.final_weights, final)
-                    yield Step(int(table.final_pieces[final]), weight, int(table.final_pauses[final]), False, None)
+            for final in finals_of(self._table, state, registers):
+                yield Step(final.piece, final.weight, final.pauses, False, None)
         yield from self._arcs(at, state, EPSILON, registers, is_folded, is_pause=True)
         if at < len(self._symbols):
             symbol = self._symbols[at]
@@ -213,15 +184,5 @@ class Graph:
 
     def _arcs(self, at: int, state: int, label: int, registers: Registers, is_folded: bool, *, is_pause: bool) -> Iterator[Step]:
         """Yield the arcs of a state that read a class; `at` is the number of symbols after these arcs."""
-        table = self._table
-        entry = ENTRY.step(table.entries, state, label)
-        for arc in range(entry.target, entry.target + entry.value) if entry else ():
-            found = after(table, table.arc_conditions, arc, registers)
-            if found is not None:
-                packed, weight = int(table.arcs[arc]), _weight(table.arc_weights, arc)
-                to = at, packed & STATE, found, is_folded
-                yield Step(packed >> OUTPUT_SHIFT, weight, int(table.arc_pauses[arc]), is_pause, to)
-
-
-def _weight(weights: Array, place: int) -> np.float32:
-    return np.float32(weights[place] if len(weights) else 0)
+        for arc in arcs_of(self._table, state, label, registers):
+            yield Step(arc.piece, arc.weight, arc.pauses, is_pause, (at, arc.target, arc.registers, is_folded))

@@ -18,8 +18,7 @@ from fst.runtime.machines.lookup.streams import streams
 from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import Bytes, Ints, Source, Texts, batch_of, listed, rows_of, whole
-from fst.text.reading_arguments import borrowable
+from fst.runtime.rows.texts import PAST_END, Bytes, Ints, Source, Texts, batch_of, listed, rows_of, whole
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -53,7 +52,7 @@ class Lookup(PublicClass):
         self._encoder = LookupEncoder(table)
 
     def __repr__(self) -> str:
-        return f"<fst.Lookup, {'generation' if self._encoder.inverse else 'analysis'}, {len(self._table.arcs):,} arcs>"
+        return f"<fst.Lookup, {'generation' if self._encoder.inverse else 'analysis'}, {self._table.arc_count:,} arcs>"
 
     def inverted(self) -> Self:
         """The look-up in the other direction: generation, if this look-up analyses.
@@ -226,10 +225,9 @@ class Lookup(PublicClass):
         """Analyse texts, and return an iterator over the tokens of each text."""
         rows = rows_of(texts)
         batch = self._text_batch(rows, limit, threads, errors)
-        assert batch.offsets is not None
-        ids, offsets, splits, weighted = batch.ids, batch.offsets, batch.row_splits.tolist(), self._table.is_weighted
+        ids, splits, weighted = batch.ids, batch.row_splits.tolist(), self._table.is_weighted
         return (
-            [*tokens_of(whole(rows, row, errors), ids[begin:end].tolist(), offsets[begin:end].tolist(), self._pieces, weighted=weighted)]
+            [*tokens_of(whole(rows, row, errors), ids[begin:end].tolist(), self._pieces, weighted=weighted)]
             for row, (begin, end) in enumerate(pairwise(splits))
         )
 
@@ -264,8 +262,9 @@ class Lookup(PublicClass):
 
     @Lazy
     def _data(self) -> tuple[Bytes, Ints]:
-        """The bytes of the pieces; and the start of each piece, and the end of the last."""
-        return borrowable(self._table.piece_bytes, np.uint8), np.append(0, self._table.piece_ends).astype(np.int64)
+        """The bytes of the pieces, and `PAST_END` more; and the start of each piece, and the end of the last."""
+        past_end = np.zeros(PAST_END, np.uint8)
+        return np.append(self._table.piece_bytes, past_end), np.append(0, self._table.piece_ends).astype(np.int64)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_generator, (self._table,)) if self._encoder.inverse else (type(self), (self._table,))

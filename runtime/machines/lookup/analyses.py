@@ -9,9 +9,9 @@ import numpy as np
 
 from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
-from fst.machines.lookup.layout import CUT, END, FIRST_SECTION
+from fst.machines.lookup.layout import CUT, END
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import Bytes, Ints
+from fst.runtime.rows.texts import PAST_END, Bytes, Ints
 from fst.runtime.workspace import Ids
 
 spell = Deferred("fst.runtime.machines.lookup.kernels.spelling", "spell")
@@ -62,11 +62,11 @@ class Analyses:
     def strings(self) -> tuple[Bytes, Ints]:
         """The UTF-8 of all analyses, concatenated; and int64[analyses + 1], the start of each analysis, and the end of the last."""
         piece_bytes, piece_starts = self._data
-        lengths = np.append(np.diff(piece_starts), [0] * -FIRST_SECTION)  # ids that are no pieces count from the end
-        size = int(lengths[self.ids if self._weighted else self._batch.ids].sum())
-        data, starts = np.empty(size, np.uint8), np.empty(np.count_nonzero(self._batch.ids == END) + 1, np.int64)
-        spell.call(self._batch.ids, piece_starts, piece_bytes, np.uint64(self._weighted), data, starts)
-        return data, starts
+        arguments = self._batch.ids, piece_starts, piece_bytes, np.uint64(self._weighted)
+        size, count = spell.call(*arguments, np.empty(0, np.uint8), np.empty(0, np.int64))
+        data, starts = np.empty(size + PAST_END, np.uint8), np.empty(count + 1, np.int64)
+        spell.call(*arguments, data, starts)
+        return data[:size], starts
 
     @Lazy
     def _ends(self) -> Ints:

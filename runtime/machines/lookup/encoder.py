@@ -76,14 +76,13 @@ class LookupEncoder(Encoder):
         return with_rows(batch, rows, ids, np.cumsum([0, *map(len, found)]))
 
 
-def with_rows(batch: Batch, rows: Ints, ids: Any, splits: Ints, spans: Any = None) -> Batch:
-    """Replace the ids of some rows.
+def with_rows(batch: Batch, rows: Ints, ids: Any, splits: Ints) -> Batch:
+    """Replace the ids of some rows. The new ids have the span of the first id of their row.
 
     Args:
         batch: the batch.
         rows: the indices of the rows, ascending.
         ids, splits: the new ids, and their row splits.
-        spans: int32[n, 2], the spans of the new ids; None: the span of the first id of the row.
     """
     starts, lengths = batch.row_splits[:-1].copy(), np.diff(batch.row_splits)
     firsts = starts[rows]
@@ -92,7 +91,6 @@ def with_rows(batch: Batch, rows: Ints, ids: Any, splits: Ints, spans: Any = Non
     new_splits = np.concatenate([[0], np.cumsum(lengths)])
     offsets, words = batch.offsets, batch.words
     if offsets is not None and words is not None:
-        spans = np.repeat(offsets[firsts], np.diff(splits), axis=0) if spans is None else spans
-        offsets = np.concatenate([offsets, spans])[places]
+        offsets = np.concatenate([offsets, np.repeat(offsets[firsts], np.diff(splits), axis=0)])[places]
         words = np.zeros(len(places), np.int32)
     return Batch(np.concatenate([batch.ids, ids])[places], new_splits, offsets, words)

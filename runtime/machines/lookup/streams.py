@@ -15,14 +15,15 @@ from fst.core.jit import Deferred
 from fst.machines.lookup.layout import MAX_ANALYSES, POSTBLANK, PREBLANK
 from fst.runtime.machines.lookup.text import Token
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import Bytes, Ints
+from fst.runtime.rows.texts import PAST_END, Bytes, Ints
 
 SPECIAL = r"\^$@/<>[]{}"  # characters with a meaning in the format; a backslash escapes them
 ESCAPED = re.compile(f"[{re.escape(SPECIAL)}]")
+MOST_COPIES = 4  # a word and its copy, with a backslash before each byte
 LETTERS = 1 << 16
 UPPER = 1 << 16  # the bit of an upper-case letter in `Pieces.cases`
 
-write_streams = Deferred("fst.runtime.machines.lookup.kernels.streams", "write_streams")
+measure, write_streams = (Deferred("fst.runtime.machines.lookup.kernels.streams", name) for name in ("measure", "write_streams"))
 
 
 class Pieces(NamedTuple):
@@ -59,32 +60,19 @@ def streams(texts: list[str], batch: Batch, data: tuple[Bytes, Ints], *, weighte
 
     Args:
         texts: the texts.
-        batch: their tokens, with spans in characters.
-        data: the bytes of the pieces; and the start of each piece, and the end of the last.
+        batch: their tokens.
+        data: the bytes of the pieces, and `PAST_END` more; and the start of each piece, and the end of the last.
         weighted: whether a weight follows each analysis.
     """
     cases, escapes = _characters()
     pieces = Pieces(*data, np.array([weighted], np.uint64), cases, escapes)
     rows = [text.encode() for text in texts]
     text, starts = np.frombuffer(b"".join(rows), np.uint8), np.cumsum([0, *map(len, rows)])
-    scratch, begins = np.empty(_longest(batch, data), np.uint8), np.empty(MAX_ANALYSES + 2, np.int64)
-    out, ends = np.empty(8 * len(text) + 64, np.uint8), np.empty(len(rows), np.int64)
-    assert batch.offsets is not None
-    offsets = np.ascontiguousarray(batch.offsets).ravel()
-    while (size := int(write_streams.call(batch.ids, offsets, batch.row_splits, text, starts, pieces, scratch, begins, out, ends))) > len(
-        out
-    ):
-        out = np.empty(size + size // 4, np.uint8)
+    size, longest = measure.call(batch.ids, pieces)
+    scratch, begins = np.empty(longest + PAST_END, np.uint8), np.empty(MAX_ANALYSES + 2, np.int64)
+    out, ends = np.empty(MOST_COPIES * len(text) + size + PAST_END, np.uint8), np.empty(len(rows), np.int64)
+    write_streams.call(batch.ids, batch.row_splits, text, starts, pieces, scratch, begins, out, ends)
     return [str(out[begin:end].data, "utf-8") for begin, end in pairwise([0, *ends.tolist()])]
-
-
-def _longest(batch: Batch, data: tuple[Bytes, Ints]) -> int:
-    """An upper bound for the bytes of an analysis: the bytes of all pieces between two ids that are no pieces."""
-    is_piece = (batch.ids >= 0) & (batch.ids < len(data[1]) - 1)
-    sizes = np.zeros(len(batch.ids) + 1, np.int64)
-    sizes[1:][is_piece] = np.diff(data[1])[batch.ids[is_piece]]
-    sums = np.cumsum(sizes)[np.flatnonzero(np.append(batch.ids < 0, True))]
-    return int(np.diff(sums, prepend=0).max(initial=0)) + 1
 
 
 @cache

@@ -10,7 +10,6 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.machines.lookup.layout import (
-    CUT,
     END,
     END_FOLDED,
     FIRST_SECTION,
@@ -49,7 +48,7 @@ class Token(NamedTuple):
 
 
 class TextEncoder(Encoder):
-    """The encoder of running text: rows of ids with spans, see `fst.machines.lookup.text_walk`.
+    """The encoder of running text: rows of ids, see `fst.machines.lookup.text_walk`.
 
     Args:
         table: the table.
@@ -69,41 +68,39 @@ class TextEncoder(Encoder):
         return Workspaces(lambda: Workspace(new_text_work(), table.unit, short))
 
     @Lazy
-    def _spans_runner(self) -> Runner:
+    def _ids_runner(self) -> Runner:
         table = self._table
         kernel = Kernel(table.kind, table.unit, KERNEL, table.ids_per_unit, has_bounded_ids=False, has_tokens=False)
-        return Runner(kernel, self._arguments, self._workspaces, with_spans=True)
+        return Runner(kernel, self._arguments, self._workspaces)
 
     def analyse(self, source: Source, threads: int | None, errors: str) -> Batch:
-        """Analyse rows, with spans in characters. Rows that the kernel leaves to the slow walk are walked."""
-        batch = self._encode(source, special_ids=NO_SPECIAL_IDS, with_spans=True, threads=threads, errors=errors)
+        """Analyse rows. Rows that the kernel leaves to the slow walk are walked."""
+        batch = self._encode(source, special_ids=NO_SPECIAL_IDS, threads=threads, errors=errors)
         places = np.flatnonzero(batch.ids == SLOW)
         rows = np.unique(np.searchsorted(batch.row_splits, places, "right") - 1)
         if not len(rows):
             return batch
-        found = [[*tokens(self._table, whole(source, row, errors), limit=self._limit)] for row in rows.tolist()]
-        ids = [np.array([number for token in row for number in token.ids], np.int32) for row in found]
-        spans = [(token.start, token.end) for row in found for token in row for _ in token.ids]
-        return with_rows(batch, rows, np.concatenate(ids), np.cumsum([0, *map(len, ids)]), np.array(spans, np.int32).reshape(-1, 2))
+        found = [tokens(self._table, whole(source, row, errors), limit=self._limit) for row in rows.tolist()]
+        ids = [np.array([number for token in row for number in token], np.int32) for row in found]
+        return with_rows(batch, rows, np.concatenate(ids), np.cumsum([0, *map(len, ids)]))
 
 
-def tokens_of(text: str, ids: Sequence[int], offsets: Sequence[Sequence[int]], pieces: Sequence[str], *, weighted: bool) -> Iterator[Token]:
-    """Yield the tokens of a text, from its ids and their spans."""
-    analyses, begin, at = list[str](), 0, 0
+def tokens_of(text: str, ids: Sequence[int], pieces: Sequence[str], *, weighted: bool) -> Iterator[Token]:
+    """Yield the tokens of a text, from its ids."""
+    at = 0
     while at < len(ids):
-        number, (start, end) = ids[at], offsets[at]
-        at += 1
-        if number in (END, END_FOLDED):
-            written = "".join([pieces[piece] for piece in ids[begin : at - 1]])
-            written = _cased(written, text[start:end]) if number == END_FOLDED else written
-            analyses += [] if written in analyses else [written]
-            at += weighted
-            begin = at
-        elif number == UNKNOWN or number < UNKNOWN:
-            yield Token(start, end, analyses, None if number == UNKNOWN else SECTIONS[number - FIRST_SECTION])
-            analyses, begin = [], at
-        elif number == CUT:
-            begin = at
+        kind, start, end = ids[at : at + 3]
+        at = begin = at + 3
+        analyses = list[str]()
+        while at < len(ids) and ids[at] > UNKNOWN:
+            if ids[at] in (END, END_FOLDED):
+                written = "".join([pieces[piece] for piece in ids[begin:at]])
+                written = _cased(written, text[start:end]) if ids[at] == END_FOLDED else written
+                analyses += [] if written in analyses else [written]
+                at += weighted
+                begin = at + 1
+            at += 1
+        yield Token(start, end, analyses, None if kind == UNKNOWN else SECTIONS[kind - FIRST_SECTION])
 
 
 def _cased(analysis: str, word: str) -> str:

@@ -12,11 +12,14 @@ from support.conformance.ways import table_of
 import fst
 from fst.compile import lookup
 from fst.compile.algebra.machine import Fst
-from fst.machines.lookup.layout import ENTRY, HAS_EPSILON, OUTPUT_SHIFT
+from fst.machines.lookup.layout import ALONE, ALONE_EPSILON, ENTRY, HAS_EPSILON, OUTPUT_SHIFT
 from fst.machines.lookup.table import LookupTable
 
 FIRST = {name: int(np.flatnonzero(ENTRY.labels_of(table_of(name).entries) < ENTRY.labels)[0]) for name in ("lookup", "lookup flags")}
-SLOTS = len(table_of("lookup flags").entries)
+FLAGGED = table_of("lookup flags").entries
+SLOTS = len(FLAGGED)
+ALONE_AT = int(np.flatnonzero((ENTRY.labels_of(FLAGGED) < ENTRY.labels) & (ENTRY.values_of(FLAGGED) >= ALONE))[0])
+LABEL = int(ENTRY.labels_of(FLAGGED)[ALONE_AT])
 
 
 def changed(name: str, field: str, place: Any, value: Any) -> LookupTable:
@@ -53,6 +56,9 @@ def changed(name: str, field: str, place: Any, value: Any) -> LookupTable:
         ("lookup flags", "entries", 0, ENTRY.free, "the first slot of entries is not a state"),
         ("lookup", "entries", FIRST["lookup"], ENTRY.pack(7, 0, 1), "has the class 7 of 2"),
         ("lookup", "entries", FIRST["lookup"], ENTRY.pack(0, 0, 0), "has no arcs|belongs to no state"),
+        ("lookup flags", "entries", ALONE_AT, ENTRY.pack(LABEL, SLOTS, ALONE), "the arc at slot [0-9]+ leads to"),
+        ("lookup flags", "entries", ALONE_AT, ENTRY.pack(LABEL, 0, ALONE | 1 << ALONE_EPSILON), "the arc at slot [0-9]+ is marked 1"),
+        ("lookup flags", "entries", ALONE_AT, ENTRY.pack(LABEL, 0, ALONE + 999), "the arc at slot [0-9]+ has the piece 999"),
         ("lookup", "entries", FIRST["lookup"], ENTRY.pack(1, 999, 1), "arcs up to 1000 of|belongs to no state"),
         ("lookup", "entries", 0, ENTRY.pack(ENTRY.own, 999, 1), "finals up to 1000 of"),
         ("lookup flags", "arcs", 0, SLOTS, "arc 0 leads to"),
@@ -76,6 +82,6 @@ def test_endless_pauses_are_refused() -> None:
     """A table with a cycle of arcs that read nothing is refused with a state of the cycle."""
     table = lookup(Fst.from_arcs([(0, 0, "a", "")], final=[0]))
     entries = table.entries.copy()
-    entries[1] = ENTRY.pack(0, 0, 1)
+    entries[1], entries[2] = (ENTRY.pack(label, 0, ALONE | 1 << ALONE_EPSILON) for label in (0, 1))
     with pytest.raises(fst.TableError, match="more than 256 arcs in a row read nothing, from state 0"):
-        replace(table, entries=entries, arcs=table.arcs | np.uint64(1 << HAS_EPSILON)).prove()
+        replace(table, entries=entries).prove()

@@ -34,21 +34,14 @@ MORPHOLOGY_OF_WORDS = {
 }  # fmt: skip
 
 
-def walked(table: Any, text: str) -> list[tuple[list[int], int, int]]:
-    """The ids and the bounds of the tokens of a text, by the slow walk."""
-    return [(token.ids, token.start, token.end) for token in tokens(table, text)]
+def walked(table: Any, text: str) -> list[int]:
+    """The ids of the tokens of a text, by the slow walk."""
+    return [number for token in tokens(table, text) for number in token]
 
 
-def found(m: fst.Lookup, texts: list[str], threads: int | None = 1) -> list[list[tuple[list[int], int, int]]]:
-    """The ids and the bounds of the tokens of texts, by the kernel."""
-    batch, rows = m._text_encoder.analyse(rows_of(texts), threads, "strict"), []
-    assert batch.offsets is not None
-    for begin, end in zip(batch.row_splits.tolist(), batch.row_splits[1:].tolist(), strict=False):
-        row = dict[tuple[int, int], list[int]]()
-        for number, (first, last) in zip(batch.ids[begin:end].tolist(), batch.offsets[begin:end].tolist(), strict=True):
-            row.setdefault((first, last), []).append(number)
-        rows.append([(ids, *bounds) for bounds, ids in row.items()])
-    return rows
+def found(m: fst.Lookup, texts: list[str], threads: int | None = 1) -> list[list[int]]:
+    """The ids of the tokens of texts, by the kernel."""
+    return [row.tolist() for row in m._text_encoder.analyse(rows_of(texts), threads, "strict")]
 
 
 @given(machines(TEXT_LABELS), some.lists(some.text("aAbB -\U0001f600éx", max_size=12), min_size=3, max_size=6))

@@ -8,6 +8,7 @@ from fst.core.jit import inlined, part
 from fst.machines.lookup import layout
 from fst.machines.lookup.layout import WORDS_ALONE
 from fst.runtime.kernels.constants import U0, U1, U2
+from fst.runtime.machines.lookup.kernels.arcs import FAILED, TARGET, TOO_MANY, VALUE, VALUE_SHIFT, frame_after
 from fst.tables.kernel_call import IDS_ALONE
 
 END, CUT, SLOW, END_FOLDED = layout.END, layout.CUT, layout.SLOW, layout.END_FOLDED
@@ -22,10 +23,10 @@ def are_equal(found, one, one_end, other, other_end, table):
     at, at_end, place, place_end = U0, U0, U0, U0
     while True:
         while at == at_end and one < one_end:
-            at, at_end = np.uint64(starts[found[one]]), np.uint64(starts[found[one] + 1])
+            at, at_end = np.uint64(starts[np.uint64(found[one])]), np.uint64(starts[np.uint64(found[one]) + U1])
             one += U1
         while place == place_end and other < other_end:
-            place, place_end = np.uint64(starts[found[other]]), np.uint64(starts[found[other] + 1])
+            place, place_end = np.uint64(starts[np.uint64(found[other])]), np.uint64(starts[np.uint64(found[other]) + U1])
             other += U1
         if at == at_end or place == place_end:
             return at == at_end and place == place_end
@@ -36,16 +37,48 @@ def are_equal(found, one, one_end, other, other_end, table):
 
 
 @part
+def collect_finals(state, count, length, frame, weight, most, size, folded, rests, table, work):
+    """Add the analyses of the current path, one for each final of its state.
+
+    Args:
+        state, frame, weight: the state, the registers there, and the weight of the path.
+        count: the number of analyses.
+        length: the number of pieces on the path.
+        most: the maximum number of analyses.
+        size, folded, rests: the number of symbols, whether one of them was read in lower case, and the pauses after the last symbol; for
+            running text.
+
+    Returns:
+        The new number of analyses; and 0, `OVER` or `FULL`.
+    """
+    final = table.entries[state] & TARGET
+    last = final + (table.entries[state] >> VALUE_SHIFT & VALUE)
+    while final < last:
+        after, total = frame, weight
+        if table.features[0]:
+            after = frame_after(np.uint64(table.final_conditions[final]), frame, table, work.registers)
+        if after == TOO_MANY:
+            return count, FULL
+        if after != FAILED:
+            if len(table.final_weights):
+                total = weight + table.final_weights[final]
+            if len(work) > WORDS_ALONE:
+                work.pauses[size] = rests + np.uint64(table.final_pauses[final])
+            new = collect(count, length, np.uint64(table.final_pieces[final]), total, most, size, folded, table, work)
+            if new >= OVER:
+                return count, new
+            count = new
+        final += U1
+    return count, U0
+
+
+@part
 def collect(count, length, piece, weight, most, size, folded, table, work):
     """Add the analysis of the current path, unless it has been found before.
 
     Args:
-        count: the number of analyses.
-        length: the number of pieces on the path.
         piece: the piece of the final, or 0.
-        weight: the weight of the path.
-        most: the maximum number of analyses.
-        size, folded: the number of symbols, and whether one of them was read in lower case; for running text.
+        count, length, weight, most, size, folded: as in `collect_finals`.
 
     Returns:
         The new number of analyses, `OVER` or `FULL`.
@@ -55,19 +88,14 @@ def collect(count, length, piece, weight, most, size, folded, table, work):
     end = begin + length
     if end + U2 > np.uint64(len(found)):
         return FULL
-    mark = U0
     for index in range(length):
-        of_path = work.path[index]
-        found[begin + np.uint64(index)] = of_path
-        mark = mark * table.powers[of_path] + table.hashes[of_path]
-    if piece:
-        found[end] = piece
-        mark = mark * table.powers[piece] + table.hashes[piece]
-        end += U1
-    mark = mark << U1 | folded  # equal strings may differ in this bit
-    for index in range(count):
-        other = np.uint64(index)
-        if work.marks[other] == mark and are_equal(found, begin, end, np.uint64(starts[other]), np.uint64(starts[other + U1]), table):
+        found[begin + np.uint64(index)] = work.path[index]
+    found[end] = piece
+    end += np.uint64(piece != U0)
+    found[end] = END_FOLDED if folded else END
+    if count:
+        other = same(count, begin, end, table, work)
+        if other < count:
             if weight < work.weights[other] or (
                 len(work) > WORDS_ALONE and weight == work.weights[other] and is_earlier(other, size, work)
             ):
@@ -75,14 +103,39 @@ def collect(count, length, piece, weight, most, size, folded, table, work):
             return count
     if count == most:
         return OVER
-    if len(work) > WORDS_ALONE:
-        if (count + U1) * (size + U1) > np.uint64(len(work.ranks)):
-            return FULL
-        work.folded[count] = folded
-    work.marks[count] = mark
+    if len(work) > WORDS_ALONE and (count + U1) * (size + U1) > np.uint64(len(work.ranks)):
+        return FULL
     keep_order(count, weight, size, work)
-    starts[count + U1] = end
+    starts[count + U1] = end + U1
     return count + U1
+
+
+@part
+def same(count, begin, end, table, work):
+    """Return the number of the analysis that equals the new one, from `begin` to its end mark at `end`; or `count` if there is none.
+    `work.marks` receives the hash of the new one. The hash of the first analysis is only computed if there is a second.
+    """
+    found, starts, marks = work.found, work.starts, work.marks
+    if count == U1:
+        marks[0] = mark_of(U0, np.uint64(starts[1]) - U1, table, found)
+    marks[count] = mark_of(begin, end, table, found)
+    for index in range(count):
+        other = np.uint64(index)
+        other_end = np.uint64(starts[other + U1]) - U1
+        if marks[other] == marks[count] and are_equal(found, begin, end, np.uint64(starts[other]), other_end, table):
+            return other
+    return count
+
+
+@inlined
+def mark_of(at, end, table, found):
+    """Compute the hash of an analysis; its lowest bit is whether a symbol was read in lower case."""
+    mark = U0
+    while at < end:
+        piece = np.uint64(found[at])
+        mark = mark * table.powers[piece] + table.hashes[piece]
+        at += U1
+    return mark << U1 | np.uint64(found[end] == END_FOLDED)
 
 
 @inlined
@@ -148,17 +201,24 @@ def put_analyses(count, most, is_cut, is_weighted, size, output, place, work):
     if is_sorted:
         sort(count, size, work)
         is_cut, count = is_cut or count > most, min(count, most)
-    bits = work.weights.view(np.int32)
-    for index in range(count):
-        number = np.uint64(work.order[index]) if is_sorted else np.uint64(index)
-        at, end = np.uint64(work.starts[number]), np.uint64(work.starts[number + U1])
-        while at < end:
-            place = put(output, place, work.found[at])
-            at += U1
-        place = put(output, place, END_FOLDED) if len(work) > WORDS_ALONE and work.folded[number] else put(output, place, END)
-        if is_weighted:
-            place = put(output, place, bits[number])
+        bits = work.weights.view(np.int32)
+        for index in range(count):
+            number = np.uint64(work.order[index])
+            place = put_pieces(output, place, np.uint64(work.starts[number]), np.uint64(work.starts[number + U1]), work.found)
+            if is_weighted:
+                place = put(output, place, bits[number])
+    else:
+        place = put_pieces(output, place, U0, np.uint64(work.starts[count]), work.found)
     return put(output, place, CUT) if is_cut else place
+
+
+@inlined
+def put_pieces(output, place, at, end, found):
+    """Write some pieces if all of them fit; return the output index after them."""
+    if place + (end - at) <= np.uint64(len(output.ids)):
+        for index in range(end - at):
+            output.ids[place + np.uint64(index)] = found[at + np.uint64(index)]
+    return place + (end - at)
 
 
 @part

@@ -2,7 +2,7 @@
 
     text:   raw ─→ escaped      token ─→ ^word/analysis/analysis$      unknown word ─→ ^word/*word$
 
-Bytes that do not fit into the output are only counted.
+Kernels check nothing: `measure` finds an upper bound for the output.
 """
 
 from __future__ import annotations
@@ -12,41 +12,31 @@ import numpy as np
 from fst.core.jit import inlined, kernel, part
 from fst.machines.lookup import layout
 from fst.machines.lookup.layout import SECTIONS
-from fst.runtime.kernels.constants import U0, U1, U2, U6, U12
+from fst.runtime.kernels.constants import U0, U1, U2, U3, U6, U12
+from fst.runtime.machines.lookup.kernels.spelling import put_piece, put_wide
 
-END, END_FOLDED, UNKNOWN = np.int64(layout.END), np.int64(layout.END_FOLDED), np.int64(layout.UNKNOWN)
+CUT, END_FOLDED, UNKNOWN = np.int64(layout.CUT), np.int64(layout.END_FOLDED), np.int64(layout.UNKNOWN)
 BEFORE, AFTER = (np.int64(layout.FIRST_SECTION + SECTIONS.index(kind)) for kind in (layout.PREBLANK, layout.POSTBLANK))
 BEGIN, STOP, SLASH, STAR, ESCAPE, SPACE, LESS, GREATER = (np.uint64(ord(char)) for char in "^$/*\\ <>")
 CONTINUES, LOW_6, LOW_4, LOW_5 = np.uint64(0x80), np.uint64(0x3F), np.uint64(0xF), np.uint64(0x1F)
 TWO, THREE, FOUR = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
+MOST_GROWTH = np.uint64(3)  # maximum number of bytes of a character in upper case per byte
+SIGNS = np.uint64(5)  # maximum number of signs and spaces per token or analysis
 UPPER, CHARACTER = np.uint64(1 << 16), np.uint64(0xFFFF)
 
 
-@inlined
-def put(out, filled, byte):
-    """Write a byte if it fits; return the output index after it."""
-    if filled < np.uint64(len(out)):
-        out[filled] = byte
-    return filled + U1
-
-
-@inlined
-def size_of(byte):
-    """Return the number of bytes of a character from its first byte."""
-    return U1 + np.uint64(byte >= TWO) + np.uint64(byte >= THREE) + np.uint64(byte >= FOUR)
-
-
 @part
-def put_escaped(text, byte, characters, escapes, out, filled):
-    """Write some characters, with a backslash before each that has a meaning in the format; return the positions after them."""
-    while characters:
+def put_escaped(text, byte, stop, characters, escapes, out, filled):
+    """Write at most some characters, with a backslash before each that has a meaning in the format; return the positions after them."""
+    while characters and byte < stop:
         if escapes[text[byte]]:
-            filled = put(out, filled, ESCAPE)
-        after = byte + size_of(np.uint64(text[byte]))
-        while byte < after:
-            filled = put(out, filled, text[byte])
-            byte += U1
-        characters -= U1
+            out[filled] = ESCAPE
+            filled += U1
+        out[filled] = text[byte]
+        filled, byte, characters = filled + U1, byte + U1, characters - U1
+        while byte < stop and np.uint64(text[byte]) & TWO == CONTINUES:
+            out[filled] = text[byte]
+            filled, byte = filled + U1, byte + U1
     return byte, filled
 
 
@@ -67,19 +57,19 @@ def character_at(data, at):
 def put_upper(data, at, cases, out, filled):
     """Write a character in upper case; return the positions after it."""
     code = character_at(data, at)
-    after, upper = at + size_of(np.uint64(data[at])), np.uint64(cases[code]) & CHARACTER
+    first, upper = np.uint64(data[at]), np.uint64(cases[code]) & CHARACTER
+    after = at + U1 + np.uint64(first >= TWO) + np.uint64(first >= THREE) + np.uint64(first >= FOUR)
     if code == U0 or upper == code:
-        while at < after:
-            filled = put(out, filled, data[at])
-            at += U1
-    elif upper < CONTINUES:
-        filled = put(out, filled, upper)
-    elif upper < np.uint64(0x800):
-        filled = put(out, put(out, filled, TWO | upper >> U6), CONTINUES | upper & LOW_6)
-    else:
-        filled = put(out, filled, THREE | upper >> U12)
-        filled = put(out, put(out, filled, CONTINUES | upper >> U6 & LOW_6), CONTINUES | upper & LOW_6)
-    return after, filled
+        return after, put_wide(data, at, after, out, filled)
+    if upper < CONTINUES:
+        out[filled] = upper
+        return after, filled + U1
+    if upper < np.uint64(0x800):
+        out[filled], out[filled + U1] = TWO | upper >> U6, CONTINUES | upper & LOW_6
+        return after, filled + U2
+    out[filled], out[filled + U1] = THREE | upper >> U12, CONTINUES | upper >> U6 & LOW_6
+    out[filled + U2] = CONTINUES | upper & LOW_6
+    return after, filled + U3
 
 
 @part
@@ -92,11 +82,12 @@ def put_cased(data, size, is_all, cases, out, filled):
             while end < size and np.uint64(data[end]) != GREATER:
                 end += U1
             tag_end = end + U1 if end < size else U0
-        if at >= tag_end and (is_all or at == U0):
+        if at < tag_end:
+            filled, at = put_wide(data, at, tag_end, out, filled), tag_end
+        elif is_all or at == U0:
             at, filled = put_upper(data, at, cases, out, filled)
         else:
-            filled = put(out, filled, data[at])
-            at += U1
+            return put_wide(data, at, size, out, filled)
     return filled
 
 
@@ -105,7 +96,7 @@ def is_repeated(out, begins, count, begin, end):
     """Whether an analysis in the output equals one of the analyses of its token before it."""
     for index in range(count):
         at, place = np.uint64(begins[index]), begin
-        if np.uint64(begins[index + 1]) - U1 - at == end - begin and end <= np.uint64(len(out)):
+        if np.uint64(begins[index + 1]) - U1 - at == end - begin:
             while place < end and out[at] == out[place]:
                 at += U1
                 place += U1
@@ -115,48 +106,34 @@ def is_repeated(out, begins, count, begin, end):
 
 
 @part
-def put_analyses(ids, place, case, pieces, scratch, begins, out, filled):
+def put_analyses(ids, place, last, case, pieces, scratch, begins, out, filled):
     """Write the analyses of a token.
 
     Args:
+        place, last: the first id of the analyses, and the end of the ids of the row.
         case: 0 if the word begins with a lower-case letter, 1 with an upper-case letter, 2 if its last letter is upper case, too.
 
     Returns:
-        The index of the id that ends the token, and the output index.
+        The index of the id after the analyses, and the output index.
     """
-    count, size = U0, U0
-    while np.int64(ids[place]) > UNKNOWN:
-        piece = np.int64(ids[place])
+    count = U0
+    while place < last and np.int64(ids[place]) > UNKNOWN:
+        out[filled] = SLASH
+        begin = end = filled + U1
+        while np.int64(ids[place]) >= 0:
+            end = put_piece(ids[place], pieces.starts, pieces.data, out, end)
+            place += U1
+        mark = np.int64(ids[place])
         place += U1
-        if piece >= 0:
-            at, end = np.uint64(pieces.starts[np.uint64(piece)]), np.uint64(pieces.starts[np.uint64(piece) + U1])
-            while at < end:
-                scratch[size] = pieces.data[at]
-                at += U1
-                size += U1
-        elif piece in (END, END_FOLDED):
-            begin = put(out, filled, SLASH)
-            if piece == END_FOLDED and case:
-                end = put_cased(scratch, size, case == U2, pieces.cases, out, begin)
-            else:
-                end = begin
-                for index in range(size):
-                    end = put(out, end, scratch[index])
+        if mark != CUT:
+            place += pieces.weights[0]
+            if mark == END_FOLDED and case:
+                put_wide(out, begin, end, scratch, U0)
+                end = put_cased(scratch, end - begin, case == U2, pieces.cases, out, begin)
             if not is_repeated(out, begins, count, begin, end):
                 begins[count], begins[count + U1] = begin, end + U1
                 count, filled = count + U1, end
-            size = U0
-            place += pieces.weights[0]
     return place, filled
-
-
-@part
-def end_of_token(ids, place, pieces):
-    """Find the id that ends a token."""
-    while np.int64(ids[place]) > UNKNOWN:
-        is_end = np.int64(ids[place]) == END or np.int64(ids[place]) == END_FOLDED
-        place += U1 + (pieces.weights[0] if is_end else U0)
-    return place
 
 
 @part
@@ -171,40 +148,62 @@ def case_of(text, begin, end, cases):
 
 
 @kernel
-def write_streams(ids, offsets, row_splits, text, starts, pieces, scratch, begins, out, ends):
+def measure(ids, pieces):
+    """Find an upper bound for the bytes of all tokens without their words, and for the bytes of an analysis.
+
+    Args:
+        ids: the ids of a batch of tokens.
+        pieces: `fst.runtime.machines.lookup.streams.Pieces`.
+    """
+    size, longest, place, before = U0, U0, U0, U0
+    while place < np.uint64(len(ids)):
+        number = np.int64(ids[place])
+        if number >= 0:
+            size += MOST_GROWTH * (np.uint64(pieces.starts[np.uint64(number) + U1]) - np.uint64(pieces.starts[np.uint64(number)]))
+        else:
+            longest, size = max(longest, size - before), size + SIGNS
+            before = size
+            place += (pieces.weights[0] if number > CUT or number == END_FOLDED else U0) if number > UNKNOWN else U2
+        place += U1
+    return size, longest
+
+
+@kernel
+def write_streams(ids, row_splits, text, starts, pieces, scratch, begins, out, ends):
     """Write the streams of all rows; `ends` receives the end of each stream.
 
     Args:
-        ids, offsets, row_splits: the batch of tokens; offsets count characters.
+        ids, row_splits: the batch of tokens, see `fst.machines.lookup.text_walk`.
         text, starts: the UTF-8 of all texts, and the bounds of the rows.
         pieces: `fst.runtime.machines.lookup.streams.Pieces`.
-        scratch, begins: room for the longest analysis, and for the begins of all analyses of a token.
-
-    Returns:
-        The number of bytes of all streams. If it exceeds the length of `out`, call again with more room.
+        scratch, begins: capacity for the longest analysis, and for the begins of all analyses of a token.
+        out: uint8, the output; up to 15 bytes after the last are written, too.
     """
     filled = U0
     for index in range(np.uint64(len(ends))):
         row = np.uint64(index)
-        place, last, byte, character = np.uint64(row_splits[row]), np.uint64(row_splits[row + U1]), np.uint64(starts[row]), U0
+        place, last, character = np.uint64(row_splits[row]), np.uint64(row_splits[row + U1]), U0
+        byte, end_of_text = np.uint64(starts[row]), np.uint64(starts[row + U1])
         while place < last:
-            begin, stop = np.uint64(offsets[place << U1]), np.uint64(offsets[place << U1 | U1])
-            byte, filled = put_escaped(text, byte, begin - character, pieces.escapes, out, filled)
-            section = np.int64(ids[end_of_token(ids, place, pieces)])
+            section, begin, stop = np.int64(ids[place]), np.uint64(ids[place + U1]), np.uint64(ids[place + U2])
+            byte, filled = put_escaped(text, byte, end_of_text, begin - character, pieces.escapes, out, filled)
             if section == BEFORE:
-                filled = put(out, filled, SPACE)
-            word, filled = byte, put(out, filled, BEGIN)
-            byte, filled = put_escaped(text, byte, stop - begin, pieces.escapes, out, filled)
+                out[filled] = SPACE
+                filled += U1
+            out[filled] = BEGIN
+            word, first = byte, filled + U1
+            byte, filled = put_escaped(text, byte, end_of_text, stop - begin, pieces.escapes, out, first)
+            place, character = place + U3, stop
             if section == UNKNOWN:
-                filled = put(out, put(out, filled, SLASH), STAR)
-                byte, filled = put_escaped(text, word, stop - begin, pieces.escapes, out, filled)
+                out[filled], out[filled + U1] = SLASH, STAR
+                filled = put_wide(out, first, filled, out, filled + U2)
             else:
                 case = case_of(text, word, byte, pieces.cases)
-                place, filled = put_analyses(ids, place, case, pieces, scratch, begins, out, filled)
-            place, character, filled = place + U1, stop, put(out, filled, STOP)
+                place, filled = put_analyses(ids, place, last, case, pieces, scratch, begins, out, filled)
+            out[filled] = STOP
+            filled += U1
             if section == AFTER:
-                filled = put(out, filled, SPACE)
-        while byte < np.uint64(starts[row + U1]):
-            byte, filled = put_escaped(text, byte, U1, pieces.escapes, out, filled)
+                out[filled] = SPACE
+                filled += U1
+        _, filled = put_escaped(text, byte, end_of_text, end_of_text - byte, pieces.escapes, out, filled)
         ends[row] = filled
-    return filled

@@ -17,10 +17,9 @@ from fst.core.jit import kernel, part
 from fst.machines.lookup import layout
 from fst.runtime.kernels.constants import U0, U1, U3
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
-from fst.runtime.machines.lookup.kernels.found import FULL, OVER, SLOW, put, put_analyses, put_spans
-from fst.runtime.machines.lookup.kernels.longest import TOO_MANY, longest
-from fst.runtime.machines.lookup.kernels.symbols import MAX_SYMBOLS, characters_of, is_letter, symbol_at
-from fst.runtime.machines.lookup.kernels.walk import walk
+from fst.runtime.machines.lookup.kernels.found import FULL, OVER, SLOW, put, put_analyses
+from fst.runtime.machines.lookup.kernels.match import match
+from fst.runtime.machines.lookup.kernels.symbols import characters_of, is_letter
 from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 UNKNOWN, FIRST_SECTION = layout.UNKNOWN, layout.FIRST_SECTION
@@ -38,24 +37,6 @@ def is_dropped(text, begin, end, reach, stop, table):
 
 
 @part
-def put_match(text, begin, end, section, table, output, place, work):
-    """Write the analyses of a match; return the output index after them, or `TOO_MANY`."""
-    size = U0
-    while begin < end:
-        if size == MAX_SYMBOLS:
-            return TOO_MANY
-        found, lower, begin = symbol_at(text, begin, end, table)
-        work.classes[size], work.lower_classes[size] = found, lower
-        size += U1
-    count, state = walk(size, table, work)
-    if state == FULL:
-        return TOO_MANY
-    is_weighted = len(table.arc_weights) + len(table.final_weights) > 0
-    place = put_analyses(count, table.begin[U3], state == OVER, is_weighted, size, output, place, work)
-    return put(output, place, np.int64(section) + FIRST_SECTION)
-
-
-@part
 def put_tokens(text, begin, stop, is_open, table, output, place, characters, work):
     """Write the tokens of a row.
 
@@ -66,31 +47,32 @@ def put_tokens(text, begin, stop, is_open, table, output, place, characters, wor
     Returns:
         The position where the next token may begin, the output index after the last token, and the new number of characters.
     """
+    is_weighted = len(table.arc_weights) + len(table.final_weights) > 0
     while begin < stop:
-        first = place
-        end, section, reach = longest(text, begin, stop, table, work)
+        count, state, size, section, reach = match(text, begin, stop, U0, table, work)
+        end, reach = work.ends[size], work.ends[reach]
         if is_open and reach == stop:
             break
-        if end == TOO_MANY:
-            place, end = TOO_MANY, begin
-        elif end > begin and (section or not is_dropped(text, begin, end, reach, stop, table)):
-            place = put_match(text, begin, end, section, table, output, place, work)
-        else:
+        is_known = size > U0 and (section > U1 or not is_dropped(text, begin, end, reach, stop, table))
+        if state != FULL and is_known and is_letter(text, end, stop, table):
+            count, state, size, _, _ = match(text, begin, stop, size, table, work)
+        if state == FULL:
+            return stop, put(output, place, SLOW), characters + characters_of(text, begin, stop)
+        if not is_known:
             is_inside, end = is_letter(text, reach, stop, table), begin
             while (is_inside or end < reach) and is_letter(text, end, stop, table):
                 end += U1
             if is_open and end == stop:
                 break
-            if end > begin:
-                place = put(output, place, UNKNOWN)
-        if place == TOO_MANY:
-            place = put(output, first, SLOW)
-            put_spans(output, first, place, characters, characters)
-            return stop, place, characters + characters_of(text, begin, stop)
+        is_token = end > begin
         if end == begin:
             end += U1 + np.uint64(np.uint64(text[begin]) & SURROGATE == HIGH_SURROGATE)
         after = characters + characters_of(text, begin, end)
-        put_spans(output, first, place, characters, after)
+        if is_token:
+            place = put(output, place, FIRST_SECTION + np.int64(section) - 1 if is_known else UNKNOWN)
+            place = put(output, put(output, place, characters), after)
+        if is_known:
+            place = put_analyses(count, table.begin[U3], state == OVER, is_weighted, size, output, place, work)
         begin, characters = end, after
     return begin, place, characters
 
