@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fst.compile.machines.lookup.arcs import Arcs
+from fst.compile.machines.lookup.delay import delayed
 from fst.compile.machines.lookup.fold import folded
 from fst.compile.machines.lookup.labels import Labels
 from fst.compile.machines.lookup.rows import table_of
@@ -54,11 +55,11 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
     if found.machine.unit != "character":
         raise UnsupportedError(f"the unit of the machine is {found.machine.unit!r}; expected 'character'; make it from characters")
     labels = Labels(found.machine, found.generator, found.letters)
-    roots = [max(found.machine.start, 0)]
-    parts = [folded(labels.arcs(found.machine, found.kinds), roots[0], labels.pieces, labels.conditions)]
+    pools, roots = (labels.pieces, labels.conditions), [max(found.machine.start, 0)]
+    parts = [delayed(folded(labels.arcs(found.machine, found.kinds), roots[0], *pools), roots[0], *pools)]
     if found.generator is not None:
-        root, offset = max(found.generator.start, 0), max(found.machine.states, 1)
-        part = folded(labels.arcs(found.generator, inverse=True), root, labels.pieces, labels.conditions)
+        root, offset = max(found.generator.start, 0), max(parts[0].states, roots[0] + 1)
+        part = delayed(folded(labels.arcs(found.generator, inverse=True), root, *pools), root, *pools)
         parts.append(part._replace(source=part.source + offset, target=part.target + offset))
         roots.append(root + offset)
     table = table_of(Arcs(*map(np.concatenate, zip(*parts, strict=True))), roots, labels)

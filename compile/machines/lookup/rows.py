@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
         labels: the classes, pieces and conditions of the arcs.
     """
     arcs, roots = _renumbered(arcs, np.asarray(roots, np.int64))
+    arcs, pieces = _with_used_pieces(arcs, labels.pieces.items)
     is_final = arcs.label == FINAL
     finals, real = arcs.take(is_final), arcs.take(~is_final)
     finals = sorted_by_source(finals)  # the root has another number now
@@ -47,7 +49,7 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
     real = real.take(is_outside)
     features = labels.features if arcs.condition.any() else 0
     is_weighted = bool(arcs.weight.any())
-    piece_bytes, piece_ends = stored(labels.pieces.items)
+    piece_bytes, piece_ends = stored(pieces)
     symbol_keys, symbol_classes = labels.symbols()
     conditions = labels.conditions.items if features else [()]
     columns = {
@@ -93,6 +95,16 @@ def _renumbered(arcs: Arcs, roots: Ints) -> tuple[Arcs, Ints]:
     numbers = np.cumsum(used, dtype=np.int64)
     numbers[roots[0]] = 0
     return arcs._replace(source=numbers[arcs.source], target=numbers[arcs.target]), numbers[roots]
+
+
+def _with_used_pieces(arcs: Arcs, pieces: Sequence[str]) -> tuple[Arcs, list[str]]:
+    """Number the pieces that arcs write by their frequency, after the empty piece."""
+    counts = np.bincount(arcs.output, minlength=len(pieces))
+    counts[0] = len(arcs.output) + 1
+    used = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    numbers = np.zeros(len(pieces), np.int64)
+    numbers[used] = np.arange(len(used))
+    return arcs._replace(output=numbers[arcs.output]), [pieces[piece] for piece in used.tolist()]
 
 
 def _entries(arcs: Arcs, finals: Arcs, has_epsilon: Array, classes: int) -> tuple[Ints, Array, Array]:

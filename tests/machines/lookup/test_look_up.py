@@ -164,7 +164,7 @@ def test_arrays_of_analyses() -> None:
     assert (written, found.row_splits.tolist(), found.weights) == (["x", "x", "yz"], [0, 1, 1, 3], None)
     data, starts = found.strings()
     assert (data.tobytes(), starts.tolist(), repr(found)) == (b"xxyz", [0, 1, 2, 4], "<fst.Analyses of 3 words>")
-    with pytest.raises(IndexError, match="row 3 of 3"):
+    with pytest.raises(IndexError, match="row is 3; expected a number below 3"):
         found[3]
 
 

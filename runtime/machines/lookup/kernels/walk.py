@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.core.jit import part
+from fst.core.jit import inlined, part
 from fst.machines.lookup import layout
 from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.machines.lookup.kernels.arcs import (
@@ -17,7 +17,9 @@ from fst.runtime.machines.lookup.kernels.arcs import (
     CURSOR,
     EPSILON,
     FAILED,
+    FIRST,
     FRAME_SHIFT,
+    LABEL_SHIFT,
     LAST,
     READ,
     READ_MASK,
@@ -36,6 +38,17 @@ from fst.runtime.machines.lookup.kernels.arcs import (
 from fst.runtime.machines.lookup.kernels.found import FULL, MAX_ANALYSES, OVER, collect_finals
 
 STEPS, SPARE = np.uint64(layout.STEPS), np.uint64(layout.SPARE)
+
+
+@inlined
+def goes_on(entries, state, classes, at, size):
+    """Whether a state has arcs that read the symbol at a position, or finals at the end of the word. Most arcs of large slices lead to
+    states that have none.
+    """
+    if at == size:
+        return entries[state] >> VALUE_SHIFT & VALUE != U0
+    label = np.uint64(classes[at])
+    return entries[state + FIRST + label] >> LABEL_SHIFT == label
 
 
 @part
@@ -95,6 +108,9 @@ def walk(size, table, work):
             steps -= U1
             chosen = cursor
             cursor += U1
+            target, has_pauses, piece = arc_at(chosen, table)
+            if not (has_pauses or goes_on(entries, target, classes, read, size)):
+                continue
             after_frame = frame_after(condition_of(chosen, table), frame, table, work.registers) if is_conditioned else frame
             if after_frame == FAILED:
                 continue
@@ -104,8 +120,7 @@ def walk(size, table, work):
                 work.sums[depth] = weight
                 depth = push(stack, depth, cursor, end, read, written, frame)
             break
-        state, pauses, piece = arc_at(chosen, table)
-        at, frame = read, after_frame
+        state, pauses, at, frame = target, has_pauses, read, after_frame
         path[written] = piece
         written += np.uint64(piece != U0)
         if is_weighted and not chosen & ALONE:
