@@ -33,6 +33,8 @@ def load(path: str | Path) -> Any:
 class PublicClass:
     """The base class of public classes. An object belongs to the public class of its table."""
 
+    _table: Any
+
     def __new__(cls, table: Any) -> Self:
         """Make an object of the public class of the table, which is this class or a subclass."""
         if not hasattr(table, "public_class"):
@@ -68,3 +70,22 @@ class PublicClass:
             return cls(table)
         except UnsupportedError as error:
             raise UnsupportedError(f"{path}: {error}") from None
+
+    def draw(self, around: str | None = None) -> str:
+        """The table in the language DOT, which graphviz draws: its states, and arcs with what they read and write.
+
+        Args:
+            around: a text; the states that it passes are drawn, with the arcs between them on symbols of the text. Its path is red. For
+                Unigram, jieba and MeCab, the possible words of the text are drawn, and the chosen ones are red. None: the whole table.
+
+        Raises:
+            UnsupportedError: the picture has more than 2,000 states or edges, or this kind of table is only drawn around a text.
+
+        Examples:
+            >>> import fst
+            >>> from fst.compile import keywords
+            >>> fst.Searcher(keywords(["ab"])).draw("ab").splitlines()[8]
+            '1 -> 0 [label="b:ab", color="#c0392b", fontcolor="#c0392b", penwidth=2]'
+        """
+        found: str = self._table.draw(around)
+        return found

@@ -228,7 +228,7 @@ class Operations(Arcs):
         """Whether two machines have the same pairs of input and output, with the same weights (up to 2⁻¹⁰).
 
         Raises:
-            UnsupportedError: the machines are transducers with several outputs for an input and thousands of pairs, whose equivalence is
+            UnsupportedError: the machines are transducers with several outputs for an input and over 1,024 pairs, whose equivalence is
                 undecidable in general; or the determinized machines are too large, or do not exist with weights.
 
         Examples:

@@ -105,20 +105,7 @@ class Table(ABC):
         """The kernels' argument ``work``: a NamedTuple like `fst.tables.kernel_call.Work`, for one thread."""
 
     def draw(self, around: str | None = None) -> str:
-        """The table in the language DOT, which graphviz draws: its states, and arcs with what they read and write.
-
-        Args:
-            around: a text; the states that it passes are drawn, with the arcs between them on symbols of the text. Its path is red. For
-                Unigram, jieba and MeCab, the possible words of the text are drawn, and the chosen ones are red.
-
-        Raises:
-            UnsupportedError: the picture has more than 2,000 states or edges, or this kind of table needs a text.
-
-        Examples:
-            >>> from fst.compile import keywords
-            >>> keywords(["ab"]).draw("ab").splitlines()[8]
-            '1 -> 0 [label="b:ab", color="#c0392b", fontcolor="#c0392b", penwidth=2]'
-        """
+        """The table in the language DOT; see `fst.Tokenizer.draw`."""
         picture: Picture = resolve_name(self.picture)(self, around)
         return picture.dot()
 

@@ -14,6 +14,7 @@ from support.commands import call, error_of
 from support.conformance.samples import SAMPLES
 from support.conformance.ways import table_of, texts_of
 
+import fst
 from fst.automata import dot
 from fst.automata.picture import Automaton, Step
 from fst.compile import best_path, keywords, lattice, lookup, maxmatch, rewrite, wordpiece
@@ -97,12 +98,14 @@ def test_whole_tables() -> None:
     assert "start a:[UNK] start" not in edges_of(wordpiece(["[UNK]", "a"]).draw())
 
 
-def test_large_tables_are_refused() -> None:
-    """More than 2,000 states, or tables that are drawn around a text only, are refused with what to do."""
-    with pytest.raises(UnsupportedError, match=r"2,001 states .* around a short text"):
-        keywords(["a" * 2_500]).draw()
-    with pytest.raises(UnsupportedError, match="2,001 states"):
-        keywords(["a" * 2_500]).draw("a" * 2_500)
+def test_large_tables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than 2,000 states, here 20, or tables that are drawn around a text only, are refused with what to do."""
+    assert dot.MAX_DRAWN == 2_000
+    monkeypatch.setattr(dot, "MAX_DRAWN", 20)
+    for around in (None, "a" * 25):
+        with pytest.raises(UnsupportedError, match=r"21 states .* around a short text"):
+            keywords(["a" * 25]).draw(around)
+    monkeypatch.undo()
     with pytest.raises(UnsupportedError, match="a table of jieba is drawn around a text only; name a text"):
         lattice.jieba(CHINESE).draw()
     ring = Automaton(0, lambda state, symbol: Step((state + symbol) % 1_000), lambda state, *_: str(state), str)
@@ -115,7 +118,7 @@ def test_command(tmp_path: Path) -> None:
     table = keywords(["he", "she"])
     table.save(tmp_path / "a.npz")
     assert call("draw", tmp_path / "a.npz").stdout == table.draw()
-    assert call("draw", tmp_path / "a.npz", "--around", "she").stdout == table.draw("she")
+    assert call("draw", tmp_path / "a.npz", "--around", "she").stdout == fst.load(tmp_path / "a.npz").draw("she") == table.draw("she")
     assert error_of(call("draw", tmp_path / "a.npz", "--around", "a" * 9, "-o", tmp_path / "no" / "a.dot", code=1))
     if which("dot"):
         for form, begin in (("svg", b"<?xml"), ("png", b"\x89PNG")):

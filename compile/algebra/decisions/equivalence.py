@@ -16,7 +16,7 @@ from fst.compile.algebra.shortest import Labels, paths, push
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.errors import UnsupportedError
 
-MAX_PAIRS = 1 << 12  # pairs of input and output that are compared one by one
+MAX_PAIRS = 1 << 10  # pairs of input and output that are compared one by one
 
 
 def is_equivalent(first: Arcs, second: Arcs) -> bool:

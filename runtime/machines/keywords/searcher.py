@@ -113,7 +113,8 @@ class Searcher(PublicClass):
     """
 
     def __init__(self, table: KeywordTable) -> None:
-        self._table, self._matcher = table, _Matcher(table)
+        self._table: KeywordTable = table
+        self._matcher = _Matcher(table)
         self._short: ShortSearch | None = None
         self._find_short: Callable[[str], list[Match] | None] = self._find_first_short
 
