@@ -16,9 +16,9 @@ from fst.compile.algebra.build.strings import Arc, Entry
 from fst.compile.algebra.operations import Operations
 from fst.compile.algebra.shortest import paths
 from fst.compile.algebra.symbols import labels_of, text_of
-from fst.compile.sources import att, openfst
-from fst.compile.sources.dix import dictionary as dix
 from fst.compile.sources.hunspell import dictionary as hunspell
+from fst.compile.sources.transducers import att, hfstol, openfst
+from fst.compile.sources.transducers.dix import dictionary as dix
 
 MAX_SHOWN = 200  # states or arcs of a machine that a notebook draws
 
@@ -266,6 +266,31 @@ def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit = "cha
         [('cat', '<n>', 0.5)]
     """
     return Fst.of(openfst.read(Path(path), name, unit))
+
+
+def read_hfstol(path: str | Path) -> Fst:
+    r"""Read an optimized-lookup file of HFST (``.hfstol``), the format of morphologies as they are downloaded, with or without weights.
+
+    Flag diacritics are symbols, which `fst.compile.lookup` evaluates.
+
+    Args:
+        path: a file, possibly packed with gzip.
+
+    Raises:
+        VocabularyError: the file is damaged or hostile; the message contains the number of the byte.
+        UnsupportedError: the file is of another type of HFST, or has arcs with wildcards, such as ``@_IDENTITY_SYMBOL_@``.
+        OSError: the file cannot be read.
+
+    Examples:
+        >>> import struct
+        >>> header = struct.pack("<HHIIII9I", 2, 3, 3, 3, 0, 0, *[0] * 9) + b"\0a\0<n>\0"
+        >>> index = struct.pack("<HIHIHI", 65535, 2**32 - 1, 65535, 2**32 - 1, 1, 2**31)
+        >>> transitions = struct.pack("<HHI", 1, 2, 2**31 + 1) + struct.pack("<HHI", 65535, 65535, 1) + b"\xff" * 8
+        >>> size = Path("a.hfstol").write_bytes(header + index + transitions)
+        >>> list(read_hfstol("a.hfstol").paths())
+        [('a', '<n>', 0.0)]
+    """
+    return Fst.of(hfstol.read(Path(path)))
 
 
 def read_hunspell(path: str | Path) -> Fst:

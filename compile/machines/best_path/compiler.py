@@ -16,7 +16,7 @@ from fst.compile.algebra.arcs import END_OF_UNIT, UNITS, Arcs, Unit
 from fst.compile.files import beginning
 from fst.compile.machines.best_path.folding import folded, in_order, without_cycles
 from fst.compile.machines.best_path.rows import Machine, machine_of, need_in_range
-from fst.compile.sources import att, openfst
+from fst.compile.sources.transducers import att, openfst
 from fst.errors import UnsupportedError, not_one_of
 from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTable, header
 from fst.tables.strings import stored_bytes

@@ -13,7 +13,7 @@ from support.machines.transducers import rewritten, walked
 from fst.compile.algebra.arcs import Unit
 from fst.compile.algebra.machine import Fst
 from fst.compile.machines.best_path.compiler import best_path
-from fst.compile.sources.openfst import ARCHIVE
+from fst.compile.sources.transducers.openfst import ARCHIVE
 from fst.errors import UnsupportedError, VocabularyError
 
 WORDS = Fst.from_strings([("a", "one", 1.0), ("世", "deux", 0.5), ("a世", "both", 2.0)]).closure()

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs, Unit, make
 from fst.compile.algebra.symbols import Symbols, text_of
 from fst.compile.files import contents
+from fst.compile.sources.transducers.binary import Reader
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 
 MACHINE, SYMBOLS, ARCHIVE = 2125659606, 2125658996, 2125656924  # magic numbers
@@ -45,55 +46,6 @@ class _Header(NamedTuple):
     arcs: int
 
 
-class _Reader:
-    """The bytes of a file, and the place of the next one."""
-
-    def __init__(self, data: bytes, path: Path) -> None:
-        self.data, self.path, self.place = data, path, 0
-
-    def numbers(self, layout: str) -> tuple[int, ...]:
-        """Read little-endian integers."""
-        size = struct.calcsize(f"<{layout}")
-        self.need(size)
-        found = struct.unpack_from(f"<{layout}", self.data, self.place)
-        self.place += size
-        return found
-
-    def string(self) -> str:
-        """Read a string."""
-        (size,) = self.numbers("i")
-        self.need(size)
-        found = self.data[self.place : self.place + size]
-        self.place += size
-        try:
-            return found.decode()
-        except UnicodeDecodeError:
-            raise self.fault(f"a name is {quoted(found)}; expected UTF-8") from None
-
-    def array(self, dtype: np.dtype[Any], count: int) -> NDArray[np.void]:
-        """Read an array of records."""
-        if not 0 <= count <= len(self.data):
-            raise self.fault(f"the number of records is {count:,}; expected at most {len(self.data):,}")
-        self.need(count * dtype.itemsize)
-        found = np.frombuffer(self.data, dtype, count, self.place)
-        self.place += count * dtype.itemsize
-        return found
-
-    def align(self) -> None:
-        """Skip to the next multiple of `ALIGNMENT`."""
-        self.place += -self.place % ALIGNMENT
-
-    def need(self, size: int) -> None:
-        """Refuse a file that does not contain `size` more bytes."""
-        if not 0 <= size <= len(self.data) - self.place:
-            left = max(len(self.data) - self.place, 0)
-            raise self.fault(f"{size:,} bytes are needed, and {left:,} are left; the file is damaged or cut short")
-
-    def fault(self, problem: str) -> VocabularyError:
-        """The error for a problem at the current place."""
-        return VocabularyError(f"{self.path}, byte {self.place}: {problem}")
-
-
 def read(path: Path, name: str | None = None, unit: Unit = "character") -> Arcs:
     """Read a machine from a file, or from an archive.
 
@@ -107,7 +59,7 @@ def read(path: Path, name: str | None = None, unit: Unit = "character") -> Arcs:
         UnsupportedError: the type of the machine, its arcs or the archive is not supported.
         OSError: the file cannot be read.
     """
-    reader = _Reader(contents(path), path)
+    reader = Reader(contents(path), path)
     (magic,) = reader.numbers("i")
     reader.place = 0
     if magic == ARCHIVE:
@@ -117,7 +69,7 @@ def read(path: Path, name: str | None = None, unit: Unit = "character") -> Arcs:
     return _machine(reader, unit)
 
 
-def _seek(reader: _Reader, name: str | None) -> None:
+def _seek(reader: Reader, name: str | None) -> None:
     """Go to the machine of this name in an archive."""
     reader.place = max(len(reader.data) - 8, 0)
     (count,) = reader.numbers("q")
@@ -138,7 +90,7 @@ def _seek(reader: _Reader, name: str | None) -> None:
     reader.place = next(iter(found.values())) if name is None else found[name]
 
 
-def _machine(reader: _Reader, unit: Unit) -> Arcs:
+def _machine(reader: Reader, unit: Unit) -> Arcs:
     """Read a machine."""
     header = _header(reader)
     tables = [_symbols(reader) if header.flags & bit else None for bit in (INPUT_SYMBOLS, OUTPUT_SYMBOLS)]
@@ -152,7 +104,7 @@ def _machine(reader: _Reader, unit: Unit) -> Arcs:
         raise VocabularyError(f"{reader.path}: {error}") from None
 
 
-def _header(reader: _Reader) -> _Header:
+def _header(reader: Reader) -> _Header:
     (magic,) = reader.numbers("i")
     if magic != MACHINE:
         raise reader.fault(f"the magic number is {magic}; expected {MACHINE} of an OpenFst machine, or {ARCHIVE} of an archive")
@@ -165,7 +117,7 @@ def _header(reader: _Reader) -> _Header:
     return _Header(kind, arc_type, flags, start, states, arcs)
 
 
-def _symbols(reader: _Reader) -> dict[int, str]:
+def _symbols(reader: Reader) -> dict[int, str]:
     """Read a symbol table: key → name."""
     magic, name = *reader.numbers("i"), reader.string()
     _next_key, size = reader.numbers("qq")
@@ -183,7 +135,7 @@ def _arc_dtype(weight: np.dtype[Any], *, align: bool) -> np.dtype[Any]:
     return np.dtype([("read", "<i4"), ("write", "<i4"), ("weight", weight), ("target", "<i4")], align=align)
 
 
-def _vector(reader: _Reader, header: _Header) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], NDArray[np.void]]:
+def _vector(reader: Reader, header: _Header) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], NDArray[np.void]]:
     """Read the body of a vector machine: final weights, source of each arc, arcs."""
     weight = WEIGHTS[header.arc_type]
     dtype, head = _arc_dtype(weight, align=False), weight.itemsize + 8
@@ -206,15 +158,15 @@ def _vector(reader: _Reader, header: _Header) -> tuple[NDArray[np.floating[Any]]
     return final, np.repeat(np.arange(header.states), counts), body[is_arc].view(dtype)
 
 
-def _const(reader: _Reader, header: _Header) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], NDArray[np.void]]:
+def _const(reader: Reader, header: _Header) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64], NDArray[np.void]]:
     """Read the body of a const machine: final weights, source of each arc, arcs."""
     weight = WEIGHTS[header.arc_type]
     state: np.dtype[Any] = np.dtype([("final", weight), ("first", "<u4"), ("count", "<u4"), ("epsilons", "<u4", 2)])
     if header.flags & ALIGNED:
-        reader.align()
+        reader.align(ALIGNMENT)
     states = reader.array(state, header.states)
     if header.flags & ALIGNED:
-        reader.align()
+        reader.align(ALIGNMENT)
     arcs = reader.array(_arc_dtype(weight, align=True), header.arcs)
     counts = states["count"].astype(np.int64)
     if (states["first"] != np.cumsum(counts) - counts).any() or counts.sum() != header.arcs:

@@ -19,9 +19,9 @@ from fst.compile.algebra.minimize import optimize
 from fst.compile.algebra.rational import union
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import contents
-from fst.compile.sources.dix.elements import Elements
-from fst.compile.sources.dix.entries import Arc, Budget, Entries, Part, Step, ordered, part_of, reads_nothing
-from fst.compile.sources.dix.regex import MalformedError, characters, parse
+from fst.compile.sources.transducers.dix.elements import Elements
+from fst.compile.sources.transducers.dix.entries import Arc, Budget, Entries, Part, Step, ordered, part_of, reads_nothing
+from fst.compile.sources.transducers.dix.regex import MalformedError, characters, parse
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 
 Direction = Literal["lr", "rl"]
