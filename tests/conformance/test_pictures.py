@@ -21,6 +21,7 @@ from fst.compile import best_path, keywords, lattice, lookup, maxmatch, rewrite,
 from fst.compile.algebra.machine import Fst
 from fst.errors import UnsupportedError
 
+WRITING = "wordpiece", "keywords", "overlapping-keywords"
 CHINESE = [("研究", 30), ("研究生", 18), ("生命", 24), ("生", 3), ("命", 6)]
 WEIGHTED: list[Any] = [(0, 1, "a", "x", 1), (0, 2, "a", "y", 0.5), (1, 3, "b", ""), (2, 3, "b", "z", 1), (2, 4, "c", "")]
 # The edges of pictures: state, label, state, and a star on the path of the text.
@@ -28,7 +29,7 @@ CASES: Sequence[tuple[Callable[[], Any], str, Sequence[str]]] = [
     (  # the failure link of "una" is folded in
         lambda: wordpiece(["[UNK]", "un", "una", "##b"]),
         "unb",
-        ["start u u*", "u (end):[UNK] start", "u n un*", "un (end):un start", "un b:un ##b*", "##b (end):##b start*", "##b b:##b ##b"],
+        ["start u u*", "u (end):word=[UNK] start", "u n un*", "un (end):un start", "un b:un ##b*", "##b (end):##b start*", "##b b:##b ##b"],
     ),
     (lambda: table_of("bpe automaton"), "ab", ["start a a*", "a a a", "a b ab*"]),
     (lambda: table_of("bpe queue"), "aabc", ["a a b c merge 2 a ab c*", "a ab c merge 0 a abc*"]),
@@ -86,6 +87,36 @@ def test_every_table_is_drawn(name: str) -> None:
         numbers = {*re.findall(r"^(\d+) \[", picture, re.MULTILINE)}
         assert {number for pair in re.findall(r"^(\d+) -> (\d+) ", picture, re.MULTILINE) for number in pair} <= numbers
         assert "style=bold" in picture or not numbers
+
+
+def written_by(automaton: Automaton, text: Sequence[Any]) -> list[str]:
+    """The strings that an automaton writes; a label "word=…" replaces those of the current word."""
+    state, found, word = automaton.start, list[str](), 0
+    for step in (automaton.step(state, symbol) for symbol in text):
+        if step is None:
+            continue
+        state = step.state
+        for string in step.written:
+            if string.startswith("word="):
+                del found[word:]
+            found.append(string.removeprefix("word="))
+        word = len(found) if state == automaton.start else word
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if sample.kind in WRITING])
+def test_automata_write_the_ids_of_the_walk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strings on the path of a text are those of the ids of the slow walk."""
+    table, draw, whole = table_of(name), random.Random(name), Automaton.around
+    texts, found = texts_of(SAMPLES[name], draw, 6), list[list[str]]()
+    monkeypatch.setattr(Automaton, "around", lambda self, runs: found.extend(written_by(self, run) for run in runs) or whole(self, runs))
+    for text in texts:
+        table.draw(text)
+    names = dict(zip(table.token_ids.tolist(), table.tokens, strict=True)) if table.has_tokens else table.keywords
+    longest = table.metadata.model.max_input_chars_per_word if table.has_tokens else 1 << 30
+    for text, strings in zip(texts, found, strict=True):
+        if max(map(len, text.split()), default=0) <= longest:  # pictures leave out this limit
+            assert strings == [names[number] for number in table.run(text)]
 
 
 def test_whole_tables() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.automata.dot import visible
 from fst.automata.picture import END, Automaton, Picture, Step
-from fst.automata.rows import CODE_POINTS, ENTRY, ROOT, are_parts
+from fst.automata.rows import CODE_POINTS, ENTRY, FAIL, ROOT, are_parts, field_kind
 from fst.machines.wordpiece.table import Walk, WordPieceTable
 
 END_OF_WORD = 0  # the class that ends a word
@@ -33,8 +33,8 @@ class _Steps(Walk):
 
 def picture_of(table: WordPieceTable, text: str | None) -> Picture:
     """The states are named by the characters that are not covered by a token yet; an arc writes the tokens that are certain after its
-    character. Two exceptions to the transducer are not shown: the table of words, which gives the same tokens, and the limit of
-    characters in a word.
+    character. The label ``word=[UNK]`` stands for an unknown token that replaces all tokens of a word. Two exceptions to the transducer are
+    not shown: the table of words, which gives the same tokens, and the limit of characters in a word.
     """
     if text is None:
         shown = _shown(table)
@@ -61,7 +61,9 @@ def _automaton(table: WordPieceTable, shown: Mapping[int, str]) -> Automaton:
         walk = Walk(table)
         walk.state, walk.word_places = state, [(0, 0)] * (state != ROOT)
         walk._step(number)
-        return Step(walk.state, [tokens[written] for written in walk.ids])
+        written = [tokens[each] for each in walk.ids]
+        is_unknown = not is_part[number] and field_kind(table.entries[state]) == FAIL
+        return Step(walk.state, [f"word={written[0]}", *written[1:]] if is_unknown else written)
 
     def name(state: Any, read: Sequence[Any], _: Sequence[str]) -> str:
         if state in (ROOT, dead):
