@@ -16,7 +16,7 @@ from support.conformance.ways import table_of, texts_of
 
 import fst
 from fst.automata import dot
-from fst.automata.picture import Automaton, Step
+from fst.automata.picture import Automaton, Picture, Step
 from fst.compile import best_path, keywords, lattice, lookup, maxmatch, rewrite, wordpiece
 from fst.compile.algebra.machine import Fst
 from fst.errors import UnsupportedError
@@ -109,7 +109,12 @@ def test_automata_write_the_ids_of_the_walk(name: str, monkeypatch: pytest.Monke
     """The strings on the path of a text are those of the ids of the slow walk."""
     table, draw, whole = table_of(name), random.Random(name), Automaton.around
     texts, found = texts_of(SAMPLES[name], draw, 6), list[list[str]]()
-    monkeypatch.setattr(Automaton, "around", lambda self, runs: found.extend(written_by(self, run) for run in runs) or whole(self, runs))
+
+    def around(automaton: Automaton, runs: Sequence[Sequence[Any]]) -> Picture:
+        found.extend(written_by(automaton, run) for run in runs)
+        return whole(automaton, runs)
+
+    monkeypatch.setattr(Automaton, "around", around)
     for text in texts:
         table.draw(text)
     names = dict(zip(table.token_ids.tolist(), table.tokens, strict=True)) if table.has_tokens else table.keywords
