@@ -18,7 +18,7 @@ from fst.errors import FstError, ReadingError, TableError, TextError, Unsupporte
 
 if TYPE_CHECKING:
     from fst.bridge import train
-    from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_openfst
+    from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
     from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - named like the library
@@ -75,6 +75,7 @@ __all__ = [
     "read_dix",
     "read_hfstol",
     "read_hunspell",
+    "read_lexc",
     "read_openfst",
     "sentencepiece",
     "tiktoken",
@@ -113,6 +114,7 @@ _OBJECTS = {
     "read_dix": "fst.compile.algebra.machine.read_dix",
     "read_hfstol": "fst.compile.algebra.machine.read_hfstol",
     "read_hunspell": "fst.compile.algebra.machine.read_hunspell",
+    "read_lexc": "fst.compile.algebra.machine.read_lexc",
     "read_openfst": "fst.compile.algebra.machine.read_openfst",
     "sentencepiece": "fst.runtime.compat.sentencepiece.processor.SentencePieceProcessor",
     "tiktoken": "fst.runtime.compat.tiktoken.encoding.Encoding",

@@ -15,8 +15,8 @@ from fst.errors import UnsupportedError, quoted
 @click.argument("output", type=FileName(), metavar="OUTPUT")
 def command(source: str, output: str) -> None:
     """Convert a transducer to another format. FILE is AT&T text (.att, .txt), a dictionary of Apertium (.dix) or of Hunspell (.aff,
-    .dic), an optimized-lookup file of HFST (.hfstol), an OpenFst file (.fst, .far), or pairs of strings (.tsv, .csv). OUTPUT is AT&T
-    text (.att) or an OpenFst file (.fst).
+    .dic), a lexicon (.lexc), an optimized-lookup file of HFST (.hfstol), an OpenFst file (.fst, .far), or pairs of strings (.tsv, .csv).
+    OUTPUT is AT&T text (.att) or an OpenFst file (.fst).
 
     Sections, as in AT&T text of lt-print and in dictionaries, are joined.
 

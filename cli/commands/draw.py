@@ -25,7 +25,8 @@ PICTURES = "svg", "png"
 @click.option("--around", metavar="TEXT", default=None, help="Draw only the states that TEXT passes.", show_default="all")
 def command(source: str, output: str, around: str | None) -> None:
     """Draw a compiled table or a transducer. FILE is a table (.npz), AT&T text (.att, .txt), a dictionary of Apertium (.dix) or of
-    Hunspell (.aff, .dic), an optimized-lookup file of HFST (.hfstol), an OpenFst file (.fst, .far), or pairs of strings (.tsv, .csv).
+    Hunspell (.aff, .dic), a lexicon (.lexc), an optimized-lookup file of HFST (.hfstol), an OpenFst file (.fst, .far), or pairs of
+    strings (.tsv, .csv).
 
     Around a text, the picture of a table has the states that the text passes and the arcs between them; failure links are folded in, and
     the path of the text is red. Unigram, jieba and MeCab show the possible words of the text, and the chosen ones are red.

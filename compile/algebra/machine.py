@@ -16,9 +16,9 @@ from fst.compile.algebra.build.strings import Arc, Entry
 from fst.compile.algebra.operations import Operations
 from fst.compile.algebra.shortest import paths
 from fst.compile.algebra.symbols import labels_of, text_of
-from fst.compile.sources.hunspell import dictionary as hunspell
-from fst.compile.sources.transducers import att, hfstol, openfst
+from fst.compile.sources.transducers import att, hfstol, lexc, openfst
 from fst.compile.sources.transducers.dix import dictionary as dix
+from fst.compile.sources.transducers.hunspell import dictionary as hunspell
 
 MAX_SHOWN = 200  # states or arcs of a machine that a notebook draws
 
@@ -345,3 +345,30 @@ def read_dix(path: str | Path, direction: dix.Direction = "lr") -> Fst:
         [('cat', 'cat<n>', 0.0)]
     """
     return Fst.of(dix.joined(dix.read(Path(path), direction)))
+
+
+def read_lexc(path: str | Path) -> Fst:
+    r"""Read a lexicon of lexc, as foma and HFST read it: a transducer from forms, the lower side, to analyses, the upper side.
+
+    Symbols that the file declares are one label each. A string after a continuation may have a weight, as in HFST: ``"weight: 2.5"``. A
+    lexicon without sounds that change is complete; other lexicons are composed with rules. Definitions are skipped.
+
+    Args:
+        path: a file in UTF-8, possibly packed with gzip. Symbols are declared before the first lexicon, and all continuations are in the
+            file.
+
+    Raises:
+        VocabularyError: an entry is malformed, a continuation is not defined, or a flag diacritic is not declared; the message contains
+            line and column.
+        UnsupportedError: an entry is a regular expression in angle brackets, or the lexicon is too large.
+        OSError: the file cannot be read.
+
+    Examples:
+        >>> lines = ["Multichar_Symbols +N +Pl", "LEXICON Root", "cat Noun ;", "LEXICON Noun", "+N: # ;", "+N+Pl:s # ;"]
+        >>> size = Path("cats.lexc").write_text("\n".join(lines))
+        >>> sorted(read_lexc("cats.lexc").paths())
+        [('cat', 'cat+N', 0.0), ('cats', 'cat+N+Pl', 0.0)]
+
+    Source: Beesley and Karttunen 2003, *Finite State Morphology*.
+    """
+    return Fst.of(lexc.read(Path(path)))

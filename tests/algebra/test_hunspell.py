@@ -141,6 +141,7 @@ def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
         ("TRY abc\nREP 1\nREP a b\nMAP 1\nMAP aá\nKEY ab\nPHONE 1\nPHONE A B\nBREAK 1\nBREAK -\nWORDCHARS '\n", "1\ncat\n", "cat", "cat"),
         ("KEEPCASE K\nSFX S Y 1\nSFX S 0 s .\n", "1\nCD/KS\n", "CDs", "CD"),
         ("COMPOUNDMIN 2\nCOMPOUNDRULE 0\nLANG en\n", "1\ncat\n", "cat", "cat"),
+        ("SFX S Y 1\nSFX S 0 \U0010ffff .\n", "1\n\U0010ffffa\U000f0000/S\n", "\U0010ffffa\U000f0000\U0010ffff", "\U0010ffffa\U000f0000"),
         ("A comment of any words\nSFXS are no option\n", "1\ncat\n", "cat", "cat"),
     ],
 )
@@ -237,8 +238,9 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
 def test_too_many_affixes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary that would take too many endings, affixes or paths is refused before memory is taken."""
     aff = "SFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\nPFX P Y 1\nPFX P 0 x aaa\n"
-    for name in ("endings.MAX_STEPS", "endings.MAX_ENDINGS", "paths.MAX_PATHS", "dictionary.MAX_EXPANDED"):
+    limits = ["endings.MAX_STEPS", "endings.MAX_ENDINGS", "dictionary.MAX_EXPANDED"]
+    for name in (*(f"sources.transducers.hunspell.{limit}" for limit in limits), "algebra.build.paths.MAX_PATHS"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"fst.compile.sources.hunspell.{name}", 1)
+            patched.setattr(f"fst.compile.{name}", 1)
             with pytest.raises(UnsupportedError, match=r"more than 1 .*expected fewer"):
                 read_hunspell(written(tmp_path, aff, "2\na/SP\nb/SP\n"))

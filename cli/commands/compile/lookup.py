@@ -27,8 +27,9 @@ def command(source: str, output: str, **options: Any) -> None:
     """Compile a transducer into a table for `fst lookup`.
 
     FILE is a transducer, such as a morphology: AT&T text, as foma, HFST, OpenFst and lt-print write it (.att, .txt), an
-    optimized-lookup file of HFST (.hfstol), a dictionary of Apertium (.dix) or of Hunspell (.aff or .dic, the other file next to it), an
-    OpenFst file (.fst), or a list of words and analyses, separated by a tab (.tsv). Each may be packed with gzip.
+    optimized-lookup file of HFST (.hfstol), a dictionary of Apertium (.dix) or of Hunspell (.aff or .dic, the other file next to it), a
+    lexicon of foma and HFST (.lexc), an OpenFst file (.fst), or a list of words and analyses, separated by a tab (.tsv). Each may be
+    packed with gzip.
 
     \b
     Examples:
@@ -36,6 +37,7 @@ def command(source: str, output: str, **options: Any) -> None:
       fst compile lookup apertium-hin.hin.dix -o hin.npz --inverse
       fst compile lookup analyser-gt-desc.hfstol -o sme.npz
       fst compile lookup spa.att --sections inconditional,standard,standard -o spa.npz
+      fst compile lookup nouns.lexc -o nouns.npz --inverse
       fst compile lookup es_ES.aff -o stems.npz
       fst compile lookup words.tsv -o words.npz --inverse
     """

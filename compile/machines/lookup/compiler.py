@@ -30,9 +30,10 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
     Args:
         source: a `fst.Fst`; the path of a file: AT&T text (``.att``, ``.txt``), whose sections are joined, OpenFst's binary format
             (``.fst``, ``.far``), an optimized-lookup file of HFST (``.hfstol``), a dictionary of Apertium (``.dix``), see `fst.read_dix`, a
-            dictionary of Hunspell (``.aff`` or ``.dic``, the other file next to it), whose analyses are stems, or a word, an analysis and
-            possibly a weight in columns (``.tsv``, ``.csv``), each possibly packed with gzip; a mapping from each word to one analysis or a
-            list; or pairs of a word and an analysis, possibly with a weight.
+            lexicon of foma and HFST (``.lexc``), see `fst.read_lexc`, a dictionary of Hunspell (``.aff`` or ``.dic``, the other file next
+            to it), whose analyses are stems, or a word, an analysis and possibly a weight in columns (``.tsv``, ``.csv``), each possibly
+            packed with gzip; a mapping from each word to one analysis or a list; or pairs of a word and an analysis, possibly with a
+            weight.
         sections: the kind of each section of an AT&T text file, for `fst.Lookup.analyze_text`: "standard", where a token ends before a
             character that is not a letter; "inconditional", where it ends anywhere; "preblank" and "postblank", which are inconditional,
             and where a space belongs before or after the token. None: all sections are "standard", and those of dictionaries of

@@ -13,7 +13,7 @@ import numpy as np
 from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.strings import Entry, from_strings
-from fst.compile.algebra.machine import read_att, read_att_sections, read_dix, read_hfstol, read_hunspell, read_openfst
+from fst.compile.algebra.machine import read_att, read_att_sections, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
 from fst.compile.algebra.rational import invert, union
 from fst.compile.files import read_text
 from fst.compile.sources.transducers.dix import dictionary
@@ -130,6 +130,7 @@ READERS: Mapping[str, Callable[[Path], Arcs]] = {
     **dict.fromkeys([".fst", ".far"], read_openfst),
     ".dix": read_dix,
     ".hfstol": read_hfstol,
+    ".lexc": read_lexc,
     **dict.fromkeys([".aff", ".dic"], read_hunspell),
     ".tsv": _of_tsv,
     ".csv": _of_csv,

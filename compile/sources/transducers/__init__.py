@@ -1,1 +1,1 @@
-"""Files of transducers → machines: AT&T text, OpenFst, HFST, and dictionaries of Apertium."""
+"""Files of transducers → machines: AT&T text, OpenFst, HFST, lexc, and dictionaries of Apertium and Hunspell."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from fst.compile.sources.hunspell.affixes import Affix, Affixes, Flags
-from fst.compile.sources.hunspell.paths import END
+from fst.compile.algebra.build.paths import END
+from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags
 from fst.errors import UnsupportedError
 
 MAX_STEPS = 1 << 26  # maximum number of affixes that are tried

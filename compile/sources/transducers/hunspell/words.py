@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fst.compile.files import contents
-from fst.compile.sources.hunspell.affixes import Affixes, Flags, is_text, lines_of
+from fst.compile.sources.transducers.hunspell.affixes import Affixes, Flags, is_text, lines_of
 from fst.errors import quoted
 
 COUNT = re.compile(r"\d+(\s|$)")

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.minimize import merge_states
-from fst.compile.sources.hunspell.affixes import Affix, Affixes, Flags, read_affixes
-from fst.compile.sources.hunspell.conversion import converted
-from fst.compile.sources.hunspell.endings import Endings, Prefix
-from fst.compile.sources.hunspell.forbidden import without_words
-from fst.compile.sources.hunspell.paths import END, Paths
-from fst.compile.sources.hunspell.words import Entry, read_words
+from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, read_affixes
+from fst.compile.sources.transducers.hunspell.conversion import converted
+from fst.compile.sources.transducers.hunspell.endings import Endings, Prefix
+from fst.compile.sources.transducers.hunspell.forbidden import without_words
+from fst.compile.sources.transducers.hunspell.words import Entry, read_words
 from fst.errors import UnsupportedError, VocabularyError
 
 NO_PREFIX = Prefix()
@@ -101,20 +101,23 @@ class _Builder:
     def add_alone(self, word: str, flags: Flags) -> None:
         """Add a word without affixes."""
         if not flags & {self._affixes.needs_affix, self._affixes.only_in_compound}:
-            self._paths.add(self._start, word, END)
+            self._paths.add(self._start, self._paths.copy(word), END)
 
     def machine(self) -> Arcs:
         """The transducer of all words so far."""
         for number, endings in enumerate(self._endings.sets):
             for read, write, following in endings:
-                self._paths.add(self._set(number), self._paths.pairs(read, write), END if following == END else self._set(following))
-        return self._paths.machine()
+                self._paths.add(self._set(number), self._pairs(read, write), END if following == END else self._set(following))
+        return self._paths.machine(self._start)
 
     def _add_endings(self, prefix: Prefix, word: str, sets: dict[int, int]) -> None:
         """Add paths that copy a word up to its endings."""
         root = self._root(prefix)
         for stripped, number in sets.items():
-            self._paths.add(root, word[: len(word) - stripped], self._set(number))
+            self._paths.add(root, self._paths.copy(word[: len(word) - stripped]), self._set(number))
+
+    def _pairs(self, read: str, write: str) -> str:
+        return self._paths.pairs(map(ord, read), map(ord, write))
 
     def _set(self, number: int) -> int:
         """The root of a set of endings."""
@@ -127,7 +130,7 @@ class _Builder:
         if prefix not in self._roots:
             self._roots[prefix] = self._paths.root()
             for affix in self._groups[prefix.flag][prefix]:
-                self._paths.add(self._start, self._paths.pairs(affix.add, affix.strip), self._roots[prefix])
+                self._paths.add(self._start, self._pairs(affix.add, affix.strip), self._roots[prefix])
         return self._roots[prefix]
 
     def _expand(self, prefix: Prefix, word: str, sets: dict[int, int]) -> None:
@@ -138,7 +141,7 @@ class _Builder:
                 form = word[: len(word) - stripped] + ending
                 if some[0].begins(form):
                     for affix in some:
-                        self._paths.add(self._start, self._paths.pairs(affix.add + form[len(prefix.strip) :], word), END)
+                        self._paths.add(self._start, self._pairs(affix.add + form[len(prefix.strip) :], word), END)
 
     def _readings(self, number: int) -> Iterator[str]:
         """All strings that a set of endings reads."""

@@ -1,0 +1,125 @@
+"""Machines from trees of paths: each path begins at a root, and another root or the end follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.trie import Strings, build
+from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.errors import UnsupportedError
+
+END = -1
+FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
+MAX_PATHS, MAX_SYMBOLS = 1 << 22, 1 << 26
+
+
+class Paths:
+    """Trees of paths. A path is a string with a character for each pair of labels, so that one trie contains all trees.
+
+    Examples:
+        >>> paths = Paths()
+        >>> root = paths.root()
+        >>> paths.add(root, paths.copy("a") + paths.pairs([98, 99], [100]), END)
+        >>> machine = paths.machine(root)
+        >>> machine.ilabel.tolist(), machine.olabel.tolist()
+        ([97, 98, 99], [97, 100, 0])
+    """
+
+    def __init__(self) -> None:
+        self._trees: list[dict[str, int]] = []
+        self._path, self._following, self._weight = list[int](), list[int](), list[float]()
+        self._count = self._symbols = 0
+        self._pairs: dict[tuple[int, int], str] = {}
+
+    def root(self) -> int:
+        """Add a tree; return its number, which is the state of its root."""
+        self._trees.append({})
+        return len(self._trees) - 1
+
+    def copy(self, text: str) -> str:
+        """The path that copies a text. Characters represent themselves, but for those that represent pairs."""
+        if max(text, default="") < chr(FIRST_PAIR):
+            return text
+        labels = [*map(ord, text)]
+        return self.pairs(labels, labels)
+
+    def pairs(self, read: Iterable[int], write: Iterable[int]) -> str:
+        """The path that reads some labels and writes others. The first ones are a pair, and so on; the shorter side is filled up with ε.
+
+        Raises:
+            UnsupportedError: there are too many pairs.
+        """
+        found = [self._pair(pair) for pair in zip_longest(read, write, fillvalue=EPSILON)]
+        return "".join(found)
+
+    def _pair(self, pair: tuple[int, int]) -> str:
+        char = self._pairs.get(pair)
+        if char is None:
+            if len(self._pairs) == END_OF_PAIRS - FIRST_PAIR:
+                raise UnsupportedError(f"more than {END_OF_PAIRS - FIRST_PAIR:,} pairs of labels are different; expected fewer")
+            char = self._pairs[pair] = chr(FIRST_PAIR + len(self._pairs))
+        return char
+
+    def add(self, root: int, path: str, following: int, weight: float = 0.0) -> None:
+        """Add a path from a root to another root, or to the end.
+
+        Raises:
+            UnsupportedError: there are too many paths.
+        """
+        number = self._trees[root].setdefault(path, self._count)
+        if number == self._count:
+            self._count += 1
+            self._symbols += len(path)
+            if self._count > MAX_PATHS or self._symbols > MAX_SYMBOLS:
+                raise UnsupportedError(f"the words and endings have more than {MAX_PATHS:,} parts; expected fewer; split the source")
+        self._path.append(number)
+        self._following.append(following)
+        self._weight.append(weight)
+
+    def machine(self, start: int, symbols: tuple[str, ...] = ()) -> Arcs:
+        """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it."""
+        roots = len(self._trees)
+        entries = [(path, root, number) for root, tree in enumerate(self._trees) for path, number in tree.items()]
+        long = [entry for entry in entries if entry[0]]
+        numbers = np.array([entry[2] for entry in long], np.int64)
+        root_of = np.array([entry[1] for entry in long], np.int64)
+        trie = build(("",) * roots, Strings.of([path for path, _, _ in long]), root_of, numbers)
+        last = np.empty(self._count, np.int64)  # the state after each path
+        last[[number for path, _, number in entries if not path]] = [root for path, root, _ in entries if not path]
+        last[trie.token[trie.token >= 0]] = np.flatnonzero(trie.token >= 0)
+        source, target, weight = self._lightest(last)
+        is_end = target == END
+        final = np.full(len(trie), np.inf)
+        final[source[is_end]] = weight[is_end]
+        read, write = self._labels(trie.letters)
+        labels, nothing = trie.label[roots:], np.full(len(source) - int(is_end.sum()), EPSILON)
+        return make(
+            np.concatenate([trie.parent[roots:], source[~is_end]]),
+            np.concatenate([read[labels], nothing]),
+            np.concatenate([write[labels], nothing]),
+            np.concatenate([np.arange(roots, len(trie)), target[~is_end]]),
+            np.concatenate([np.zeros(len(labels)), weight[~is_end]]),
+            final,
+            start,
+            symbols,
+        )
+
+    def _lightest(self, last: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The state after each path, what follows, and the smallest weight; each pair of the first two once."""
+        source, target, weight = last[self._path], np.array(self._following, np.int64), np.array(self._weight)
+        order = np.lexsort((weight, target, source))
+        source, target, weight = source[order], target[order], weight[order]
+        is_new = (np.diff(source, prepend=-1) != 0) | (np.diff(target, prepend=END) != 0)
+        return source[is_new], target[is_new], weight[is_new]
+
+    def _labels(self, letters: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What each letter of the trie reads, and what it writes."""
+        read, write = letters.copy(), letters.copy()
+        is_pair = letters >= FIRST_PAIR
+        pairs = np.array([*self._pairs], np.int64).reshape(-1, 2)
+        read[is_pair], write[is_pair] = pairs[letters[is_pair] - FIRST_PAIR].T
+        return read, write
