@@ -109,5 +109,5 @@ output_options = with_options(
 
 def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
     """The option --format of a command; `default` is the format of standard output and of files whose ending names no format."""
-    shown = f"by the ending of FILE, or {default}"
+    shown = f"by the ending of FILE; {default} for other endings"
     return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format of the output.")

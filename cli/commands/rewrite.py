@@ -14,7 +14,7 @@ from fst.errors import TextError
 
 if TYPE_CHECKING:
     from fst import Rewriter
-    from fst.cli.files.pipeline import Work
+    from fst.cli.files.pipeline import Policy, Work
     from fst.runtime.files.documents import Documents
 
 
@@ -37,6 +37,7 @@ def command(
     **reading: Any,
 ) -> None:
     """Rewrite documents. TABLE is from `fst compile rules` or `fst compile best-path`. FILE and output folders work as in `fst encode`.
+    --errors skip also skips documents that have no path through the transducer.
 
     \b
     --format, or the ending of the output, chooses the format:
@@ -69,7 +70,8 @@ def command(
     with job.progress("rewriting"):
         for each in job.outputs:
             how = job.how_for(each)
-            job.write(each, how, _rewriting(rewriter, threads, how.carried_name), writing_texts(each.name, each.form, how.end))
+            work = _rewriting(rewriter, threads, how.carried_name, job.policy)
+            job.write(each, how, work, writing_texts(each.name, each.form, how.end))
 
 
 def _use(rewriter: Rewriter) -> None:
@@ -78,7 +80,7 @@ def _use(rewriter: Rewriter) -> None:
         rewriter.apply(b"a")
 
 
-def _rewriting(rewriter: Rewriter, threads: int | None, text_name: str | None) -> Work[Documents]:
+def _rewriting(rewriter: Rewriter, threads: int | None, text_name: str | None, policy: Policy) -> Work[Documents]:
     """A function that rewrites documents; with `text_name`, it also adds each new text to its document as a field of this name."""
 
     def rewrite(documents: Documents, errors: str) -> Documents:
@@ -86,9 +88,35 @@ def _rewriting(rewriter: Rewriter, threads: int | None, text_name: str | None) -
         try:
             texts = documents.rewrite(rewriter, threads)
         except TextError as error:  # if the document is not text, its policy takes precedence
-            if error.row is None:
+            if error.row is None or documents.not_text():
                 raise
-            raise TextError(f"{documents.place(documents.numbers[error.row])}: {str(error).removeprefix(f'row {error.row}: ')}") from None
+            if not policy.skips:
+                reason = str(error).removeprefix(f"row {error.row}: ")
+                raise TextError(f"{documents.place(documents.numbers[error.row])}: {reason}") from None
+            kept = _rewritable(documents, rewriter, threads)
+            policy.skipped += len(documents) - len(kept)
+            documents = documents.taken(kept)
+            texts = documents.rewrite(rewriter, threads)
         return replace(documents if text_name is None else documents.carrying(texts, text_name), texts=texts)
 
     return rewrite
+
+
+def _rewritable(documents: Documents, rewriter: Rewriter, threads: int | None) -> list[int]:
+    """The rows of the documents that have a new text."""
+    kept, rest = list[int](), [*range(len(documents))]
+    while rest:
+        before = _rows_before_fault(documents.taken(rest), rewriter, threads)
+        kept, rest = [*kept, *rest[:before]], rest[before + 1 :]
+    return kept
+
+
+def _rows_before_fault(documents: Documents, rewriter: Rewriter, threads: int | None) -> int:
+    """The number of documents before the first that has no new text."""
+    try:
+        documents.rewrite(rewriter, threads)
+    except TextError as error:
+        if error.row is None:
+            raise
+        return error.row
+    return len(documents)

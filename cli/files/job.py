@@ -30,6 +30,7 @@ class Job:
     Attributes:
         how: the options for reading files.
         outputs: the files to write.
+        policy: the treatment of documents that are not text.
 
     Raises:
         click.UsageError, OSError: as in `Target.outputs`.
@@ -49,7 +50,7 @@ class Job:
         self.how = Reading(**reading, mends=errors == "replace")
         self.outputs = target.outputs(forms, files, table, self.how, of_text)
         self._hidden = target.name == STANDARD and standard_output().isatty()
-        self._policy = Policy(errors)
+        self.policy = Policy(errors)
 
     def check_inputs(self) -> None:
         """Check all input files before any document is read; see `Reading.check`.
@@ -66,7 +67,7 @@ class Job:
         """Show progress, as the function of this name, unless the terminal shows the output; and at the end, the notes of the policy."""
         with progress(label, self._total, hidden=self._hidden, done=done) as self._advance:
             yield
-        report(self._policy.notes())
+        report(self.policy.notes())
 
     def how_for(self, output: Output, *, in_pieces: bool = False) -> Reading:
         """The options for reading the inputs of an output: JSON, Arrow and Parquet also need the texts and the other fields or columns."""
@@ -77,7 +78,7 @@ class Job:
         self, files: Sequence[str], how: Reading, work: Work[Result], *, is_partial: bool = False
     ) -> AbstractContextManager[Generator[Result, None, None]]:
         """The results of `work` for the documents of files; see `Policy.results`. The files are closed at the end of the context."""
-        return closing(self._policy.results(how.documents(files, self._advance), work, is_partial=is_partial))
+        return closing(self.policy.results(how.documents(files, self._advance), work, is_partial=is_partial))
 
     def write(self, output: Output, how: Reading, work: Work[Result], writing: AbstractContextManager[Write[Result]]) -> None:
         """Write the results of `work` for the documents of an output's input files."""

@@ -74,6 +74,11 @@ class Policy:
         self._errors = errors
         self.replaced = self.skipped = 0
 
+    @property
+    def skips(self) -> bool:
+        """Whether documents are skipped."""
+        return self._errors == "skip"
+
     def results(
         self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
     ) -> Generator[Result, None, None]:
@@ -97,7 +102,7 @@ class Policy:
     def _judge(self, documents: Documents) -> None:
         """Count the documents that the reader could not decode. Unless the policy is "skip", raise an error for the first of them."""
         for number, fault in documents.wrong:
-            if self._errors != "skip":
+            if not self.skips:
                 raise _error(documents, number, fault)
         self.skipped += len(documents.wrong)
         self.replaced += documents.replaced

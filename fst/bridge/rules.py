@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from fst.compile.machines.rules.syntax import Rule, Trees, is_end, is_start, mirrored, reversed_tree, trees
+from fst.compile.machines.rules.syntax import Rule, Trees, is_end, is_start, mirrored, of_string, reversed_tree, trees
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat
 from fst.compile.patterns.tree import Sequence as Concatenation
 from fst.errors import UnsupportedError
-from fst.machines.rules.table import LEFT_TO_RIGHT, RIGHT_TO_LEFT
+from fst.machines.rules.header import LEFT_TO_RIGHT, RIGHT_TO_LEFT
+from fst.machines.rules.table import RulesTable
 
 APPLIED, NO_LEFT, NO_RIGHT, ANOTHER = "applied", "left context fails", "right context fails", "another match is longer or comes first"
 
@@ -59,13 +60,13 @@ class Explanation(NamedTuple):
         return "\n".join(lines)
 
 
-def explained(stages: Sequence[Mapping[str, Any]], text: str) -> Explanation:
-    """Apply the stages of a table to a text by definition; the arguments are as in `fst.machines.rules.table.RulesTable.stages`."""
+def explained(table: RulesTable, text: str) -> Explanation:
+    """Apply the stages of a table to a text by definition."""
     texts, trials = [text], list[Trial]()
-    for number, stage in enumerate(stages):
-        if not stage["rules"]:
+    for number, stage in enumerate(table.stages):
+        if not stage["rules"] and not stage["keys"]:
             raise UnsupportedError(f"stage {number} is a transducer, which has no rules to explain; explain the stages of rules alone")
-        rules = [Rule(**rule) for rule in stage["rules"]]
+        rules = [Rule(**rule) for rule in stage["rules"]] or [*_rules_of_keys(table, number, texts[-1])]
         parsed, size, is_mirrored = [trees(rule) for rule in rules], len(texts[-1]), stage["direction"] == RIGHT_TO_LEFT
         if is_mirrored:
             rules, parsed = [rule._replace(psi=rule.psi[::-1]) for rule in rules], [mirrored(tree) for tree in parsed]
@@ -74,6 +75,14 @@ def explained(stages: Sequence[Mapping[str, Any]], text: str) -> Explanation:
         trials += (_turned(trial, size) if is_mirrored else trial for trial in walk.trials())
         texts.append(walk.written[::-1] if is_mirrored else walk.written)
     return Explanation(texts, trials)
+
+
+def _rules_of_keys(table: RulesTable, number: int, text: str) -> Iterator[Rule]:
+    """The rules of the keys of a stage that occur in a text."""
+    turn = slice(None, None, -1 if table.are_mirrored[number] else 1)
+    for key, string in zip(table.keys[number].texts, table.keys[number].strings.tolist(), strict=True):
+        if key[turn] in text:
+            yield of_string(key[turn], table.strings[string][turn], "", "", {})
 
 
 class _Walk:

@@ -25,6 +25,7 @@ from fst.automata.rows import CODE_POINTS
 CHANNELS, MOST = 8, 16  # number of channels, and maximum number for which the best pairs to merge are searched
 SECONDS, SIZE = 256, 512  # the start of `seconds` in a table, and the size of the table
 ASCII, CONTINUING, LEADING = (1 << 128) - 1, (1 << 64) - 1 << 128, (1 << 64) - 1 << 192  # sets of bytes, as bit masks
+LEADS = ((6, 0x80, 0x800, 0xC0), (12, 0x800, 0x10000, 0xE0), (18, 0x10000, CODE_POINTS, 0xF0))  # shift, code points, and first bytes
 FREQUENCY = 16  # the frequency of an ASCII character in texts, divided by that of a pair of other bytes
 
 Channel = tuple[int, int]  # the bytes of a channel, and the bytes that follow them, as bit masks
@@ -42,11 +43,16 @@ def stops(characters: NDArray[np.bool_], strings: Iterable[bytes]) -> NDArray[np
     """
     pairs = np.zeros((256, 256), np.bool_)  # whether a first byte and a next byte make a stop
     pairs[np.flatnonzero(characters[:128])] = True
-    for bits, begin, end, lead in ((6, 0x80, 0x800, 0xC0), (12, 0x800, 0x10000, 0xE0), (18, 0x10000, CODE_POINTS, 0xF0)):
+    for bits, begin, end, lead in LEADS:
         codes = np.flatnonzero(characters[begin:end]) + begin
         pairs[lead | codes >> bits, 0x80 | codes >> bits - 6 & 0x3F] = True
     for string in strings:
         pairs[string[0], string[1] if len(string) > 1 else slice(None)] = True
+    return stops_of_pairs(pairs)
+
+
+def stops_of_pairs(pairs: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """The table that makes a stop of each pair of a byte and the next byte for which ``bool[256, 256]`` is true."""
     return _table(_merged(_channels(pairs)))
 
 

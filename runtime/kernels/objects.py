@@ -51,6 +51,7 @@ def _of(name: str, result: Callable[[], Any], kinds: Any, generate: Callable[...
         0: lambda _: signature(),
         1: lambda _, _a: signature(),
         3: lambda _, _a, _b, _c: signature(),
+        4: lambda _, _a, _b, _c, _d: signature(),
         6: lambda _, _a, _b, _c, _d, _e, _f: signature(),
     }
     return intrinsic(made[len(kinds)])
@@ -135,6 +136,25 @@ def _put_tuple(context: Any, builder: Any, items: Any, place: Any, kind: Any, *n
     return context.get_dummy_value()
 
 
+def _put_made(function: str, *first: Any) -> Callable[..., Any]:
+    """Generate a call of a C function that makes a str of the memory at an address, and put the str into a list."""
+
+    def generate(context: Any, builder: Any, items: Any, place: Any, address: Any, length: Any) -> Any:
+        last = [ADDRESS(None)] if not first else []
+        made = called(builder, function, ADDRESS, *first, builder.inttoptr(address, ADDRESS), length, *last)
+        called(builder, "PyList_SetItem", INT, items, place, made)
+        return context.get_dummy_value()
+
+    return generate
+
+
+def _put_row(context: Any, builder: Any, items: Any, place: Any, rows: Any, row: Any) -> Any:
+    given = called(builder, "PyList_GetItem", ADDRESS, builder.inttoptr(rows, ADDRESS), row)
+    taken = called(builder, "PyUnicode_FromObject", ADDRESS, given)
+    called(builder, "PyList_SetItem", INT, items, place, taken)
+    return context.get_dummy_value()
+
+
 def _exists(builder: Any, address: Any) -> Any:
     return builder.icmp_unsigned("!=", address, ADDRESS(None))
 
@@ -165,6 +185,12 @@ acquire = _of("acquire", lambda: types.void, [types.uint64], _acquire)
 # not track the tuple, because numbers contain no references. If there is no memory, an exception is set, see `fst.core.objects`.
 new_list = _of("new_list", lambda: OBJECT, [types.int64], _new_list)
 put_tuple = _of("put_tuple", lambda: types.void, [OBJECT, types.int64, OBJECT, *[types.int64] * 3], _put_tuple)
+
+# Put a str into a list, (list, place, address, length): made of UTF-8, or of UTF-16 without surrogates; and put a str of another list, or
+# its copy if it is an object of a subclass, (list, place, other list, row).
+put_utf_8 = _of("put_utf_8", lambda: types.void, [OBJECT, *[types.int64] * 3], _put_made("PyUnicode_DecodeUTF8"))
+put_utf_16 = _of("put_utf_16", lambda: types.void, [OBJECT, *[types.int64] * 3], _put_made("PyUnicode_FromKindAndData", INT(2)))
+put_row = _of("put_row", lambda: types.void, [OBJECT, types.int64, types.int64, types.int64], _put_row)
 
 # Return None.
 nothing = _of("nothing", lambda: OBJECT, [], lambda context, builder: context.get_python_api(builder).make_none())

@@ -7,7 +7,8 @@ see `fst.core.jit`.
 
 from __future__ import annotations
 
-from ctypes import cast, py_object
+from ctypes import cast, py_object, string_at
+from sys import byteorder
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
 # Masks of the lowest 1 of 2, 2 of 4 and 4 of 8 bits; and a mask for the final count, which is at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
+UTF_16 = f"utf-16-{byteorder[0]}e"
 ALL_BITS = np.array([(1 << 64) - 1], np.uint64)
 LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # a mask of a byte, and its result for a continuation byte of UTF-8
 SECONDS = np.uint64(SECONDS_AT)
@@ -282,6 +284,21 @@ def new_list(length: Any) -> Any:
 def put_tuple(items: Any, place: Any, kind: Any, *numbers: Any) -> None:
     """Put a tuple of a class into a list."""
     items[place] = tuple.__new__(kind, map(int, numbers))
+
+
+def put_utf_8(items: Any, place: Any, address: Any, length: Any) -> None:
+    """Put a str into a list, made of UTF-8 at an address."""
+    items[place] = string_at(int(address), int(length)).decode()
+
+
+def put_utf_16(items: Any, place: Any, address: Any, length: Any) -> None:
+    """Put a str into a list, made of UTF-16 at an address."""
+    items[place] = string_at(int(address), 2 * int(length)).decode(UTF_16)
+
+
+def put_row(items: Any, place: Any, rows: Any, row: Any) -> None:
+    """Put a str of another list into a list."""
+    items[place] = str.__getitem__(_object(rows, row), slice(None))
 
 
 def nothing() -> None:

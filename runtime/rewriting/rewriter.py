@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +118,12 @@ class Rewriter(PublicClass):
             >>> Rewriter(rewrite("a -> b / c _")).apply_batch(["ca", "", "ac"])
             ['cb', '', 'ac']
         """
-        parts = self._each(rows_of(listed(texts)), lambda rows: strings_of(rows.text, rows.starts), threads, errors)
-        return [text for part in parts for text in part]
+        batch = listed(texts)
+
+        def decoded(rows: Rows) -> list[str]:
+            return strings_of(rows.text, rows.starts, batch[rows.first : rows.first + len(rows.starts) - 1])
+
+        return [*chain.from_iterable(self._each(rows_of(batch), decoded, threads, errors))]
 
     def align_batch(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Rewritten:
         """Rewrite many texts, and find the characters that each new character comes from.
@@ -203,7 +208,7 @@ class Rewriter(PublicClass):
         table: Any = self._table
         if not hasattr(table, "stages"):
             raise UnsupportedError(f"the table is of kind {table.kind!r}; expected a table of rewrite rules")
-        return explained(table.stages, text)
+        return explained(table, text)
 
     def stream(self, *, errors: str = "strict") -> RewriteStream:
         """Rewrite one text that arrives in pieces, into the same new text as in a single call.
@@ -255,8 +260,10 @@ class Rewriter(PublicClass):
 
     def _rewritten(self, source: Source, first: int, last: int, work: Work, errors: str, with_spans: bool) -> Iterator[Rows]:
         """Rewrite the rows from `first` to `last`, some at a time. Each result must be used before the next."""
+        most = SHARE  # maximum number of rows at a time, since a source first copies the references to all of them
         while first < last:
-            text, starts = source.gather(first, last, CHUNK, work.text, errors)
+            text, starts = source.gather(first, min(first + most, last), CHUNK, work.text, errors)
+            most = 2 * len(starts)
             if len(starts) == 1:  # a row that exceeds the limits
                 text = units(whole(source, first, errors), work.text.dtype)
                 starts = np.array([0, len(text)])

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fst.runtime.rows.texts import Bytes, Ints
+from fst.core.jit import Deferred
+from fst.runtime.rows.texts import PAST_END, Bytes, Ints
 
-# If there are more rows than this, and their mean number of bytes is less than this, rows beyond ASCII are cut from one str.
-FEW_ROWS, SHORT_ROW = 16, 64
+FEW_ROWS = 4  # maximum number of rows that Python decodes, because the call of a kernel takes longer
+MOST_UNITS = 1 << 16  # maximum number of bytes of a row that the kernel decodes; Python decodes longer rows
+
+make_strings = Deferred("fst.runtime.kernels.strings", "make_strings")
+
+
+class Work(NamedTuple):
+    """The working arrays of a call.
+
+    Attributes:
+        units: uint16[n], the units of a row in UTF-16.
+        address: int64[1], the address of `units`.
+    """
+
+    units: NDArray[np.uint16]
+    address: Ints
 
 
 def ends_of(texts: Sequence[bytes]) -> Ints:
@@ -18,18 +35,18 @@ def ends_of(texts: Sequence[bytes]) -> Ints:
     return np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
-def strings_of(data: Bytes, ends: Ints) -> list[str]:
+def strings_of(data: Bytes, ends: Ints, given: Sequence[Any] = ()) -> list[str]:
     """Decode rows of UTF-8 to a list of str.
 
     Args:
         data: uint8[n].
         ends: int64[rows + 1], the start of each row in `data`, and the end of the last row.
+        given: for each row an object, such as the text that became the row. If it is a str and equal to the row, it is the result.
     """
     contents: memoryview = data.data
-    whole = str(contents, "utf-8")
-    are_short = len(ends) > FEW_ROWS and len(data) < SHORT_ROW * len(ends)
-    if are_short and len(whole) < len(data):
-        ends = np.append(0, np.cumsum(data & 0xC0 != 0x80))[ends]  # characters, because slices of a str are faster than of bytes
-    if are_short or len(whole) == len(data):
-        return [whole[begin:end] for begin, end in pairwise(ends.tolist())]
-    return [str(contents[begin:end], "utf-8") for begin, end in pairwise(ends.tolist())]
+    if len(ends) <= FEW_ROWS + 1:
+        return [str(contents[begin:end], "utf-8") for begin, end in pairwise(ends.tolist())]
+    listed, units = given if type(given) is list else [*given], np.empty(MOST_UNITS + PAST_END, np.uint16)
+    work = Work(units, np.array([units.ctypes.data]))
+    made: list[str] = make_strings.call(data, ends, data.ctypes.data, id(listed) if len(listed) == len(ends) - 1 else 0, work)
+    return made

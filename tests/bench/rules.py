@@ -3,10 +3,11 @@
     pip install pynini; apt-get install foma
     python tests/bench/rules.py [FOLDER]
 
-``peers.py`` describes FOLDER. The first table compares one rule with `re.sub` on lines, in MB/s of UTF-8. The second table compares the
-cascade of six rules from letters to sounds of Spanish, which pynini has as an example, on words: `fst`, pynini's ``word @ rules``, and
-flookup. The peers run in processes of their own, and are skipped if they are missing. All give the same texts, which is checked. Figures
-are processor time of one thread, the best of three rounds, in which all run in turns.
+``peers.py`` describes FOLDER. The first table compares one rule with `re.sub` on lines, in MB/s of UTF-8; the second does so for a letter
+that occurs every 5, 50 and 500 characters. The third table compares the cascade of six rules from letters to sounds of Spanish, which
+pynini has as an example, on words: `fst`, pynini's ``word @ rules``, and flookup. The fourth applies the transducer of this example, and
+compares the function ``g2p`` of pynini. The peers run in processes of their own, and are skipped if they are missing. All give the same
+texts, which is checked. Figures are processor time of one thread, the best of three rounds, in which all run in turns.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from turns import in_turns, processor_time, processor_time_of_children
 import fst
 from fst.compile import cascade, rewrite
 
-MEGABYTES, WORDS, ROUNDS = 4, 50_000, 3
+MEGABYTES, WORDS, FEW_WORDS, ROUNDS = 4, 50_000, 1_500, 3
+GAPS, LINE = (5, 50, 500), 2_000  # numbers of characters
+RARE = (("q -> k", "q", "k"), ("q -> k / [a-z] _ [a-z]", "(?<=[a-z])q(?=[a-z])", "k"), ("[qQ]+ -> k", "[qQ]+", "k"))
 Measure = Callable[[], tuple[float, Any]]  # → seconds of processor time, texts
 RULES = (  # a rule, the pattern of `re`, and the string of both
     ("t -> d / [aeiou] _ [aeiou]", r"(?<=[aeiou])t(?=[aeiou])", "d"),
@@ -69,13 +72,26 @@ print(json.dumps([time.process_time() - begun, found]))
 """
 
 
+EXAMPLE = """
+import json, sys, time
+from pynini.examples import g2p
+words = json.load(sys.stdin)
+g2p._g2p.write(sys.argv[1])
+begun = time.process_time()
+found = [g2p.g2p(word) for word in words]
+print(json.dumps([time.process_time() - begun, found]))
+"""
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
     text = (parser.parse_args().folder / "corpora" / BOOKS).read_text(encoding="utf-8")[: MEGABYTES * 10**6]
     one_rule(text.splitlines())
+    one_letter(re.sub(r"[^a-z ]", "", text).replace("q", ""))
     six_rules(re.findall(r"[a-z]+", text)[:WORDS])
+    one_transducer(re.findall(r"[a-z]+", text)[:WORDS])
 
 
 def one_rule(lines: Sequence[str]) -> None:
@@ -83,12 +99,28 @@ def one_rule(lines: Sequence[str]) -> None:
     size = sum(len(line.encode()) for line in lines) / 1e6
     print("| rule, MB/s | fst | re.sub | ratio |\n| --- | ---: | ---: | ---: |")
     for rule, pattern, string in RULES:
-        apply = partial(fst.Rewriter(rewrite(rule)).apply_batch, lines, threads=1)
-        substitute = partial(substituted, re.compile(pattern), string, lines)
-        assert apply() == substitute(), rule
-        runs = {name: partial(processor_time, function) for name, function in (("own", apply), ("other", substitute))}
-        own, other = (size / min(spent for spent, _ in times) for times in in_turns(runs, ROUNDS).values())
+        own, other = (size / taken for taken in compared(rule, pattern, string, lines))
         print(f"| `{rule.replace('|', chr(92) + '|')}` | {own:,.0f} | {other:,.0f} | {own / other:.1f} |", flush=True)
+
+
+def one_letter(text: str) -> None:
+    """Compare rules for a letter that occurs at different distances with `re.sub`."""
+    print("\n| rule, MB/s | a letter in | fst | re.sub | ratio |\n| --- | ---: | ---: | ---: | ---: |")
+    for rule, pattern, string in RARE:
+        for gap in GAPS:
+            dense = "q".join(text[at : at + gap - 1] for at in range(0, len(text), gap - 1))
+            lines = [dense[at : at + LINE] for at in range(0, len(dense), LINE)]
+            own, other = (len(dense) / 1e6 / taken for taken in compared(rule, pattern, string, lines))
+            print(f"| `{rule}` | {gap} | {own:,.0f} | {other:,.0f} | {own / other:.1f} |", flush=True)
+
+
+def compared(rule: str, pattern: str, string: str, lines: Sequence[str]) -> tuple[float, float]:
+    """The seconds that the rule takes, and those of `re.sub`."""
+    apply = partial(fst.Rewriter(rewrite(rule)).apply_batch, lines, threads=1)
+    substitute = partial(substituted, re.compile(pattern), string, lines)
+    assert apply() == substitute(), rule
+    taken = in_turns({"own": partial(processor_time, apply), "other": partial(processor_time, substitute)}, ROUNDS)
+    return min(taken["own"])[0], min(taken["other"])[0]
 
 
 def substituted(pattern: re.Pattern[str], string: str, lines: Sequence[str]) -> list[str]:
@@ -113,6 +145,32 @@ def six_rules(words: Sequence[str]) -> None:
     for name, spent in best.items():
         ratios = [f"{spent / best[f'fst, {own}']:,.1f} ×" for own in ("Arrow column", "list of str")]
         print(f"| {name} | {len(words) / spent:,.0f} | {' | '.join(ratios)} |")
+
+
+def one_transducer(words: Sequence[str]) -> None:
+    """Compare the transducer of pynini's example with its function, which takes one word."""
+    with TemporaryDirectory() as folder:
+        spent, expected = of_example(words[:FEW_WORDS], f"{folder}/example.fst")
+        if not expected:
+            return
+        rewriter = fst.Rewriter(rewrite(fst.read_openfst(f"{folder}/example.fst", unit="utf-8")))
+    assert rewriter.apply_batch(words[:FEW_WORDS], threads=1) == expected
+    column, peer = pa.array(words), len(expected) / spent
+    print("\n| transducer from letters to sounds | words/s | faster than pynini |\n| --- | ---: | ---: |")
+    for name, apply in (("Arrow column", partial(rewriter.apply_arrow, column)), ("list of str", partial(rewriter.apply_batch, words))):
+        rate = len(words) / min(processor_time(partial(apply, threads=1))[0] for _ in range(ROUNDS))
+        print(f"| fst, {name} | {rate:,.0f} | {rate / peer:,.0f} × |")
+    print(f"| pynini, `g2p(word)` | {peer:,.0f} | |")
+
+
+def of_example(words: Sequence[str], path: str) -> tuple[float, list[str]]:
+    """Write the transducer of pynini's example; return the seconds and the texts of pynini, no texts if it is missing."""
+    done = run([sys.executable, "-c", EXAMPLE, path], input=json.dumps(words), capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"pynini is skipped: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return 0.0, []
+    spent, texts = json.loads(done.stdout)
+    return spent, texts
 
 
 def bracket(chars: str) -> str:

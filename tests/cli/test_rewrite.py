@@ -14,7 +14,8 @@ from support.document_files import INPUTS, SEPARATOR, as_input, fields_of, optio
 from support.tiers import thinned
 
 import fst
-from fst.compile import keywords
+from fst.compile import best_path, keywords
+from fst.compile.algebra.machine import Fst
 
 FILE = "# Spanish\nV = [aeiou]\n\nch -> tʃ ,, ll -> ʝ\nr -> ɾ / V _ V\nrtl: a -> e / _ (e|$)\n"
 TEXTS = ("chicharra", "", "llora la raa", "  ", "caro\r")
@@ -57,6 +58,19 @@ def test_malformed_documents(table: Path, tmp_path: Path) -> None:
     assert error_of(call("rewrite", table, source, code=1)).startswith(f"{source}, line 2: not UTF-8 at byte 1")
     assert call("rewrite", table, source, "--errors", "replace").stdout == "caɾo\nx\ufffd\n"
     assert call("rewrite", table, source, "--errors", "skip").stdout == "caɾo\n"
+
+
+def test_documents_without_a_path(tmp_path: Path) -> None:
+    """A document that has no path through a weighted transducer is refused with its line, or skipped."""
+    best_path(Fst.from_strings([("ab", "x", 1.0), ("c", "é")])).save(tmp_path / "paths.npz")
+    assert fst.Rewriter.load(tmp_path / "paths.npz").apply_batch([b"ab"] * 9) == ["x"] * 9  # compiles the kernels
+    source = written(tmp_path / "in.txt", b"no\nab\nno\nno\nc\nab\nx\n")
+    assert error_of(call("rewrite", tmp_path / "paths.npz", source, code=1)).startswith(f"{source}, line 1: no path")
+    done = call("rewrite", tmp_path / "paths.npz", source, "--errors", "skip")
+    assert (done.stdout, "4 documents skipped" in done.stderr) == ("x\né\nx\n", True)
+    pq.write_table(pa.table({"text": ["no", "c", None]}), tmp_path / "in.parquet")
+    call("rewrite", tmp_path / "paths.npz", tmp_path / "in.parquet", "--column", "text", "--errors", "skip", "-o", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [{"text": "é"}, {"text": None}]
 
 
 def test_tables_of_another_kind(table: Path, tmp_path: Path) -> None:

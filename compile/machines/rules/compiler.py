@@ -15,13 +15,19 @@ from fst.compile.machines.rules.functional import passes as passes_of
 from fst.compile.machines.rules.passes import Compiler, Passes, Strings
 from fst.compile.machines.rules.syntax import Rule, mirrored, of_string, of_text, trees
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
-from fst.machines.rules.entries import ENDED, NOTHING, PAGE, PAGES, copies_of, pack_right, rows_of, strings_of
-from fst.machines.rules.table import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings, RulesTable
+from fst.machines.rules.entries import COPY, ENDED, NOTHING, PAGE, PAGES, copies_of, pack_left, pack_right, rows_of, strings_of
+from fst.machines.rules.header import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings
+from fst.machines.rules.keys import MAX_KEY_BYTES, MAX_KEYS_BYTES, Keys
+from fst.machines.rules.table import RulesTable
 from fst.tables.strings import stored
 
 Rules = str | Sequence[str] | Mapping[str, str] | Fst
 MAX_CLASSES = 1 << 16  # maximum number of classes of characters in a stage
 MAX_BLOCKS = 1 << 16  # maximum number of blocks of a table
+FEW_CHARACTERS = 256  # maximum number of characters of a mapping that becomes two passes; others replace keys
+COPYING = Part(  # passes that copy every character, of a stage with keys
+    np.zeros(CODE_POINTS, np.uint16), pack_left([[0]], [[0]]), pack_right([[0]], [[NOTHING]], [[COPY]]), np.zeros(1, np.uint32), ["", ""]
+)
 
 
 def rewrite(
@@ -45,7 +51,8 @@ def rewrite(
 
     Args:
         rules: the text of a rule; a list of such texts; a mapping of strings to the strings that replace them; or a functional `Fst`, which
-            is applied to whole texts. A text that the `Fst` does not accept is copied.
+            is applied to whole texts. A text that the `Fst` does not accept is copied. A mapping without contexts may have 100,000 strings
+            and more, each with at most 4,096 bytes.
         left, right: for a mapping, the contexts of all its rules.
         direction: "simultaneous": the contexts are those of the text that is read; "ltr": the rules are applied from left to right, and the
             left context is that of the text that has been written; "rtl": from right to left, and the right context is that of the text
@@ -72,12 +79,14 @@ def rewrite(
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))
     if isinstance(rules, Fst):
         return _of_transducer(rules, left, right, direction, definitions)
+    if isinstance(rules, Mapping) and not (left or right or "" in rules) and sum(map(len, rules)) > FEW_CHARACTERS:
+        return _of_keys(rules, direction)
     listed = _listed(rules, left, right, definitions or {})
     parsed, psis, strings = [trees(rule) for rule in listed], [rule.psi for rule in listed], Strings()
     if direction == RIGHT_TO_LEFT:
         parsed, psis = [mirrored(each) for each in parsed], [psi[::-1] for psi in psis]
     passes = Compiler(parsed, psis, direction != SIMULTANEOUS, strings).passes()
-    return _assembled([{"direction": direction, "rules": [rule._asdict() for rule in listed]}], [_part(passes, strings)])
+    return _assembled([_settings(direction, listed)], [_part(passes, strings)])
 
 
 def cascade(*tables: RulesTable) -> RulesTable:
@@ -111,7 +120,26 @@ def _of_transducer(machine: Fst, left: str, right: str, direction: str, definiti
     if left or right or definitions or direction != SIMULTANEOUS:
         raise ValueError("left, right, direction and definitions are for rules; expected none of them for a transducer")
     strings = Strings()
-    return _assembled([{"direction": direction, "rules": []}], [_part(passes_of(machine, strings), strings)])
+    return _assembled([_settings(direction)], [_part(passes_of(machine, strings), strings)])
+
+
+def _of_keys(rules: Mapping[str, str], direction: str) -> RulesTable:
+    """Compile a mapping of many strings without contexts."""
+    _need_texts([*rules, *rules.values()])
+    for key in rules:
+        if len(key.encode()) > MAX_KEY_BYTES:
+            raise UnsupportedError(f"the string {quoted(key)} has {len(key.encode()):,} bytes; expected at most {MAX_KEY_BYTES:,}")
+    if len("".join(rules).encode()) > MAX_KEYS_BYTES:
+        raise UnsupportedError(f"the strings have more than {MAX_KEYS_BYTES:,} bytes; expected at most that; divide the mapping")
+    turn, strings = slice(None, None, -1 if direction == RIGHT_TO_LEFT else 1), Strings()
+    numbers = [strings.number(psi[turn]) for psi in rules.values()]
+    part = COPYING._replace(strings=strings.listed, keys=[phi[turn] for phi in rules], key_strings=numbers)
+    return _assembled([_settings(direction, keys=len(rules))], [part])
+
+
+def _settings(direction: str, rules: Sequence[Rule] = (), keys: int = 0) -> Mapping[str, Any]:
+    """The settings of a stage."""
+    return {"direction": direction, "rules": [rule._asdict() for rule in rules], "keys": keys}
 
 
 def _listed(rules: str | Sequence[str] | Mapping[str, str], left: str, right: str, definitions: Mapping[str, str]) -> list[Rule]:
@@ -157,7 +185,13 @@ def _parts(table: RulesTable) -> list[Part]:
         moves, finals = strings[2 : -len(stage.finals)].reshape(states, columns), strings[-len(stage.finals) :].astype(np.uint32)
         to_right = pack_right(rows_of(to_right), moves, copies_of(to_right))
         parts.append(Part(of_codes, to_left, to_right, finals, [table.strings[number] for number in numbers]))
-    return parts
+    return [_with_keys(part, table, keys) if keys.texts else part for part, keys in zip(parts, table.keys, strict=True)]
+
+
+def _with_keys(part: Part, table: RulesTable, keys: Keys) -> Part:
+    """A stage with keys, and with the strings of the keys alone."""
+    numbers, own = np.unique(np.concatenate([[NOTHING, ENDED], keys.strings]), return_inverse=True)
+    return part._replace(strings=[table.strings[number] for number in numbers], keys=keys.texts, key_strings=own[2:].tolist())
 
 
 def _compositions(parts: Sequence[Part], stages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int, Part]]:
@@ -168,6 +202,8 @@ def _compositions(parts: Sequence[Part], stages: Sequence[Mapping[str, Any]]) ->
     while first < len(parts):
         last, whole = first + 1, parts[first]
         while last < len(parts) and (stages[first]["direction"] == RIGHT_TO_LEFT) == (stages[last]["direction"] == RIGHT_TO_LEFT):
+            if whole.keys or parts[last].keys:
+                break
             try:
                 whole = composed(whole, parts[last])
             except UnsupportedError:
@@ -185,6 +221,8 @@ def _assembled(stages: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> Ru
     pages, blocks = _pages(parts)
     strings = [*accumulate((len(part.strings) for part in parts), initial=0)]
     string_bytes, string_ends = stored(string for part in parts for string in part.strings)
+    key_bytes, key_ends = stored(key for part in parts for key in part.keys)
+    key_strings = [_moved(np.array(part.key_strings, np.int64), first) for part, first in zip(parts, strings, strict=False)]
     ranges = [[first, last] for first, last, _ in compositions]
     return RulesTable(
         RulesMetadata(RulesSettings(RulesTable.kind, stages, ranges)).to_json(),
@@ -196,6 +234,9 @@ def _assembled(stages: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> Ru
         finals=np.concatenate([_moved(part.finals, first) for part, first in zip(parts, strings, strict=False)]).astype(np.uint32),
         string_bytes=string_bytes,
         string_ends=string_ends,
+        key_bytes=key_bytes,
+        key_ends=key_ends,
+        key_strings=np.concatenate(key_strings).astype(np.uint32),
     )
 
 

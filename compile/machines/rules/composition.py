@@ -27,6 +27,7 @@ class Part(NamedTuple):
         classes: uint16[0x110000], the class of each code point.
         to_left: uint64[sets, classes]; to_right: uint64[states, columns]; finals: uint32[states]; see `fst.machines.rules.table.Stage`.
         strings: the strings by number.
+        keys: the keys of a stage that replaces keys instead of running passes; key_strings: the number of the string for each key.
     """
 
     classes: NDArray[np.uint16]
@@ -34,6 +35,8 @@ class Part(NamedTuple):
     to_right: NDArray[np.uint64]
     finals: NDArray[np.uint32]
     strings: Sequence[str]
+    keys: Sequence[str] = ()
+    key_strings: Sequence[int] = ()
 
 
 class _Moves:

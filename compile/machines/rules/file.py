@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from fst.compile.machines.rules.compiler import cascade, rewrite
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.rules.table import DIRECTIONS, SIMULTANEOUS, RulesTable
+from fst.machines.rules.header import DIRECTIONS, SIMULTANEOUS
+from fst.machines.rules.table import RulesTable
 
 COMMENT, PARALLEL = "#", ",,"
 DEFINITION = re.compile(r"(\w+)\s*=(.*)", re.DOTALL)

@@ -9,43 +9,20 @@ A text that the transducer does not accept is copied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import numpy as np
 
 from fst.compile.algebra.machine import Fst
+from fst.compile.machines.rules.folding import Machine, characters_of, folded_arcs
 from fst.compile.machines.rules.passes import Numbering, Passes, Strings, merged_passes
 from fst.compile.machines.rules.positions import Alphabet, bits
 from fst.compile.patterns.code_points import of_text
 from fst.errors import UnsupportedError, quoted
 from fst.machines.rules.entries import COPY, NOTHING
 
-MAX_ARCS = 1 << 20  # maximum number of arcs without ε
-ASCII_END = 0x80
 COPYING = -1  # the state of the pass to the right in a text that is not accepted
 START = -2  # the state before the first character
-
-
-class Arc(NamedTuple):
-    """An arc that reads one character, and writes a string."""
-
-    text: str
-    target: int
-
-
-class Machine(NamedTuple):
-    """A transducer whose arcs read one character each.
-
-    Attributes:
-        arcs: for each state, the arcs on each character.
-        finals: the string that each final state writes.
-        start: the first state.
-    """
-
-    arcs: Sequence[dict[str, list[Arc]]]
-    finals: dict[int, str]
-    start: int
 
 
 def passes(machine: Fst, strings: Strings) -> Passes:
@@ -55,7 +32,7 @@ def passes(machine: Fst, strings: Strings) -> Passes:
         UnsupportedError: the transducer is not functional, has weights, reads symbols of several characters or bytes, or is too large.
     """
     _check(machine)
-    folded = _folded(machine.connect())
+    folded = characters_of(machine.connect()) if machine.unit == "utf-8" else folded_arcs(machine.connect())
     characters = sorted({char for arcs in folded.arcs for char in arcs})
     alphabet = Alphabet([of_text(char) for char in characters])
     names = dict(zip(alphabet.of_text("".join(characters)), characters, strict=True))
@@ -93,9 +70,6 @@ def _step(machine: Machine, state: int, char: str, live: int, strings: Strings) 
 def _check(machine: Fst) -> None:
     if machine.is_weighted:
         raise UnsupportedError("the transducer has weights; expected none; compile it with fst.compile.best_path")
-    labels = machine.ilabel
-    if machine.unit == "utf-8" and bool((labels >= ASCII_END).any() or (machine.olabel >= ASCII_END).any()):
-        raise UnsupportedError("the labels of the transducer are bytes beyond ASCII; expected code points")
     for symbol in machine.alphabet:
         if len(symbol) > 1:
             raise UnsupportedError(f"the transducer reads the symbol {quoted(symbol)}; expected single characters; use fst.compile.lookup")
@@ -103,37 +77,6 @@ def _check(machine: Fst) -> None:
     if found:
         text, first, second = map(quoted, found)
         raise UnsupportedError(f"the transducer is not functional: {text} becomes {first} and {second}; use fst.compile.lookup")
-
-
-def _folded(machine: Fst) -> Machine:
-    """Fold the arcs that read nothing into the arcs after them, and into finals."""
-    if not machine.states:
-        return Machine([{}], {}, 0)
-    arcs: list[dict[str, list[Arc]]] = [{} for _ in range(machine.states)]
-    finals, count = dict[int, str](), 0
-    for state in range(machine.states):
-        for reached, before in _closure(machine, state).items():
-            if np.isfinite(machine.final[reached]):
-                finals[state] = before
-            for read, written, target, _ in machine.arcs_of(reached):
-                if read:
-                    arcs[state].setdefault(chr(read), []).append(Arc(before + machine.text_of([written]), target))
-                    count += 1
-        if count > MAX_ARCS:
-            raise UnsupportedError(f"the transducer has more than {MAX_ARCS:,} arcs without those that read nothing")
-    return Machine(arcs, finals, machine.start)
-
-
-def _closure(machine: Fst, state: int) -> dict[int, str]:
-    """The states that can be reached without reading, each with the string that is written; it is unique in a functional machine."""
-    found, waiting = {state: ""}, [state]
-    while waiting:
-        reached = waiting.pop()
-        for read, written, target, _ in machine.arcs_of(reached):
-            if not read and target not in found:
-                found[target] = found[reached] + machine.text_of([written])
-                waiting.append(target)
-    return found
 
 
 def _mask(states: Iterable[int]) -> int:

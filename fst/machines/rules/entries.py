@@ -22,6 +22,7 @@ ROW_SHIFT, STRING_SHIFT = 32, 1
 LOW_HALF = (1 << ROW_SHIFT) - 1
 MAX_ENTRIES = 1 << 21  # maximum number of entries of a pass of a stage: 16 MB
 MAX_COLUMNS = 1 << 16  # maximum number of columns of a stage, which kernels store in 16 bits
+HEAD = 16  # number of bytes of a string that kernels copy at a time
 PAGE_BITS = 8
 PAGE = 1 << PAGE_BITS  # number of code points in a block of classes
 PAGES = CODE_POINTS >> PAGE_BITS

@@ -10,8 +10,10 @@ import numpy as np
 from fst.automata.dot import visible
 from fst.automata.picture import END, Arc, Automaton, Picture, Step
 from fst.automata.rows import CODE_POINTS
+from fst.machines.rules.arguments import Stage
 from fst.machines.rules.entries import PAGE, columns_of, copies_of, rows_of, strings_of
-from fst.machines.rules.table import RulesTable, Stage, Written, mirrored
+from fst.machines.rules.keys import Keys
+from fst.machines.rules.table import RulesTable, Written, mirrored
 
 MOST_SHOWN = 6  # characters of a class
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -34,18 +36,20 @@ def picture_of(table: RulesTable, text: str | None) -> Picture:
     """The sets of the pass to the left are ``stage←number``; an arc writes the column that it stores. The states of the pass to the right
     are ``stage→number``; an arc reads a character with its column as an index, and copies it, or writes a string.
 
-    Each stage reads what the stage before has written. A stage of rules from right to left reads and writes in reverse order.
+    Each stage reads what the stage before has written. A stage of rules from right to left reads and writes in reverse order. A stage of
+    many strings has one state; an arc reads a whole string, or copies a character.
     """
     names, arcs, starts = dict[Any, str](), list[Arc](), list[Any]()
     found = [Written(char, at, at + 1) for at, char in enumerate(text or "")]
     for number, (stage, is_mirrored) in enumerate(zip(table.arguments(), table.are_mirrored, strict=False)):
         read = mirrored(found) if is_mirrored else found
-        shown = _Passes(table.strings, stage, number)
+        keys = table.keys[number]
+        shown = _Strings(table.strings, keys, number) if keys.texts else _Passes(table.strings, stage, number)
         for picture in shown.whole() if text is None else shown.around([written.char for written in read]):
             names |= picture.names
             arcs += picture.arcs
             starts += picture.starts
-        found = table.rewritten(stage, read)
+        found = table.rewritten(number, read)
         found = mirrored(found) if is_mirrored else found
     return Picture(names, arcs, starts)
 
@@ -102,6 +106,31 @@ class _Passes:
         if is_copied:
             return Step(after, [written + symbol.char] if written else [])
         return Step(after, [written or "ε"])
+
+
+class _Strings:
+    """A stage of many strings as an automaton."""
+
+    def __init__(self, strings: Sequence[str], keys: Keys, number: int) -> None:
+        self._strings, self._keys = strings, keys
+        self._automaton = Automaton((number, "→", 0), self._step, lambda *_: f"{number}→0", visible)
+
+    def around(self, text: Sequence[str]) -> list[Picture]:
+        """The picture around a text."""
+        chars, at, found = "".join(text), 0, list[str]()
+        while at < len(chars):
+            size = max(self._keys.longest(chars, at)[0], 1)
+            found.append(chars[at : at + size])
+            at += size
+        return [self._automaton.around([found])]
+
+    def whole(self) -> list[Picture]:
+        """The picture of all strings."""
+        return [self._automaton.whole(self._keys.texts)]
+
+    def _step(self, state: Any, symbol: str) -> Step:
+        size, number = self._keys.longest(symbol, 0)
+        return Step(state, [self._strings[number] or "ε"] if size == len(symbol) else [])
 
 
 def _shown(codes: Any) -> str:

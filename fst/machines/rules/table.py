@@ -11,6 +11,9 @@ Example: ``a -> b / _ c``. Going to the left, the sets are "a c comes next" and 
 Adjacent stages of one direction may have a *composition*, a stage that writes what they write in turn. Texts are rewritten by compositions;
 the walk, and the spans of characters, are those of the stages.
 
+A stage of many strings without contexts has *keys* instead of passes, see `fst.machines.rules.keys`. Where a stage rarely changes a text,
+kernels run its passes only around the changes, see `fst.machines.rules.quiet`.
+
 The stage of rules from right to left is *mirrored*: it reads the characters of a text in reverse order, and the order of the characters
 that it writes is then reversed.
 
@@ -22,13 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from sys import byteorder
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS, Array
-from fst.core.json_fields import TEXT, Rule, is_text, is_whole, stored_as
 from fst.core.lazy import Lazy
+from fst.machines.rules.arguments import Stage, heads_of
 from fst.machines.rules.entries import (
     COPY,
     ENDED,
@@ -42,88 +46,17 @@ from fst.machines.rules.entries import (
     rows_of,
     strings_of,
 )
-from fst.tables.header import Sections
+from fst.machines.rules.header import RIGHT_TO_LEFT, RulesMetadata
+from fst.machines.rules.keys import MAX_KEY_BYTES, MAX_KEYS_BYTES, Keys
+from fst.machines.rules.quiet import Quiet, quiet
 from fst.tables.proof import need, need_none
 from fst.tables.strings import StringColumn, prove_strings
 from fst.tables.table import Each, member
 from fst.tables.table import Table as AnyTable
 from fst.text.reading_arguments import borrowable
 
-DIRECTIONS = SIMULTANEOUS, LEFT_TO_RIGHT, RIGHT_TO_LEFT = "simultaneous", "ltr", "rtl"
 SHAPE = SETS, CLASSES, STATES, COLUMNS = range(4)  # columns of `shapes`
-RULE = ("text", "phi", "psi", "left", "right")
-MAX_STAGES = 1 << 10
-
-
-def _is_stage(value: Any) -> bool:
-    """Whether a value is a mapping with a direction and a list of rules."""
-    return (
-        isinstance(value, Mapping)
-        and value.keys() == {"direction", "rules"}
-        and value["direction"] in DIRECTIONS
-        and isinstance(value["rules"], list)
-        and all(isinstance(rule, Mapping) and rule.keys() == {*RULE} and all(map(is_text, rule.values())) for rule in value["rules"])
-    )
-
-
-def _is_range(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(is_whole(number, 0, MAX_STAGES) for number in value)
-
-
-STAGES = Rule(
-    lambda value: isinstance(value, list) and 0 < len(value) <= MAX_STAGES and all(map(_is_stage, value)),
-    f"a list of at most {MAX_STAGES:,} mappings with 'direction', {' or '.join(map(repr, DIRECTIONS))}, and 'rules'",
-)
-
-
-COMPOSED = Rule(lambda value: isinstance(value, list) and all(map(_is_range, value)), "a list of pairs of numbers of stages")
-
-
-@dataclass(frozen=True)
-class RulesSettings:
-    """The settings of the table.
-
-    Attributes:
-        kind: the kind of machine.
-        stages: for each stage its direction and its rules. A rule has its text as given, and the regular expressions without definitions.
-        composed: for each composition the first of its stages, and one past the last. The arrays of compositions follow those of stages.
-    """
-
-    kind: str = stored_as(TEXT)
-    stages: Sequence[Mapping[str, Any]] = stored_as(STAGES)
-    composed: Sequence[Sequence[int]] = stored_as(COMPOSED)
-
-
-@dataclass(frozen=True)
-class RulesMetadata(Sections):
-    """The metadata of a table of rewrite rules."""
-
-    settings: RulesSettings
-
-
-class Stage(NamedTuple):
-    """The arrays of a stage, which kernels read.
-
-    Attributes:
-        pages: uint16[PAGES], the block of each page of code points.
-        blocks: uint16[blocks * PAGE], the class of each code point of a block.
-        to_left: uint64[sets * classes]; to_right: uint64[states * columns]; see `fst.machines.rules.entries`. The first set and the first
-            state are those of the ends of a text.
-        finals: uint32[states], the string that each state writes at the end of a text.
-        string_bytes: uint8[n], the strings in UTF-8, concatenated.
-        string_ends: int64[strings], the end of each string in `string_bytes`.
-        classes, columns: uint64[1], the numbers of classes and of columns.
-    """
-
-    pages: Array
-    blocks: Array
-    to_left: Array
-    to_right: Array
-    finals: Array
-    string_bytes: Array
-    string_ends: Array
-    classes: Array
-    columns: Array
+CODES = f"utf-32-{byteorder[0]}e"
 
 
 class Written(NamedTuple):
@@ -148,6 +81,8 @@ class RulesTable(AnyTable):
         pages: uint16[stages, PAGES]; blocks: uint16[blocks, PAGE], see `Stage`.
         to_left, to_right: uint64[n]; finals: uint32[n]: those of all stages, concatenated.
         string_bytes: uint8[n]; string_ends: int64[strings], the strings of all stages. Strings of mirrored stages are reversed.
+        key_bytes: uint8[n]; key_ends: int64[keys], the keys of all stages, in UTF-8. Keys of mirrored stages are reversed.
+        key_strings: uint32[keys], the number of the string that replaces each key.
     """
 
     kind: ClassVar[str] = "rules"
@@ -167,6 +102,9 @@ class RulesTable(AnyTable):
     finals: Array = member("<u4")
     string_bytes: Array = member("|u1")
     string_ends: Array = member("<i8")
+    key_bytes: Array = member("|u1")
+    key_ends: Array = member("<i8")
+    key_strings: Array = member("<u4")
 
     @Lazy
     def metadata(self) -> RulesMetadata:
@@ -196,7 +134,8 @@ class RulesTable(AnyTable):
     @property
     def summary(self) -> Mapping[str, Any]:
         """The number of stages and of rules."""
-        return {"kind": self.kind, "stages": len(self.stages), "rules": sum(len(stage["rules"]) for stage in self.stages)}
+        rules = sum(len(stage["rules"]) + stage["keys"] for stage in self.stages)
+        return {"kind": self.kind, "stages": len(self.stages), "rules": rules}
 
     @property
     def ids_per_unit(self) -> int:
@@ -208,6 +147,14 @@ class RulesTable(AnyTable):
         """The strings that rules write."""
         return StringColumn(self.string_bytes, self.string_ends)
 
+    @Lazy
+    def keys(self) -> Sequence[Keys]:
+        """The keys of each stage."""
+        ends = np.cumsum([stage["keys"] for stage in self.stages])
+        parts = [slice(end - stage["keys"], end) for stage, end in zip(self.stages, ends.tolist(), strict=True)]
+        texts = StringColumn(self.key_bytes, self.key_ends)
+        return [Keys(texts[part], self.key_strings[part]) for part in parts]
+
     def run(self, text: str) -> list[int]:
         """The code points of the new text, by the slow walk."""
         return [ord(written.char) for written in self.written(text)]
@@ -215,12 +162,26 @@ class RulesTable(AnyTable):
     def written(self, text: str) -> list[Written]:
         """The characters of the new text, by the slow walk."""
         found = [Written(char, at, at + 1) for at, char in enumerate(text)]
-        for stage, is_mirrored in zip(self.arguments(), self.are_mirrored, strict=False):
-            found = mirrored(self.rewritten(stage, mirrored(found))) if is_mirrored else self.rewritten(stage, found)
+        for number, is_mirrored in enumerate(self.are_mirrored):
+            found = mirrored(self.rewritten(number, mirrored(found))) if is_mirrored else self.rewritten(number, found)
         return found
 
-    def rewritten(self, stage: Stage, text: Sequence[Written]) -> list[Written]:
+    def rewritten(self, number: int, text: Sequence[Written]) -> list[Written]:
         """Rewrite a text by one stage, by the slow walk."""
+        return self._replaced(self.keys[number], text) if self.keys[number].texts else self._passed(self._arguments[number], text)
+
+    def _replaced(self, keys: Keys, text: Sequence[Written]) -> list[Written]:
+        """Replace keys, the longest at each position."""
+        found, at, chars = list[Written](), 0, "".join(each.char for each in text)
+        while at < len(text):
+            size, string = keys.longest(chars, at)
+            start, end = text[at].start, text[at + max(size, 1) - 1].end
+            found += (Written(char, start, end) for char in self.strings[string]) if size else [text[at]]
+            at += max(size, 1)
+        return found
+
+    def _passed(self, stage: Stage, text: Sequence[Written]) -> list[Written]:
+        """Run both passes."""
         columns, row = list[int](), 0
         for char, _, _ in reversed(text):
             page, place = divmod(ord(char), PAGE)
@@ -250,9 +211,19 @@ class RulesTable(AnyTable):
         found = np.ones(CODE_POINTS, np.bool_)
         for number, _ in self.path:
             stage = self._arguments[number]
-            classes = stage.blocks.reshape(-1, PAGE)[stage.pages].ravel()
-            found &= _class_cuts(stage)[classes]
+            found &= _class_cuts(stage)[_classes_of(stage)]
+        found[np.frombuffer(str(self.key_bytes.data, "utf-8").encode(CODES), np.uint32)] = False
         return found
+
+    def quiet(self, number: int) -> Quiet:
+        """The stops of a stage or a composition."""
+        stage = self._arguments[number]
+        return quiet(*_passes_of(stage), stage.finals, _classes_of(stage))
+
+    @property
+    def string_arrays(self) -> tuple[Array, Array]:
+        """`string_bytes` and `string_ends`, for kernels."""
+        return borrowable(self.string_bytes, np.uint8), borrowable(self.string_ends, np.int64)
 
     def arguments(self) -> tuple[Stage, ...]:
         """The arrays of each stage."""
@@ -263,6 +234,7 @@ class RulesTable(AnyTable):
         sets, classes, states, columns = self.shapes.astype(np.int64).T
         moves = _parts(self.to_left, sets * classes, np.uint64), _parts(self.to_right, states * columns, np.uint64)
         finals, blocks = _parts(self.finals, states, np.uint32), borrowable(self.blocks, np.uint16).ravel()
+        heads, string_sizes = heads_of(self.string_bytes, self.string_ends)
         return tuple(
             Stage(
                 pages=borrowable(self.pages[number], np.uint16),
@@ -272,8 +244,11 @@ class RulesTable(AnyTable):
                 finals=finals[number],
                 string_bytes=borrowable(self.string_bytes, np.uint8),
                 string_ends=borrowable(self.string_ends, np.int64),
+                heads=heads,
+                sizes=string_sizes,
                 classes=np.array([classes[number]], np.uint64),
                 columns=np.array([columns[number]], np.uint64),
+                has_finals=np.array([(finals[number] > ENDED).any()], np.uint64),
             )
             for number in range(len(sets))
         )
@@ -288,6 +263,7 @@ class RulesTable(AnyTable):
         self._prove_composed()
         self._prove_sizes(len(self.stages) + len(self.metadata.settings.composed))
         self._prove_strings()
+        self._prove_keys()
         need_none(np.any(self.pages >= len(self.blocks), axis=1), lambda stage: f"a page of stage {stage} has no block")
         for number, (stage, shape) in enumerate(zip(self._arguments, self.shapes.tolist(), strict=True)):
             self._prove_stage(number, stage, shape)
@@ -298,6 +274,7 @@ class RulesTable(AnyTable):
         for first, last in self.metadata.settings.composed:
             need(at <= first < last <= len(mirrored), f"a composition has the stages {first} to {last} of {at} to {len(mirrored)}")
             need(len({*mirrored[first:last]}) == 1, f"a composition has the stages {first} to {last} of two directions")
+            need(not any(stage["keys"] for stage in self.stages[first:last]), f"a composition of the stages {first} to {last} has keys")
             at = last
 
     def _prove_sizes(self, stages: int) -> None:
@@ -322,6 +299,19 @@ class RulesTable(AnyTable):
         need(len(ends) > ENDED and not ends[: ENDED + 1].any(), "the first two strings are not empty")
         prove_strings(self.string_bytes, ends, len(ends), "strings")
 
+    def _prove_keys(self) -> None:
+        """Prove that keys are UTF-8, not empty and not too long, and have strings."""
+        count = sum(stage["keys"] for stage in self.stages)
+        need(len(self.key_strings) == len(self.key_ends) == count, f"there are {len(self.key_ends)} keys; expected {count}")
+        if not count:
+            need(not len(self.key_bytes), "there are bytes of keys without keys")
+            return
+        prove_strings(self.key_bytes, self.key_ends, count, "keys")
+        sizes = np.diff(self.key_ends, prepend=0)
+        need_none((sizes < 1) | (sizes > MAX_KEY_BYTES), lambda key: f"key {key} has {sizes[key]} bytes")
+        need(len(self.key_bytes) <= MAX_KEYS_BYTES, f"the keys have {len(self.key_bytes)} bytes; expected at most {MAX_KEYS_BYTES}")
+        need_none(self.key_strings >= len(self.string_ends), lambda key: f"key {key} has no string")
+
     def _prove_stage(self, number: int, stage: Stage, shape: Sequence[int]) -> None:
         """Prove that each entry of a stage leads to a row, and has a column or a string."""
         _, classes, _, columns = shape
@@ -341,10 +331,20 @@ def _parts(array: Array, sizes: Array, dtype: type[np.generic]) -> list[Array]:
     return [borrowable(part, dtype) for part in np.split(array, np.cumsum(sizes)[:-1])]
 
 
+def _classes_of(stage: Stage) -> Array:
+    """uint16[0x110000], the class of each code point."""
+    found: Array = stage.blocks.reshape(-1, PAGE)[stage.pages].ravel()
+    return found
+
+
+def _passes_of(stage: Stage) -> tuple[Array, Array]:
+    """The passes of a stage, with two axes."""
+    return stage.to_left.reshape(-1, stage.classes.item()), stage.to_right.reshape(-1, stage.columns.item())
+
+
 def _class_cuts(stage: Stage) -> Array:
     """bool[classes], whether every set moves to the same set on a class, and every state copies it and moves to the same state."""
-    to_right = stage.to_right.reshape(-1, stage.columns.item())
-    to_left = stage.to_left.reshape(-1, stage.classes.item())
+    to_left, to_right = _passes_of(stage)
     copies = (to_right == to_right[0]).all(axis=0) & (columns_of(to_right[0]) == COPY)
     columns, moves = columns_of(to_left), to_right[0][columns_of(to_left)]
     are_equal = (rows_of(to_left) == rows_of(to_left[0])).all(axis=0) & (moves == moves[0]).all(axis=0)

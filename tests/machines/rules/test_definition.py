@@ -11,7 +11,7 @@ from support.tiers import sample
 
 import fst
 from fst.compile import cascade, rewrite
-from fst.machines.rules.table import DIRECTIONS
+from fst.machines.rules.header import DIRECTIONS
 
 TEXTS = ["".join(letters) for size in range(7) for letters in product("abc", repeat=size)]
 ATOMS = ("a", "b", "c", "[ab]", "[^a]", ".", "ab", "(?:a|bc)")

@@ -45,6 +45,18 @@ def test_functional_machines_give_their_outputs() -> None:
     assert functional > 20
 
 
+def test_machines_over_bytes() -> None:
+    """A machine over the bytes of UTF-8 gives the texts of the machine over characters, whatever part of a character an arc writes."""
+    draw = random.Random(1)
+    for _ in range(40):
+        pairs = [[draw.choices("aéß世😀", k=draw.randint(1, 3)), draw.choices("aé世😀x", k=draw.randint(0, 3))] for _ in range(5)]
+        entries = {"".join(read): "".join(written) for read, written in pairs}
+        characters, over_bytes = Fst.from_strings(entries.items()), Fst.from_strings(entries.items(), unit="utf-8").optimize()
+        texts = [*entries, *("".join(draw.choices("aéß世😀", k=draw.randint(0, 4))) for _ in range(20))]
+        assert fst.Rewriter(rewrite(over_bytes)).apply_batch(texts) == fst.Rewriter(rewrite(characters)).apply_batch(texts)
+    assert fst.Rewriter(rewrite(Fst.from_strings([("é", "世"), ("世", "")], unit="utf-8").closure())).apply("é世é") == "世世"
+
+
 def test_output_that_depends_on_the_end() -> None:
     """A transducer that writes the last character first is functional, and is a stage of a cascade like a rule."""
     last = Fst.from_strings([("ab", "ba"), ("ac", "ca")]).closure()
@@ -60,11 +72,11 @@ def test_output_that_depends_on_the_end() -> None:
         (Fst.from_strings([("ab", "x"), ("ab", "y"), ("abc", "z")]), "'ab' becomes 'x' and 'y'"),
         (Fst.from_strings([("a", "b", 0.5)]), "weights"),
         (Fst.from_strings([("<n>", "b")], symbols=["<n>"]), "the symbol '<n>'"),
-        (Fst.from_strings([("é", "b")], unit="utf-8"), "bytes"),
+        (Fst.from_arcs([(0, 0, 0x61, 0xFF)], [0], unit="utf-8"), "writes the bytes"),
     ],
 )
 def test_other_machines_are_refused(machine: Fst, message: str) -> None:
-    """A machine with two outputs is refused with a shortest text that has them; weights, symbols and bytes are refused by name."""
+    """A machine with two outputs is refused with a shortest text that has them; weights, symbols and wrong bytes are refused by name."""
     with pytest.raises(fst.UnsupportedError, match=message):
         rewrite(machine)
 

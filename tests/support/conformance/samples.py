@@ -85,6 +85,7 @@ RULES = (
     rewrite("a -> b / b _", direction="ltr"),
     rewrite("a -> bé / _ b", direction="rtl"),
 )
+KEYS = {**{f"a{'bcé'[number % 3]}{number}": "x" * (number % 5) for number in range(80)}, "aab": "", "世": "bé", "ab": "世", "abch": "<ab>"}
 RULE_PARTS = ("a", "b", "c", "h", "ch", "é", "世", "x", " ", "\n", "\0", "\U0001f600", "ab", "aaa", "bcbc")
 
 
@@ -311,5 +312,7 @@ SAMPLES: Mapping[str, Sample] = {
     "rules of strings": Sample("rules", lambda _: RULES[0], RULE_PARTS),
     "rules in parallel": Sample("rules", lambda _: RULES[1], RULE_PARTS),
     "rules from right to left": Sample("rules", lambda _: RULES[2], RULE_PARTS),
+    "rules of many strings": Sample("rules", lambda _: rewrite(KEYS), RULE_PARTS),
+    "rules of many strings in a cascade": Sample("rules", lambda _: cascade(RULES[2], rewrite(KEYS, direction="rtl")), RULE_PARTS),
     "rules in a cascade": Sample("rules", lambda _: cascade(*RULES), RULE_PARTS),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import fst
 from fst.compile import cascade, rewrite
-from fst.machines.rules.table import DIRECTIONS
+from fst.machines.rules.header import DIRECTIONS
 
 PARTS = ("a", "b", "ab", "foo", "[a-f]", "[^a]", "é", "世", "(?:ab)+", ".", "b*")
 
@@ -18,7 +18,8 @@ def drive_rules(draw: random.Random, texts: Sequence[str]) -> None:
     for direction in draw.sample(DIRECTIONS, 2):
         phi, left, right = ("".join(draw.choices(PARTS, k=draw.randint(0, 2))) for _ in range(3))
         stages.append(rewrite(f"{phi} -> {'é😀a' * draw.randint(0, 3)} / {left} _ {right}", direction=direction))
-    table, some = cascade(*stages), [text[:300] for text in texts]
+    keys = {"".join(draw.choices(("a", "b", "fo", "é", "世", " "), k=draw.randint(1, 5))): draw.choice(("", "ab", "é")) for _ in range(150)}
+    table, some = cascade(*stages, rewrite(keys, direction=draw.choice(DIRECTIONS))), [text[:300] for text in texts]
     rewriter, written = fst.Rewriter(table), [table.written(text) for text in some]
     expected = ["".join(each.char for each in row) for row in written]
     assert rewriter.apply_batch(some, threads=2) == expected

@@ -1,0 +1,111 @@
+"""Make a list of str of rows of UTF-8. A row that is equal to a given str becomes this object, without a copy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, object_kernel, part
+from fst.runtime.kernels.constants import U0, U1, U8
+from fst.runtime.kernels.intrinsics import trailing_zeros, widen, word_at
+from fst.runtime.kernels.objects import characters, new_list, put_row, put_utf_8, put_utf_16, string_length
+from fst.runtime.kernels.unicode import CONTINUATION, SUPPLEMENTARY, character_at
+from fst.runtime.kernels.utf_8 import STEP
+
+
+@inlined
+def are_equal(text, at, size, given):
+    """Whether `size` bytes of a text are equal to an array."""
+    if np.uint64(len(given)) != size:
+        return False
+    index = U0
+    while index + U8 <= size:
+        if word_at(text, at + index) != word_at(given, index):
+            return False
+        index += U8
+    while index < size:
+        if text[at + index] != given[index]:
+            return False
+        index += U1
+    return True
+
+
+@inlined
+def put_units(text, at, stop, units):
+    """Write the units of UTF-16 of a text; return their number, or `SUPPLEMENTARY` if a character needs two."""
+    count = U0
+    while at < stop:
+        plain = put_wide(text, at, stop, units, count)
+        at, count = at + plain, count + plain
+        while at < stop and np.uint64(text[at]) >= CONTINUATION:
+            code, length = character_at(text, at, stop - at)
+            if code >= SUPPLEMENTARY:
+                return SUPPLEMENTARY
+            units[count] = code
+            at, count = at + length, count + U1
+    return count
+
+
+@inlined
+def put_wide(text, at, stop, units, count):
+    """Widen bytes up to the first byte that is not ASCII; return their number."""
+    begin = at
+    while at + STEP <= stop:
+        wide = widen(text, at, units, count + (at - begin))
+        if wide:
+            return at - begin + trailing_zeros(wide)
+        at += STEP
+    while at < stop and np.uint64(text[at]) < CONTINUATION:
+        units[count + (at - begin)] = text[at]
+        at += U1
+    return at - begin
+
+
+@inlined
+def are_same(units, count, given):
+    """Whether `count` units are equal to an array."""
+    if np.uint64(len(given)) != count:
+        return False
+    index = U0
+    while index < count and units[index] == given[index]:
+        index += U1
+    return index == count
+
+
+@part
+def is_given(text, at, size, units, count, given, row):
+    """Whether a row, which is given in UTF-8 and as units, is equal to the given object."""
+    if string_length(given, row) != np.int64(count):
+        return False
+    narrow, wide, _ = characters(given, row)
+    if count == size:
+        return are_equal(text, at, size, narrow)
+    return are_same(units, count, wide) or are_same(units, count, narrow)
+
+
+@inlined
+def put_string(items, row, text, at, stop, address, given, work):
+    """Put the str of a row into a list."""
+    size, is_long = stop - at, stop - at > np.uint64(len(work.units)) - STEP
+    count = SUPPLEMENTARY if is_long else put_units(text, at, stop, work.units)
+    if given and count != SUPPLEMENTARY and is_given(text, at, size, work.units, count, given, row):
+        put_row(items, row, given, row)
+    elif count == SUPPLEMENTARY or count >= size:
+        put_utf_8(items, row, np.int64(address + at), np.int64(size))
+    else:
+        put_utf_16(items, row, np.int64(work.address[0]), np.int64(count))
+
+
+@object_kernel
+def make_strings(text, starts, address, given, work):
+    """Make a list of str.
+
+    Args:
+        text: uint8[n]; starts: int64[rows + 1], the start of each row, and the end of the last row; address: the address of `text`.
+        given: the address of a list of objects with an item for each row; 0 if there is none.
+        work: `fst.runtime.rows.strings.Work`.
+    """
+    rows = len(starts) - 1
+    items = new_list(rows)
+    for row in range(rows):
+        put_string(items, row, text, np.uint64(starts[row]), np.uint64(starts[row + 1]), np.uint64(address), given, work)
+    return items
