@@ -14,8 +14,8 @@ from fst.compile.algebra.connect import connect
 from fst.compile.algebra.decisions import equivalence, functional
 from fst.compile.algebra.forms.determinize import determinize
 from fst.compile.algebra.forms.epsilon import remove_epsilon
+from fst.compile.algebra.forms.minimize import minimize, optimize
 from fst.compile.algebra.forms.subsequential import determinize_input
-from fst.compile.algebra.minimize import minimize, optimize
 from fst.compile.algebra.shortest import Semiring, push, shortest_distance, shortest_path
 from fst.compile.algebra.symbols import text_of
 

@@ -1,1 +1,1 @@
-"""Other forms of a machine, with the same pairs and weights."""
+"""Other forms of a machine, with the same pairs and weights: without ε, deterministic, minimal."""

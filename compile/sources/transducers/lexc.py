@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
-from fst.compile.algebra.minimize import merge_states
+from fst.compile.algebra.forms.minimize import merge_states
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import read_text
 from fst.errors import UnsupportedError, VocabularyError, quoted

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.build.regex import from_tree
-from fst.compile.algebra.minimize import optimize
+from fst.compile.algebra.forms.minimize import optimize
 from fst.compile.algebra.rational import union
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import contents

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
-from fst.compile.algebra.minimize import merge_states
+from fst.compile.algebra.forms.minimize import merge_states
 from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, read_affixes
 from fst.compile.sources.transducers.hunspell.conversion import converted
 from fst.compile.sources.transducers.hunspell.endings import Endings, Prefix
