@@ -180,6 +180,7 @@ def test_forbidden_words(tmp_path: Path) -> None:
         ("COMPOUNDRULE 1\nCOMPOUNDRULE ab\n", "line 2: the option is COMPOUNDRULE"),
         ("COMPOUNDBEGIN c\n", "line 2: the option is COMPOUNDBEGIN"),
         ("COMPLEXPREFIXES\n", "line 2: the option is COMPLEXPREFIXES; expected words with at most one prefix"),
+        ("ICONV 1\nICONV aaaaaaaaaaaaaaaaa b\n", r"a conversion \(ICONV\) has 17 characters; expected at most 16"),
         ("ICONV 1\nICONV _a b\n", "line 3: ICONV has the place '_a'; expected a string without _"),
     ],
 )
@@ -237,8 +238,8 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
 
 def test_too_many_affixes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary that would take too many endings, affixes or paths is refused before memory is taken."""
-    aff = "SFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\nPFX P Y 1\nPFX P 0 x aaa\n"
-    limits = ["endings.MAX_STEPS", "endings.MAX_ENDINGS", "dictionary.MAX_EXPANDED"]
+    aff = "ICONV 1\nICONV ab c\nSFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\nPFX P Y 1\nPFX P 0 x aaa\n"
+    limits = ["endings.MAX_STEPS", "endings.MAX_ENDINGS", "dictionary.MAX_EXPANDED", "conversion.MAX_ARCS"]
     for name in (*(f"sources.transducers.hunspell.{limit}" for limit in limits), "algebra.build.paths.MAX_PATHS"):
         with monkeypatch.context() as patched:
             patched.setattr(f"fst.compile.{name}", 1)

@@ -183,6 +183,7 @@ def test_regular_expressions_are_refused(tmp_path: Path, entry: str, found: str)
         ('a # "x\n" ;', "line 2, column 5: the entry has \""),
         ('a # "weight: 1.2.3" ;', "line 2, column 21: the weight is '1.2.3'; expected a finite number"),
         ("@P.X.Y@a # ;", "line 2, column 1: the flag diacritic @P.X.Y@ is not declared; .* add it to Multichar_Symbols"),
+        ("a" * 10_001 + " # ;", "line 2, column 1: the entry has a word of 10,001 characters; expected at most 10,000"),
         ("LEXICON", "line 2, column 1: the lexicon has no name; expected LEXICON and its name"),
         ("LEXICON ;", "line 2, column 9: the lexicon has no name"),
         ("a # ;\nMultichar_Symbols ab\n", "line 3, column 1: the text is 'Multichar_Symbols'; expected LEXICON"),

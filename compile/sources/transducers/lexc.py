@@ -32,6 +32,7 @@ FLAG = re.compile(r"@[PNRDCU]\.[^@]+@")
 WEIGHT = re.compile(r"weight:\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)")
 DEFINITIONS, LEXICON, SYMBOLS, LAST = "Definitions", "LEXICON", "Multichar_Symbols", "END"
 ROOT, NO_LEXICON = "Root", "#"
+MAX_WORD = 10_000
 ESCAPE, MARKS = re.compile("%(.)"), re.compile('[<>"]')
 PROTECTED = {char: chr(0xD800 + ord(char)) for char in '0:<>"'}  # what represents a character with an escape
 UNPROTECTED = {ord(mark): char for char, mark in PROTECTED.items()}
@@ -52,7 +53,8 @@ class _Reader:
         self._path = path
         self._tokens = _tokens(read_text(path, drop_mark=True))
         self._symbols = Symbols()
-        self._declared = dict[str, list[str]]()  # by their first character, the longest first
+        self._declared = dict[str, int]()  # the label of each declared symbol
+        self._lengths = dict[str, list[int]]()  # of the symbols that begin with a character, the longest first
         self._paths = Paths()
         self._roots = dict[str, int]()
         self._used = dict[str, Token]()
@@ -84,11 +86,10 @@ class _Reader:
         while token is not None and token.text not in (LEXICON, DEFINITIONS, LAST):
             name = _unescaped(token.text).translate(UNPROTECTED)
             if len(name) > 1:
-                self._symbols.label(name)
-                self._declared.setdefault(name[0], []).append(name)
+                self._declared[name] = self._symbols.label(name)
             token = next(self._tokens, None)
-        for names in self._declared.values():
-            names.sort(key=len, reverse=True)
+        for begin, length in sorted({(name[0], len(name)) for name in self._declared}, reverse=True):
+            self._lengths.setdefault(begin, []).append(length)
         return token
 
     def _skip_definitions(self) -> Token | None:
@@ -138,7 +139,9 @@ class _Reader:
         self._paths.add(root, self._paths.pairs(lower, upper), following, self._weight(weight[1], end) if weight else 0.0)
 
     def _check(self, token: Token, first: Token) -> None:
-        """Refuse regular expressions, and characters that need an escape."""
+        """Refuse regular expressions, characters that need an escape, and long words."""
+        if len(token.text) > MAX_WORD:
+            raise self._fault(token, f"the entry has a word of {len(token.text):,} characters; expected at most {MAX_WORD:,}")
         wrong = MARKS.search(_unescaped(token.text))
         if wrong and wrong[0] == "<" and token is first:
             known = "expected characters; write %< for the character, or compile the expression with foma or HFST"
@@ -162,15 +165,12 @@ class _Reader:
         """The labels of characters: the longest declared symbol, or one character. A zero without escape is ε."""
         plain = text.translate(UNPROTECTED)
         flag = FLAG.search(plain) if "@" in plain else None
-        if flag and flag[0] not in self._declared.get("@", ()):
+        if flag and flag[0] not in self._declared:
             raise self._fault(token, f"the flag diacritic {flag[0]} is not declared; expected it among the symbols; add it to {SYMBOLS}")
         labels, at = list[int](), 0
         while at < len(plain):
-            name = plain[at]
-            for symbol in self._declared.get(name, ()):
-                if plain.startswith(symbol, at):
-                    name = symbol
-                    break
+            lengths = self._lengths.get(plain[at], ())
+            name = next((plain[at : at + length] for length in lengths if plain[at : at + length] in self._declared), plain[at])
             if text[at] != "0" or len(name) > 1:
                 labels.append(self._symbols.label(name))
             at += len(name)

@@ -12,7 +12,7 @@ from fst.compile.algebra.compose import compose
 from fst.compile.algebra.connect import connect
 from fst.errors import UnsupportedError
 
-MAX_STATES = 1 << 12
+MAX_LENGTH, MAX_ARCS = 16, 1 << 20
 
 
 def converted(arcs: Arcs, conversions: Sequence[tuple[str, str]], ignored: str) -> Arcs:
@@ -29,10 +29,13 @@ def _converter(conversions: Mapping[str, str], ignored: str, alphabet: Sequence[
 
     A state is the begin of a pattern that is read and not yet written.
     """
+    longest = max(map(len, [*conversions, *conversions.values()]), default=0)
+    if longest > MAX_LENGTH:
+        raise UnsupportedError(f"a conversion (ICONV) has {longest:,} characters; expected at most {MAX_LENGTH}; remove it")
     unfinished = {pattern[:end] for pattern in conversions for end in range(1, len(pattern))}
+    if (1 + len(unfinished)) * len(alphabet) > MAX_ARCS:
+        raise UnsupportedError(f"the conversions (ICONV) take more than {MAX_ARCS:,} arcs; expected fewer; remove some")
     states = {"": 0}
-    if len(unfinished) > MAX_STATES:
-        raise UnsupportedError(f"the conversions take {len(unfinished):,} states; expected at most {MAX_STATES:,}; remove some")
     waiting = [""]
     columns: list[tuple[int, str, str, int]] = []
     while waiting:
