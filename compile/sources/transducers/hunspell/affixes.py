@@ -250,7 +250,9 @@ def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
             if len(values) < 3 or [kind, values[0]] != head.text.split()[:2]:
                 raise line.fault(f"the line is no affix of line {head.number}; expected {left} more: flag, strip, add, condition")
             group = (affixes.suffixes if kind == "SFX" else affixes.prefixes).setdefault(_flag(affixes, values[0], line), [])
-            group.append(_affix(affixes, line, values, crosses))
+            affix = _affix(affixes, line, values, crosses)
+            if is_text(affix.strip + affix.add):  # bytes outside of the encoding are in no word
+                group.append(affix)
             left -= 1
         else:
             if len(values) < 3:
@@ -272,8 +274,6 @@ def _affix(affixes: Affixes, line: Line, values: list[str], crosses: bool) -> Af
     strip, (add, _, flags) = values[1], values[2].partition("/")
     strip, add = ("" if text == "0" else text for text in (strip, add))
     condition = values[3] if len(values) > 3 else ""
-    if not is_text(strip + add):
-        raise line.fault(f"the affix has bytes that are not {affixes.encoding}; save both files in the encoding of the option SET")
     pattern, size = _condition(condition, line)
     add = add.translate(affixes.without_ignored)
     return Affix(_flag(affixes, values[0], line), crosses, strip, add, pattern, size, affixes.flags(flags, line))

@@ -4,9 +4,9 @@ The transducer has a tree of the words for each kind of prefix, and one for word
 to the characters that a suffix strips. From its end an ε-arc leads to the tree of a set of endings (see `endings`). From the start, paths
 that read the prefixes lead to the trees of their words. So each set of endings, and each prefix, is stored once.
 
-Equal to the analyses of spylls, a port of Hunspell: a word, up to one prefix and up to two suffixes. As in Hunspell, but not in spylls, a
-suffix with its own flag needs a word with this flag, case does not matter for words with the flag KEEPCASE, and no word with the flag
-FORBIDDENWORD takes affixes. As in spylls, but not in Hunspell, an affix may strip a whole word also without the option FULLSTRIP.
+Equal to the analyses of spylls, a port of Hunspell: a word, up to one prefix and up to two suffixes. As in Hunspell, but not in spylls,
+a suffix with its own flag needs a word with this flag; in affixes and conditions only "." and sets have a meaning; and case does not matter
+for words with the flag KEEPCASE. As in spylls, but not in Hunspell, an affix may strip a whole word also without the option FULLSTRIP.
 """
 
 from __future__ import annotations
