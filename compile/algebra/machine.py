@@ -322,8 +322,9 @@ def read_hunspell(path: str | Path) -> Fst:
 def read_dix(path: str | Path, direction: dix.Direction = "lr") -> Fst:
     """Read a dictionary of Apertium (``.dix``), compiled as lt-comp does without options; the union of its sections is returned.
 
-    Paradigms, pairs, groups, regular expressions and weights are read. Entries with ``i="yes"`` or ``alt`` are left out, and variants that
-    lt-comp leaves out. A symbol such as ``<s n="noun"/>`` becomes one label, ``<noun>``.
+    Paradigms, pairs, groups, regular expressions and weights are read. Each pair of an entry adds the weight of its
+    entry; where two entries begin alike, lt-comp takes the weight of the first. Entries with ``i="yes"`` or ``alt`` are left out, and
+    variants that lt-comp leaves out. A symbol such as ``<s n="noun"/>`` becomes one label, ``<noun>``.
 
     Args:
         path: a file, possibly packed with gzip.

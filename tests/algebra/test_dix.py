@@ -204,6 +204,7 @@ HUGE = '<pardefs><pardef n="p0"><e><i>a</i></e><e><i>b</i></e></pardef>{}</parde
         ('<pardefs><pardef n="p"><e><i>a</i><par n="p"/></e></pardef></pardefs>', "", "'p' is used inside of its own definition"),
         ('<pardefs><pardef n="p"><e><par n="q"/></e></pardef><pardef n="q"><e><par n="p"/></e></pardef></pardefs>', "", "'q' is used with"),
         ("", "<e><i>" + "<g>" * 10_000, "the element in <g> is <g>"),
+        ("", f"<e><i>{'a' * 70_000}</i></e>", "the string in <i> has more than 65,536 characters"),
         ("", f"<e><i>a</i><re>{'(' * 10_000}", "the XML is malformed"),
         ("", f"<e><i>a</i><re>{'(' * 10_000}</re></e>", "expected at most 50 groups in each other"),
         ("", f"<e><i>a</i><re>{'a' * (MAX_LENGTH + 1)}</re></e>", "has 65,537 characters; expected at most 65,536"),

@@ -28,6 +28,7 @@ Direction = Literal["lr", "rl"]
 DIRECTIONS: tuple[Direction, ...] = ("lr", "rl")
 KINDS = ("standard", "inconditional", "preblank", "postblank")
 WRITTEN = {"b": " ", "j": "+", "a": "~", "g": "#", "m": ""}  # what an element in a string stands for; m is the boundary of a morpheme
+MAX_STRING = 1 << 16
 STRINGS = ("i", "ig", "l", "r", "g")  # the elements that contain strings
 IN_STRINGS = ("s", *WRITTEN)
 CHILDREN: dict[str, tuple[str, ...]] = {
@@ -154,6 +155,8 @@ class _Reader:
         name = self._open[-1]
         if name in STRINGS:
             self._string += map(ord, text)
+            if len(self._string) > MAX_STRING:
+                raise self.elements.fault(f"the string in <{name}> has more than {MAX_STRING:,} characters; expected fewer; shorten it")
         elif name == "re":
             self._pattern += text
         elif name == "alphabet":

@@ -13,6 +13,7 @@ share; a paradigm in other places is copied for each beginning. So no state is s
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
@@ -87,13 +88,14 @@ class Entries:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._states = INNER
-        self._columns: tuple[list[int], ...] = ([], [], [], [])
-        self._weights: list[float] = []
+        self._columns = tuple(array("i") for _ in range(4))
+        self._weights = array("f")
         self._copies: list[tuple[NDArray[np.int32], NDArray[np.float32]]] = []
-        self._following: dict[tuple[int, int | Arc], int] = {}  # state, arc or id of a part → the state after it
+        self._numbers: dict[int | Arc, int] = {}  # arc, or id of a part → its number
+        self._following: dict[int, int] = {}  # ``state << 32 | number`` → the state after it; integers, because there are millions
         self._suffixes: dict[int, int] = {}  # id of a part → the first state of its copy that leads to `END`
         self._parts: list[Part] = []  # they live as long as their ids are used
-        self._ends: set[tuple[int, Arc, int]] = set()
+        self._ends: set[int] = set()  # ``(state << 32 | number) << 32 | target`` of last arcs
         self._has_entries = self._reads_nothing = False
 
     def add(self, steps: Sequence[Step]) -> None:
@@ -131,7 +133,7 @@ class Entries:
 
     def _after(self, state: int, step: Step) -> int:
         """The state after a step, which may be new."""
-        key = (state, id(step) if isinstance(step, Part) else step)
+        key = self._key(state, id(step) if isinstance(step, Part) else step)
         found = self._following.get(key)
         if found is None:
             found = self._following[key] = self._state()
@@ -151,9 +153,13 @@ class Entries:
 
     def _connect(self, state: int, arc: Arc, target: int) -> None:
         """Add the last arc of an entry, if it is new."""
-        if (state, arc, target) not in self._ends:
-            self._ends.add((state, arc, target))
+        key = self._key(state, arc) << 32 | target
+        if key not in self._ends:
+            self._ends.add(key)
             self._arc(state, arc, target)
+
+    def _key(self, state: int, step: int | Arc) -> int:
+        return state << 32 | self._numbers.setdefault(step, len(self._numbers))
 
     def _state(self) -> int:
         self._states += 1
