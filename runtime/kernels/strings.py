@@ -73,9 +73,7 @@ def are_same(units, count, given):
 
 @part
 def is_given(text, at, size, units, count, given, row):
-    """Whether a row, which is given in UTF-8 and as units, is equal to the given object."""
-    if string_length(given, row) != np.int64(count):
-        return False
+    """Whether a row, which is given in UTF-8 and as units, is equal to the given str of the same length."""
     narrow, wide, _ = characters(given, row)
     if count == size:
         return are_equal(text, at, size, narrow)
@@ -87,7 +85,8 @@ def put_string(items, row, text, at, stop, address, given, work):
     """Put the str of a row into a list."""
     size, is_long = stop - at, stop - at > np.uint64(len(work.units)) - STEP
     count = SUPPLEMENTARY if is_long else put_units(text, at, stop, work.units)
-    if given and count != SUPPLEMENTARY and is_given(text, at, size, work.units, count, given, row):
+    may_be_given = given and count != SUPPLEMENTARY and string_length(given, row) == np.int64(count)
+    if may_be_given and is_given(text, at, size, work.units, count, given, row):
         put_row(items, row, given, row)
     elif count == SUPPLEMENTARY or count >= size:
         put_utf_8(items, row, np.int64(address + at), np.int64(size))

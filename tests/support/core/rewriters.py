@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import fst
 from fst.compile import cascade, rewrite
 from fst.machines.rules.header import DIRECTIONS
+from fst.machines.rules.table import RulesTable
 
 PARTS = ("a", "b", "ab", "foo", "[a-f]", "[^a]", "é", "世", "(?:ab)+", ".", "b*")
 
@@ -18,8 +19,7 @@ def drive_rules(draw: random.Random, texts: Sequence[str]) -> None:
     for direction in draw.sample(DIRECTIONS, 2):
         phi, left, right = ("".join(draw.choices(PARTS, k=draw.randint(0, 2))) for _ in range(3))
         stages.append(rewrite(f"{phi} -> {'é😀a' * draw.randint(0, 3)} / {left} _ {right}", direction=direction))
-    keys = {"".join(draw.choices(("a", "b", "fo", "é", "世", " "), k=draw.randint(1, 5))): draw.choice(("", "ab", "é")) for _ in range(150)}
-    table, some = cascade(*stages, rewrite(keys, direction=draw.choice(DIRECTIONS))), [text[:300] for text in texts]
+    table, some = cascade(*stages, many_strings(random.Random(len(texts[0])))), [text[:300] for text in texts]
     rewriter, written = fst.Rewriter(table), [table.written(text) for text in some]
     expected = ["".join(each.char for each in row) for row in written]
     assert rewriter.apply_batch(some, threads=2) == expected
@@ -31,3 +31,9 @@ def drive_rules(draw: random.Random, texts: Sequence[str]) -> None:
         for at in range(0, len(text), 7):
             stream.write(text[at : at + 7])
         assert stream.close() == new
+
+
+def many_strings(draw: random.Random) -> RulesTable:
+    """A random stage of many strings."""
+    keys = {"".join(draw.choices(("a", "b", "fo", "é", "世", " "), k=draw.randint(1, 5))): draw.choice(("", "ab", "é")) for _ in range(150)}
+    return rewrite(keys, direction=draw.choice(DIRECTIONS))

@@ -19,13 +19,15 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.machines.rules import entries, quiet
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U32, U64
+from fst.runtime.kernels.intrinsics import copy_bytes
 from fst.runtime.machines.rules.kernels.passes import class_of, end_of, put, put_final, read_left, write_right
 from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at, start_before
 
 SPARSE, MANY = np.uint64(12), np.uint64(256)  # islands are faster if there are fewer than one in `SPARSE` bytes: see LOG
 TOO_MANY = np.uint64(quiet.TOO_MANY)
+FEW = np.uint64(128)  # maximum number of bytes that `put_between` copies without a loop
 NOTHING, UNKNOWN = np.uint64(entries.NOTHING), np.uint64(quiet.UNKNOWN)
 
 
@@ -90,6 +92,20 @@ def rewrite_island(text, begin, at, stop, place, stage, silent, columns, out, fi
         begin = at = end  # inside a match
 
 
+@inlined
+def put_between(text, at, stop, out, filled):
+    """Copy the text between two islands, as `put` does. Up to 128 bytes are copied without a loop, and those after `stop` do not count."""
+    size = stop - at
+    if size <= FEW and at + FEW <= np.uint64(len(text)) and filled + FEW <= np.uint64(len(out)):
+        copy_bytes(text, at, out, filled)
+        copy_bytes(text, at + U32, out, filled + U32)
+        if size > U64:
+            copy_bytes(text, at + U64, out, filled + U64)
+            copy_bytes(text, at + U64 + U32, out, filled + U64 + U32)
+        return filled + size
+    return put(text, at, stop, out, filled)
+
+
 @kernel
 def rewrite_islands(text, starts, stage, silent, columns, out, out_starts):
     """Write the new rows.
@@ -109,7 +125,7 @@ def rewrite_islands(text, starts, stage, silent, columns, out, out_starts):
         at = next_event(text, done, stop, silent.stops)
         while at < stop:
             begin, place = state_before(text, at, done, place, stage, silent)
-            filled = put(text, done, begin, out, filled)
+            filled = put_between(text, done, begin, out, filled)
             done, place, filled = rewrite_island(text, begin, at, stop, place, stage, silent, columns, out, filled)
             islands += U1
             if islands * SPARSE > done + MANY:
