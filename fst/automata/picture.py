@@ -1,6 +1,6 @@
 """Pictures of tables as data: states, arcs, and the path of a text. Each machine makes them by its slow walk.
 
-A machine has a module `picture` with a function that `fst.tables.table.Table.drawing` names. Machines that read a text symbol by symbol
+A machine has a module `picture`, with the function of `fst.tables.table.Table.picture`. Machines that read a text symbol by symbol
 describe themselves as an `Automaton`; its picture around a text has the states that the text passes, and all arcs between these states on
 symbols of the text. Machines that choose between paths make the `Picture` themselves.
 """

@@ -1,7 +1,8 @@
-"""Whether a transducer is functional: whether each input has one output; and if not, a shortest input with two.
+"""Functional transducers, in which each input has one output; for others, a shortest input with two.
 
-Two paths that read the same input are a path of the square, the pairs of states of the machine. What one of them has written more than
-the other is its delay. A functional machine has one delay at each state of the square, and an empty one at the end (Béal et al. 2003).
+Two paths that read the same input are a path of the square, the pairs of states of the machine. The delay of a path is the part of its
+output that the other path has not written yet. A functional machine has one delay at each state of the square, and an empty one at the
+end (Béal et al. 2003).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fst.compile.algebra.connect import connect, leads_to
 from fst.compile.algebra.kernels.room import Rows
 
 Labels = tuple[int, ...]
-Delay = tuple[Labels, Labels] | None  # what the first and the second path have written more, one of them empty; None: they differ
+Delay = tuple[Labels, Labels] | None  # outputs that only one of the paths has written; None: they differ
 MOST_DELAYS = 2  # two delays of a state suffice, because no continuation makes both empty
 
 
