@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 import subprocess
 from contextlib import suppress
 from math import inf
@@ -280,6 +283,17 @@ def test_hindi_is_that_of_lt_comp() -> None:
     assert same(joined(found)) == same(make(source, read_, written, target, None, recorded.final, recorded.start, recorded.symbols))
 
 
+@needs_shared
+def test_hindi_has_its_recorded_answers() -> None:
+    """All recorded words and texts have the analyses of HFST and the streams of lt-proc, with the kinds of sections from the dictionary."""
+    with gzip.open(MORPHOLOGY / "hin.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [*map(json.loads, lines)]
+    words, texts = ([row for row in rows if row["op"] == operation] for operation in ("analyse", "lt-proc"))
+    m = fst.Lookup(lookup(MORPHOLOGY / "hin.dix"))
+    assert [*map(sorted, m.lookup_batch([row["word"] for row in words]))] == [row["outputs"] for row in words]
+    assert m.to_apertium([row["text"] for row in texts]) == [row["stream"] for row in texts]
+
+
 def generated(seed: int) -> str:
     """A random dictionary, with paradigms that contain each other."""
     random = np.random.default_rng(seed)
@@ -323,3 +337,18 @@ def test_random_dictionaries_are_those_of_lt_comp(tmp_path: Path, direction: Lit
         subprocess.run(["lt-comp", direction, tmp_path / "a.dix", tmp_path / "a.bin"], check=True, capture_output=True)
         subprocess.run(["lt-print", "-H", tmp_path / "a.bin", tmp_path / "a.att"], check=True)
         assert same(read_dix(tmp_path / "a.dix", direction)) == same(read_att(tmp_path / "a.att")), seed
+
+
+@needs_lt_comp
+@pytest.mark.slow
+def test_streams_are_those_of_lt_proc(tmp_path: Path) -> None:
+    """Random texts have the stream of lt-proc with random dictionaries without weights, also in the order of analyses."""
+    random = np.random.default_rng(5)
+    for seed in range(15):
+        text = re.sub(r' w="[^"]*"', "", generated(seed)).replace("<j/>", "x").replace("<g>a</g>", "a").replace("preblank", "inconditional")
+        (tmp_path / "a.dix").write_text(text, encoding="utf-8")
+        subprocess.run(["lt-comp", "lr", tmp_path / "a.dix", tmp_path / "a.bin"], check=True, capture_output=True)
+        texts = ["".join(random.choice([*"abcéabcé x.d"], 30)) for _ in range(20)]
+        lines = "".join(f"{each}\n" for each in texts)
+        streams = subprocess.run(["lt-proc", tmp_path / "a.bin"], input=lines, capture_output=True, text=True, check=True).stdout
+        assert fst.Lookup(lookup(tmp_path / "a.dix")).to_apertium(texts) == streams.split("\n")[:-1], seed
