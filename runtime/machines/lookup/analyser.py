@@ -216,9 +216,11 @@ class Lookup(PublicClass):
             >>> Lookup(lookup({"flies": ["fly<n>", "fly<v>"]})).to_apertium(["Flies, flew"])
             ['^Flies/Fly<n>/Fly<v>$, ^flew/*flew$']
         """
-        rows = rows_of(listed(texts))
+        given = listed(texts)
+        rows = rows_of(given)
         batch = self._text_batch(rows, limit, threads, errors)
-        whole_texts = [whole(rows, row, errors) for row in range(len(rows))]
+        is_plain = errors == "strict" and all(type(text) is str for text in given)
+        whole_texts = given if is_plain else [whole(rows, row, errors) for row in range(len(rows))]
         return streams(whole_texts, batch, self._data, weighted=self._table.is_weighted)
 
     def _tokens(self, texts: Sequence[Any], limit: int | None, threads: int | None, errors: str) -> Iterator[list[Token]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -55,7 +55,7 @@ def stream_of(text: str, found: Iterable[Token]) -> str:
     return "".join([*parts, _escaped(text[before:])])
 
 
-def streams(texts: list[str], batch: Batch, data: tuple[Bytes, Ints], *, weighted: bool) -> list[str]:
+def streams(texts: Sequence[str], batch: Batch, data: tuple[Bytes, Ints], *, weighted: bool) -> list[str]:
     """The streams of texts.
 
     Args:
@@ -72,7 +72,8 @@ def streams(texts: list[str], batch: Batch, data: tuple[Bytes, Ints], *, weighte
     scratch, begins = np.empty(longest + PAST_END, np.uint8), np.empty(MAX_ANALYSES + 2, np.int64)
     out, ends = np.empty(MOST_COPIES * len(text) + size + PAST_END, np.uint8), np.empty(len(rows), np.int64)
     write_streams.call(batch.ids, batch.row_splits, text, starts, pieces, scratch, begins, out, ends)
-    return [str(out[begin:end].data, "utf-8") for begin, end in pairwise([0, *ends.tolist()])]
+    written = out[: ends.max(initial=0)].tobytes()
+    return [written[begin:end].decode() for begin, end in pairwise([0, *ends.tolist()])]
 
 
 @cache

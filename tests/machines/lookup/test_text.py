@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -50,6 +51,20 @@ def test_slow_walk(machine: Fst, texts: list[str]) -> None:
     """For small transducers, the kernel gives the tokens of the slow walk."""
     table = lookup(machine)
     table.prove()
+    assert found(fst.Lookup(table), texts) == [walked(table, text) for text in texts]
+
+
+@given(machines(TEXT_LABELS), machines(TEXT_LABELS), some.lists(some.text("aabB -\U0001f600x", max_size=12), min_size=3, max_size=6))
+@examples(200)
+def test_slow_walk_with_sections(words: Fst, signs: Fst, texts: list[str]) -> None:
+    """For small transducers with a section that ends anywhere, also inside of words, the kernel gives the tokens of the slow walk."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "both.att"
+        words.write_att(path)
+        first = path.read_text(encoding="utf-8")
+        signs.write_att(path)
+        path.write_text(f"{first}--\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+        table = lookup(path, sections=("standard", "inconditional"))
     assert found(fst.Lookup(table), texts) == [walked(table, text) for text in texts]
 
 

@@ -23,6 +23,7 @@ TARGET, VALUE, VALUE_SHIFT, LABEL_SHIFT = (
 )
 ALONE, ARC = np.uint64(layout.ALONE << ENTRY.value_shift), np.uint64((1 << ENTRY.label_shift) - 1)
 ALONE_EPSILON, ALONE_PAUSES = np.uint64(layout.ALONE_EPSILON + ENTRY.value_shift), np.uint64(layout.ALONE_PAUSES + ENTRY.value_shift)
+ALONE_SHIFT = np.uint64(ENTRY.label_shift - 1)  # an entry shifted by this number: ``label 16 | whether the entry contains its arc 1``
 MAX_ALONE_PAUSES, MAX_ALONE_PIECE = np.uint64(layout.MAX_ALONE_PAUSES), np.uint64(layout.MAX_ALONE_PIECE)
 HAS_EPSILON, OUTPUT_SHIFT = np.uint64(layout.HAS_EPSILON), np.uint64(layout.OUTPUT_SHIFT)
 STATE = np.uint64((1 << layout.HAS_EPSILON) - 1)

@@ -14,6 +14,7 @@ from fst.machines.lookup import layout
 from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.runtime.machines.lookup.kernels.arcs import (
     ALONE,
+    ALONE_SHIFT,
     CURSOR,
     EPSILON,
     FAILED,
@@ -69,18 +70,21 @@ def walk(size, table, work):
         if steps < size or (depth + U2) * SLICE > np.uint64(len(stack)) or written + size >= np.uint64(len(path)):
             return count, FULL
         cursor, end, before = U0, U0, at
-        while at < size:
-            cursor, end = slice_of(entries, state, np.uint64(classes[at]))
-            if pauses or not cursor & ALONE:
+        while at < size and not pauses:
+            label = np.uint64(classes[at])
+            entry = entries[state + FIRST + label]
+            if entry >> ALONE_SHIFT != (label << U1 | U1):
+                cursor, end = slice_of(entries, state, label)
                 break
-            state, pauses, piece = arc_alone(cursor)
+            state, pauses, piece = arc_alone(entry)
             path[written] = piece
             written += np.uint64(piece != U0)
             at += U1
-            cursor = end
+        if pauses and at < size:
+            cursor, end = slice_of(entries, state, np.uint64(classes[at]))
         steps -= at - before
-        finals = entries[state] >> VALUE_SHIFT & VALUE
-        if at == size and finals:
+        if at == size:
+            finals = entries[state] >> VALUE_SHIFT & VALUE
             if steps < finals:
                 return count, FULL
             steps -= finals
