@@ -82,6 +82,16 @@ def test_tables_of_another_kind(table: Path, tmp_path: Path) -> None:
     assert "is a table of rules; expected a table of keywords" in error_of(call("search", table, code=2, stdin=b"a\n"))
 
 
+def test_mappings(tmp_path: Path) -> None:
+    """A file with two columns is a mapping, and a line with another number of columns is refused."""
+    lines = "".join(f"<{number}>\t{number + 1}\n" for number in range(99))
+    call("compile", "rules", written(tmp_path / "many.tsv", f"{lines}<7>\t0\r\n\n# \t\n".encode()), "-o", tmp_path / "many.npz")
+    assert fst.Rewriter.load(tmp_path / "many.npz").apply_batch(["<7><98><99>", "# a"]) == ["899<99>", "a"]
+    for wrong in (b"a\tb\nc\n", b"a\tb\n\tc\n", b"a\tb\na\tb\tc\n"):
+        done = call("compile", "rules", written(tmp_path / "wrong.tsv", wrong), "-o", tmp_path / "out.npz", code=1)
+        assert f"{tmp_path / 'wrong.tsv'}, line 2: the line is" in error_of(done)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -18,10 +18,12 @@ def command(source: str, output: str) -> None:
 
     FILE is UTF-8 text with one rule per line, such as a -> b / left _ right, where left and right are regular expressions. Each rule reads
     what the rule before has written. Several rules in a line, separated by ,, read the same text. A line may begin with a direction, as in
-    ltr: or rtl:. A line such as V = [aeiou] defines a name. Lines that begin with # are comments.
+    ltr: or rtl:. A line such as V = [aeiou] defines a name. Lines that begin with # are comments. If FILE ends with .tsv, each line is a
+    string, a tab, and the string that replaces it.
 
     \b
     Examples:
       fst compile rules spanish.rules -o spanish.npz
+      fst compile rules abbreviations.tsv -o abbreviations.npz
     """
     write_table("fst.compile:rules", source, output)

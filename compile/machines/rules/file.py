@@ -1,4 +1,4 @@
-"""Read a file of rewrite rules: one stage a line."""
+"""Read a file of rewrite rules, one stage a line, or of strings and the strings that replace them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.rules.header import DIRECTIONS, SIMULTANEOUS
 from fst.machines.rules.table import RulesTable
 
-COMMENT, PARALLEL = "#", ",,"
+COMMENT, PARALLEL, MAPPING = "#", ",,", ".tsv"
 DEFINITION = re.compile(r"(\w+)\s*=(.*)", re.DOTALL)
 DIRECTED = re.compile(rf"({'|'.join(DIRECTIONS)})\s*:(.*)", re.DOTALL)
 MAX_BYTES = 1 << 24  # maximum size of a file
@@ -33,12 +33,15 @@ def rules(path: str | Path) -> RulesTable:
     separated by ``,,``, and may begin with a direction, as in ``rtl: a -> b / _ b``. A line ``V = [aeiou]`` defines a name for the lines
     after it. Empty lines, and lines that begin with ``#``, are ignored.
 
+    A file with the ending ``.tsv`` is a mapping instead: each line is a string, a tab, and the string that replaces it. Of equal strings
+    the first counts.
+
     Args:
         path: the file, in UTF-8.
 
     Raises:
-        VocabularyError, UnsupportedError: as in `fst.compile.rewrite`; or the file has no rules, has more than 16 MiB, or is not UTF-8. The
-            message contains the file and the line.
+        VocabularyError, UnsupportedError: as in `fst.compile.rewrite`; or the file has no rules, has more than 16 MiB, or is not UTF-8, or
+            a line of a mapping does not have two columns. The message contains the file and the line.
         OSError: the file cannot be read.
 
     Examples:
@@ -48,6 +51,8 @@ def rules(path: str | Path) -> RulesTable:
         >>> fst.Rewriter(rules("spanish.rules")).apply("chicharro caro")
         'tʃitʃaro caɾo'
     """
+    if Path(path).suffix == MAPPING:
+        return rewrite(_mapping(Path(path)))
     stages, definitions = list[RulesTable](), dict[str, str]()
     for line in _lines(Path(path)):
         with _named(f"{path}, line {line.number}"):
@@ -76,19 +81,38 @@ def _stage(text: str, definitions: dict[str, str]) -> RulesTable:
     return rewrite(text.split(PARALLEL), direction=direction, definitions=definitions)
 
 
+def _mapping(path: Path) -> dict[str, str]:
+    """The strings of a file with two columns."""
+    found = dict[str, str]()
+    for number, line in enumerate(_text_of(path).replace("\r\n", "\n").split("\n"), 1):
+        columns = line.split("\t")
+        if line and (len(columns) != 2 or not columns[0]):
+            what = "a string, a tab, and the string that replaces it"
+            raise VocabularyError(f"{path}, line {number}: the line is {quoted(line)}; expected {what}")
+        if line:
+            found.setdefault(*columns)
+    if not found:
+        raise VocabularyError(f"{path} has no strings; expected lines with two columns")
+    return found
+
+
 def _lines(path: Path) -> Iterator[Line]:
-    """The lines of a file."""
+    """The lines of a file that are neither empty nor comments."""
+    for number, text in enumerate(_text_of(path).split("\n"), 1):
+        stripped = text.strip()
+        if stripped and not stripped.startswith(COMMENT):
+            yield Line(number, stripped)
+
+
+def _text_of(path: Path) -> str:
+    """The text of a file."""
     data = path.read_bytes()
     if len(data) > MAX_BYTES:
         raise VocabularyError(f"{path} has {len(data):,} bytes; expected at most {MAX_BYTES:,}")
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise VocabularyError(f"{path} is not UTF-8 at byte {error.start}; convert it to UTF-8") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        stripped = line.strip()
-        if stripped and not stripped.startswith(COMMENT):
-            yield Line(number, stripped)
 
 
 def _check_definition(name: str, definitions: dict[str, str]) -> None:
