@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@cache
+def compile_once() -> None:
+    """Compile all kernels, unless this worker has already done so."""
+    compile_all(backward=WORKER == "gw1")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Before a run of many tests, compile all kernels on two workers, one from each end of the list, so no test waits for a kernel."""
-    if len(session.items) > MANY and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
-        compile_all(backward=WORKER == "gw1")
+    """Before a run of many tests or with bounds checks, compile all kernels on two workers, one from each end of the list, so no test waits
+    for a kernel.
+    """
+    uses_all = len(session.items) > MANY or os.environ.get("NUMBA_BOUNDSCHECK")
+    if uses_all and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
+        compile_once()
 
 
 def pytest_sessionfinish() -> None:
@@ -165,7 +175,7 @@ def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
 @pytest.fixture(scope="session")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of a small vocabulary with [CLS] and [SEP]; all kernels are compiled, so other processes print nothing about them."""
-    compile_all(backward=WORKER == "gw1")
+    compile_once()
     path = tmp_path_factory.mktemp("tables") / "small.npz"
     kept.wordpiece(TOKENS).save(path)
     return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -58,8 +59,11 @@ def state(folder: Path) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that `fst warmup` has filled."""
+    """A folder that `fst warmup` has filled. If it has run before the tests, as in `.ci/run`, FST_WARM_KERNELS is the folder of kernels."""
     folder = tmp_path_factory.mktemp("warm")
+    if kernels := os.environ.get("FST_WARM_KERNELS"):
+        shutil.copytree(kernels, folder / CACHE)
+        return folder
     python("from fst.cli.main import main; main(['warmup'], standalone_mode=False)", folder)
     return folder
 

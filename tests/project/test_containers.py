@@ -15,7 +15,6 @@ from support.commands import TIMEOUT, ids_of, posix
 from support.core.unprivileged import UNPRIVILEGED, bound
 from support.shared_data import REPOSITORY
 
-from fst.cli.commands.warmup.kernels import compile_all
 from fst.runtime.kernels.intrinsics import DISABLED
 
 PAGE = (REPOSITORY / "docs" / "containers.md").read_text(encoding="utf-8")
@@ -31,9 +30,8 @@ def read_only(folder: Path) -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
+def site(tmp_path: Path, table: Path) -> Path:  # noqa: ARG001 - for the table, all kernels were compiled
     """A copy of the package as a normal installation, with compiled kernels next to it."""
-    compile_all()
     for folder, name in PACKAGE.items():
         shutil.copytree(REPOSITORY / folder, tmp_path / "site" / name)
     return tmp_path / "site"
