@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from contextlib import suppress
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -13,6 +14,8 @@ import fst
 from fst.compile import best_path, lookup
 from fst.machines.best_path import arguments
 from fst.machines.best_path.table import COPY, UNKNOWN
+from fst.runtime.rows.texts import rows_of
+from fst.runtime.workspace import NO_SPECIAL_IDS
 
 LABELS = ("", "a", "b", "é", "<n>", "ab", " ", "世")
 FLAGS = ("@P.F.1@", "@N.F.1@", "@R.F.1@", "@D.F@", "@C.F@", "@U.F.2@")
@@ -72,6 +75,9 @@ def drive_lookup(draw: random.Random, words: Sequence[str]) -> None:
             assert [m(word) for word in words] == [*found]
             assert m.lookup_arrow(pa.array(words)).to_pylist() == [*found]
             m.lookup_batch([word.upper() for word in words], case="fold").strings()
+            located = m._encoder._encode(rows_of([*words]), special_ids=NO_SPECIAL_IDS, with_spans=True)
+            assert located.offsets is not None
+            assert located.offsets[:, 1].tolist() == np.repeat([*map(len, words)], np.diff(located.row_splits)).tolist()
         assert [*words_of.analyze_batch(words)] == [words_of.analyze_text(word) for word in words]
         assert len(words_of.to_apertium(words)) == len(words)
 
