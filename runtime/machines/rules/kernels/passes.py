@@ -114,10 +114,15 @@ def write_right(text, at, stop, stage, columns, place, out, filled):
     """
     moves, entry = stage.to_right, place << HALF | COPY
     while at < stop:
-        after = end_of(text, at)
-        entry = moves[(entry >> HALF) + columns[at]]
-        filled = put_entry(text, at, after, entry, stage, out, filled)
-        at = after
+        while at < stop and text[at] < ASCII_END:  # a loop, since a selection would wait for each byte: see LOG
+            entry = moves[(entry >> HALF) + columns[at]]
+            filled = put_entry(text, at, at + U1, entry, stage, out, filled)
+            at += U1
+        if at < stop:
+            after = end_of(text, at)
+            entry = moves[(entry >> HALF) + columns[at]]
+            filled = put_entry(text, at, after, entry, stage, out, filled)
+            at = after
     return entry, filled
 
 
