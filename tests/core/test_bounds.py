@@ -44,6 +44,7 @@ RARE: Mapping[int, Sequence[str]] = {
     37: ("tokenizer",),
     10: ("tokenizer",),
     1: ("drive_search",),
+    25: ("drive_sums",),
 }
 BYTE_BY_BYTE = (5, 36)  # seeds with the code for processors without AVX2
 
