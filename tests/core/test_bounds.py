@@ -33,7 +33,7 @@ ONE_BY_ONE = (find, stops, unchanged)  # modules with other code for processors 
 RARE: Mapping[int, Sequence[str]] = {
     41: ("tokenizer", "drive_search"),
     5: ("tokenizer", "drive_words", "drive_rules", "drive_transducers"),
-    7: ("tokenizer", "drive_trainers"),
+    7: ("tokenizer", "drive_rules", "drive_trainers"),
     36: ("units", "drive_sums", "drive_words", "drive_search", "drive_lattices", "drive_trainers", "segmentation"),
     3: ("tokenizer", "drive_trainers", "drive_transducers"),
     2: ("tokenizer",),
