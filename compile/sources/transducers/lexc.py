@@ -58,7 +58,7 @@ class _Reader:
         self._paths = Paths()
         self._roots = dict[str, int]()
         self._used = dict[str, Token]()
-        self._defined = list[str]()
+        self._defined = dict[str, None]()
 
     def machine(self) -> Arcs:
         """The machine that reads forms and writes analyses."""
@@ -77,7 +77,7 @@ class _Reader:
                 raise self._fault(token, f"the lexicon {quoted(name)} is not defined; expected one of this file; add {LEXICON} {name}")
         if not self._defined:
             raise VocabularyError(f"{self._path} has no lexicon; expected {LEXICON} {ROOT} and its entries")
-        start = ROOT if ROOT in self._defined else self._defined[0]
+        start = ROOT if ROOT in self._defined else next(iter(self._defined))
         return merge_states(self._paths.machine(self._roots[start], self._symbols.names))
 
     def _read_symbols(self) -> Token | None:
@@ -101,7 +101,7 @@ class _Reader:
         name = next(self._tokens, None)
         if name is None or name.text == ";":
             raise self._fault(name or keyword, f"the lexicon has no name; expected {LEXICON} and its name")
-        self._defined.append(name.text)
+        self._defined[name.text] = None
         root = self._root(name.text)
         entry: list[Token] = []
         for token in self._tokens:
