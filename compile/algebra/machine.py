@@ -243,7 +243,7 @@ def read_att_sections(path: str | Path, *, numbers: bool = False, unit: Unit = "
     return [Fst.of(arcs) for arcs in att.read_sections(Path(path), numbers=numbers, unit=unit)]
 
 
-def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit = "character") -> Fst:
+def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit | None = None) -> Fst:
     """Read OpenFst's binary format: vector and const machines with standard, log or log64 arcs, and archives (``.far``, table type).
 
     If the file has symbol tables, labels are what they name. Otherwise labels are code points, or bytes; pynini's machines read bytes
@@ -253,7 +253,8 @@ def read_openfst(path: str | Path, name: str | None = None, *, unit: Unit = "cha
     Args:
         path: a file, possibly packed with gzip.
         name: the key of the machine in an archive; None: the file is a machine, or an archive of one.
-        unit: the meaning of labels in a machine without symbol tables: "character", or "utf-8" for bytes.
+        unit: the meaning of labels in a machine without symbol tables: "character", or "utf-8" for bytes. None: bytes, if no label is above
+            255 except for pynini's generated symbols, and somewhere the second byte of a character follows its first byte.
 
     Raises:
         VocabularyError: the file is damaged or hostile, or has no machine of this name.

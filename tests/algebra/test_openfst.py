@@ -105,6 +105,14 @@ def test_bytes_are_read(tmp_path: Path) -> None:
     assert list(read_openfst(tmp_path / "a.fst", unit="utf-8").paths()) == [("é", "<4660>", 0.0)]
 
 
+@pytest.mark.parametrize(("texts", "unit"), [(["é"], "utf-8"), (["a世"], "utf-8"), (["ab"], "character"), (["«", "é"], "character")])
+def test_bytes_are_recognised(texts: list[str], unit: Any, tmp_path: Path) -> None:
+    """Labels are bytes if the second byte of a character follows its first byte somewhere, and otherwise code points."""
+    Fst.from_strings(texts, unit=unit).write_openfst(tmp_path / "a.fst")
+    machine = read_openfst(tmp_path / "a.fst")
+    assert (machine.unit, [text for text, *_ in machine.paths()]) == (unit, texts)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "error", "found"),
     [

@@ -39,4 +39,4 @@ def test_files_are_read_by_each_other(tmp_path: Path) -> None:
     assert is_valid
     assert found == [sorted(machine.paths()) for machine in expected]
     for name, machine in (("first", first), ("second", second)):
-        assert sorted(read_openfst(tmp_path / "all.far", name, unit="utf-8").paths()) == sorted(machine.paths())
+        assert sorted(read_openfst(tmp_path / "all.far", name).paths()) == sorted(machine.paths())

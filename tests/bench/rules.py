@@ -153,7 +153,7 @@ def one_transducer(words: Sequence[str]) -> None:
         spent, expected = of_example(words[:FEW_WORDS], f"{folder}/example.fst")
         if not expected:
             return
-        rewriter = fst.Rewriter(rewrite(fst.read_openfst(f"{folder}/example.fst", unit="utf-8")))
+        rewriter = fst.Rewriter(rewrite(fst.read_openfst(f"{folder}/example.fst")))
     assert rewriter.apply_batch(words[:FEW_WORDS], threads=1) == expected
     column, peer = pa.array(words), len(expected) / spent
     print("\n| transducer from letters to sounds | words/s | faster than pynini |\n| --- | ---: | ---: |")

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from fst.compile.algebra import rational
-from fst.compile.algebra.arcs import END_OF_UNIT, UNITS, Arcs, Unit
+from fst.compile.algebra.arcs import UNITS, Arcs, Unit
 from fst.compile.files import beginning
 from fst.compile.machines.best_path.folding import folded, in_order, without_cycles
 from fst.compile.machines.best_path.rows import Machine, machine_of, need_in_range
@@ -22,7 +22,6 @@ from fst.machines.best_path.table import ERROR, NOT_FINAL, UNKNOWN, BestPathTabl
 from fst.tables.strings import stored_bytes
 
 MAX_ARCS = 1 << 22  # maximum number of arcs of a machine, which take some 300 bytes each during compilation
-FIRST_GENERATED = 0xF0000  # the label of pynini's first generated symbol, such as [name]
 BEGINNING = 1 << 12  # number of bytes of a file that decide its format; a packed file has a header
 
 
@@ -39,8 +38,8 @@ def best_path(
     Args:
         source: a file of OpenFst (``.fst``, ``.far``) or AT&T text, possibly packed with gzip; or a `fst.Fst`.
         name: the key of the machine in an archive (``.far``); None: the file is a machine, or an archive of one.
-        unit: the meaning of labels in a file of OpenFst without symbols: "character" for code points, "utf-8" for bytes. None: bytes if no
-            label is above 255, as pynini writes them by default, except for its generated symbols; otherwise code points.
+        unit: the meaning of labels in a file of OpenFst without symbols: "character" for code points, "utf-8" for bytes. None: bytes if the
+            labels are UTF-8, as pynini writes them by default; otherwise code points.
         unknown: the treatment of texts without a path: "error" raises `fst.TextError`, "copy" copies them.
 
     Returns:
@@ -81,14 +80,7 @@ def _read(path: Path, name: str | None, unit: Unit | None) -> Arcs:
     magic = int.from_bytes(beginning(path, BEGINNING)[:4], "little")
     if magic not in (openfst.MACHINE, openfst.ARCHIVE):
         return rational.union(att.read_sections(path))
-    arcs = openfst.read(path, name, unit or "character")
-    return openfst.read(path, name, "utf-8") if unit is None and _are_bytes(arcs) else arcs
-
-
-def _are_bytes(arcs: Arcs) -> bool:
-    """Whether all labels of a machine that was read as characters are bytes or generated symbols."""
-    labels = np.concatenate([arcs.ilabel, arcs.olabel])
-    return not arcs.symbols and not ((labels >= END_OF_UNIT["utf-8"]) & (labels < FIRST_GENERATED)).any()
+    return openfst.read(path, name, unit)
 
 
 def _table(machine: Machine, unknown: str) -> BestPathTable:

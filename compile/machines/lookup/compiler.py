@@ -53,8 +53,6 @@ def lookup(source: Any, *, inverse: bool = False, sections: Sequence[str] | None
         6
     """
     found = source_of(source, sections, inverse=inverse)
-    if found.machine.unit != "character":
-        raise UnsupportedError(f"the unit of the machine is {found.machine.unit!r}; expected 'character'; make it from characters")
     labels = Labels(found.machine, found.generator, found.letters)
     pools, roots = (labels.pieces, labels.conditions), [max(found.machine.start, 0)]
     parts = [delayed(folded(labels.arcs(found.machine, found.kinds), roots[0], *pools), roots[0], *pools)]

@@ -13,6 +13,7 @@ import numpy as np
 from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.strings import Entry, from_strings
+from fst.compile.algebra.forms.characters import over_characters
 from fst.compile.algebra.machine import read_att, read_att_sections, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
 from fst.compile.algebra.rational import invert, union
 from fst.compile.files import read_text
@@ -57,7 +58,7 @@ def _of_dix(path: Path, *, inverse: bool) -> Source:
 def _with_sections(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, Ints]:
     """Read a source, and find the kind of the section of each state."""
     if sections is None:
-        machine = machine_of(source)
+        machine = over_characters(machine_of(source))
         return machine, np.zeros(machine.states, np.int64)
     for kind in sections:
         if kind not in SECTIONS:

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from fst.compile.algebra.forms.characters import over_characters
 from fst.compile.algebra.machine import Fst
-from fst.compile.machines.rules.folding import Machine, characters_of, folded_arcs
+from fst.compile.machines.rules.folding import Machine, folded_arcs
 from fst.compile.machines.rules.passes import Numbering, Passes, Strings, merged_passes
 from fst.compile.machines.rules.positions import Alphabet, bits
 from fst.compile.patterns.code_points import of_text
@@ -32,7 +33,7 @@ def passes(machine: Fst, strings: Strings) -> Passes:
         UnsupportedError: the transducer is not functional, has weights, reads symbols of several characters or bytes, or is too large.
     """
     _check(machine)
-    folded = characters_of(machine.connect()) if machine.unit == "utf-8" else folded_arcs(machine.connect())
+    folded = folded_arcs(Fst.of(over_characters(machine.connect())))
     characters = sorted({char for arcs in folded.arcs for char in arcs})
     alphabet = Alphabet([of_text(char) for char in characters])
     names = dict(zip(alphabet.of_text("".join(characters)), characters, strict=True))

@@ -33,6 +33,8 @@ ALIGNMENT = 16
 WEIGHTS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
 EXPANDED_AND_MUTABLE = 3  # the only properties that are written; OpenFst computes the others
 VERSION = 2
+FIRST_GENERATED = 0xF0000  # the label of pynini's first generated symbol, such as [name]
+NEXT, FIRST_OF_SEVERAL = 0x80, 0xC2  # the bytes of characters beyond ASCII: from these on, the second to fourth bytes, and the first ones
 
 
 class _Header(NamedTuple):
@@ -46,13 +48,14 @@ class _Header(NamedTuple):
     arcs: int
 
 
-def read(path: Path, name: str | None = None, unit: Unit = "character") -> Arcs:
+def read(path: Path, name: str | None = None, unit: Unit | None = None) -> Arcs:
     """Read a machine from a file, or from an archive.
 
     Args:
         path: a file, possibly packed with gzip.
         name: the key of the machine in an archive; None: the file is a machine, or an archive of one.
-        unit: the meaning of labels in a machine without symbol tables: code points, or bytes.
+        unit: the meaning of labels in a machine without symbol tables: code points, or bytes. None: bytes, if no label is above 255
+            except for pynini's generated symbols, and somewhere the second byte of a character follows its first byte.
 
     Raises:
         VocabularyError: the file is damaged or hostile, or has no machine of this name.
@@ -90,11 +93,12 @@ def _seek(reader: Reader, name: str | None) -> None:
     reader.place = next(iter(found.values())) if name is None else found[name]
 
 
-def _machine(reader: Reader, unit: Unit) -> Arcs:
+def _machine(reader: Reader, unit: Unit | None) -> Arcs:
     """Read a machine."""
     header = _header(reader)
     tables = [_symbols(reader) if header.flags & bit else None for bit in (INPUT_SYMBOLS, OUTPUT_SYMBOLS)]
     final, sources, arcs = _vector(reader, header) if header.kind == "vector" else _const(reader, header)
+    unit = unit or ("utf-8" if tables == [None, None] and _are_bytes(sources, arcs) else "character")
     symbols = Symbols(unit=unit)
     read, write = (_labels(arcs[side], table, symbols) for side, table in zip(("read", "write"), tables, strict=True))
     start = header.start if len(final) else -1
@@ -102,6 +106,19 @@ def _machine(reader: Reader, unit: Unit) -> Arcs:
         return make(sources, read, write, arcs["target"], arcs["weight"], final, start, symbols.names, unit)
     except VocabularyError as error:
         raise VocabularyError(f"{reader.path}: {error}") from None
+
+
+def _are_bytes(sources: Any, arcs: Any) -> bool:
+    """Whether the labels of a machine without symbols are bytes of UTF-8."""
+    return any(_is_utf_8(sources, arcs[side], arcs["target"]) for side in ("read", "write")) and all(
+        not ((arcs[side] > 0xFF) & (arcs[side] < FIRST_GENERATED)).any() for side in ("read", "write")
+    )
+
+
+def _is_utf_8(sources: Any, labels: Any, targets: Any) -> bool:
+    """Whether the second byte of a character follows its first byte in a path."""
+    after_first = targets[(labels >= FIRST_OF_SEVERAL) & (labels <= 0xFF)]
+    return bool(np.isin(after_first, sources[(labels >= NEXT) & (labels < FIRST_OF_SEVERAL)]).any())
 
 
 def _header(reader: Reader) -> _Header:

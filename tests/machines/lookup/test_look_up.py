@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -71,12 +72,29 @@ def test_kinds_of_sources(tmp_path: Path) -> None:
         assert [*fst.Lookup(lookup(source)).lookup_batch(["flies", "fly", "f"])] == [["fly+N", "fly+V"], ["fly+N"], []]
 
 
+def test_machines_over_bytes(tmp_path: Path) -> None:
+    """A machine over the bytes of UTF-8 gives the analyses and weights of the machine over characters, also from a file."""
+    draw = random.Random(5)
+    for number in range(20):
+        words, weights = [["".join(draw.choices("aéß世😀", k=draw.randint(0, 3))) for _ in range(2)] for _ in range(12)], range(12)
+        entries = [(word, analysis, weight / 4) for (word, analysis), weight in zip(words, weights, strict=True)]
+        over_bytes = Fst.from_strings(entries, unit="utf-8").optimize()
+        over_bytes.write_openfst(tmp_path / f"{number}.fst")
+        asked = [*{word for word, *_ in entries}, "é世", "ß"]
+        expected = fst.Lookup(lookup(entries)).lookup_batch(asked)
+        for source in (over_bytes, tmp_path / f"{number}.fst"):
+            found = fst.Lookup(lookup(source)).lookup_batch(asked)
+            assert [*found] == [*expected]
+            assert found.weights.tolist() == expected.weights.tolist()
+
+
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
         (5, fst.VocabularyError, "the source is int; expected an Fst, the path of a file, a mapping, or pairs"),
         ("words.bin", fst.UnsupportedError, "the file is 'words.bin'; expected a file with the ending .att, .txt, .fst"),
-        (Fst.from_strings(["a"], unit="utf-8"), fst.UnsupportedError, "the unit of the machine is 'utf-8'; expected 'character'"),
+        (Fst.from_arcs([(0, 0, 0x61, 0xFF)], [0], unit="utf-8"), fst.UnsupportedError, "the transducer writes the bytes b'.xff'"),
+        (Fst.from_arcs([(0, 1, 0x61, 0xC3)], [1], unit="utf-8"), fst.UnsupportedError, "the transducer writes the bytes b'.xc3'"),
         (Fst.from_arcs([(0, 0, "@P.A@", ""), (0, 0, "a", "")], final=[0]), fst.UnsupportedError, "the flag @P.A@ has no value"),
         (
             Fst.from_arcs([(0, 1, "", "x"), (1, 0, "", ""), (1, 1, "a", "")], final=[1]),
