@@ -28,8 +28,10 @@ def command(source: str, output: str, **options: Any) -> None:
 
     FILE is a transducer, such as a morphology: AT&T text, as foma, HFST, OpenFst and lt-print write it (.att, .txt), an
     optimized-lookup file of HFST (.hfstol), a dictionary of Apertium (.dix) or of Hunspell (.aff or .dic, the other file next to it), a
-    lexicon of foma and HFST (.lexc), an OpenFst file (.fst), or a list of words and analyses, separated by a tab (.tsv). Each may be
-    packed with gzip.
+    lexicon of foma and HFST (.lexc), an OpenFst file (.fst), or a list of words and analyses, separated by a tab (.tsv) or a comma
+    (.csv). Each may be packed with gzip.
+
+    A transducer of foma reads analyses: pass --inverse here and to `fst lookup`.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from fst.runtime.files.streams import STANDARD
 @table_argument
 @files_argument
 @click.option("--text", "in_text", is_flag=True, help="Find words in running text by longest match.")
-@click.option("--inverse", is_flag=True, help="Generate: look up analyses, and write words.")
+@click.option("--inverse", is_flag=True, help="Look up analyses, and write words. TABLE needs --inverse, too.")
 @click.option(
     "--case", type=click.Choice(["exact", "fold"]), default="exact", show_default=True, help="Look up unknown words in lower case."
 )
