@@ -131,6 +131,11 @@ ONLY_IN = {
 
 SOURCES = [path.relative_to(REPOSITORY).as_posix() for folder in FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
 TEST_FILES = sorted(TESTS.rglob("test_*.py"))
+# The packages that the extra `test` installs and that tests import; others are imported by the tests that need them, which are skipped
+# without them.
+OF_TESTS = {
+    *("_pytest", "click", "fst", "hypothesis", "numba", "numpy", "pyarrow", "pytest", "sentencepiece", "support", "tiktoken", "tokenizers"),
+}
 
 
 @cache
@@ -434,6 +439,13 @@ def test_no_test_imports_another() -> None:
         text = path.read_text(encoding="utf-8")
         assert not [name for name in imports(ast.parse(text)) if name.rpartition(".")[2].startswith("test_")], path
         assert len(text.splitlines()) <= 500, path
+
+
+def test_tests_need_only_the_extra_test() -> None:
+    """At import, a test file and its support need no library except those of the extra `test`."""
+    for path in (path for path in TESTS.rglob("*.py") if path.parent.name not in {"bench", "typing"}):
+        needed = {name.split(".")[0] for name in imports(at_once(ast.parse(path.read_text(encoding="utf-8"))))}
+        assert needed - sys.stdlib_module_names <= OF_TESTS, path
 
 
 def test_version_is_one() -> None:

@@ -15,7 +15,6 @@ import tokenizers
 from support.shared_data import SHARED, needs_shared
 from tiktoken.load import load_tiktoken_bpe
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import fst
 from fst import train
@@ -45,9 +44,14 @@ def template(bos: str, eos: str, ids: dict[str, int]) -> Any:
     return around
 
 
+def library() -> Any:
+    """The library `transformers`; the test is skipped if it is not installed."""
+    return pytest.importorskip("transformers", reason="transformers is not installed")
+
+
 def of(reference: Any, **named: Any) -> Any:
     """Make a fast tokenizer of `transformers`."""
-    return PreTrainedTokenizerFast(tokenizer_object=reference, **named)
+    return library().PreTrainedTokenizerFast(tokenizer_object=reference, **named)
 
 
 @cache
@@ -284,7 +288,7 @@ def test_other_added_tokens_follow_the_vocabulary(tmp_path: Path) -> None:
     live = of(byte_level().backend_tokenizer.__class__.from_str(byte_level().backend_tokenizer.to_str()), bos_token="<s>")
     live.add_tokens(["<tool>", "zz"])
     live.save_pretrained(tmp_path)
-    reference = AutoTokenizer.from_pretrained(tmp_path).train_new_from_iterator(SENTENCES, 330)
+    reference = library().AutoTokenizer.from_pretrained(tmp_path).train_new_from_iterator(SENTENCES, 330)
     trained = train.like(tmp_path, SENTENCES, 330)
     assert trained.vocabulary == dict(sorted(reference.get_vocab().items(), key=lambda token: token[1]))
     assert trained.tokenizer().encode("a<tool>").tolist() == reference.encode("a<tool>")
@@ -345,7 +349,7 @@ REAL = ["vocab_bpe/gpt2", "vocab_bpe/roberta", "vocab_bpe/qwen3", "vocab_bpe/mis
 @pytest.mark.parametrize("name", REAL)
 def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
     """For well-known models, tokens and ids equal those of `transformers`, given the same random order of the characters with ##."""
-    old = AutoTokenizer.from_pretrained(SHARED / name)
+    old = library().AutoTokenizer.from_pretrained(SHARED / name)
     reference = old.train_new_from_iterator(sample(), 4000)
     trained = in_order(old, sample(), document_of(reference)) if name.startswith("vocab/") else train.like(old, sample(), 4000)
     assert trained.vocabulary == reference.get_vocab()
@@ -357,6 +361,6 @@ def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
 @pytest.mark.parametrize("name", ["t5", "albert"])
 def test_real_pieces_are_those_of_transformers(name: str) -> None:
     """For well-known Unigram models, the tokenizer.json equals that of `transformers`, except for the order and the scores of pieces."""
-    old = AutoTokenizer.from_pretrained(SHARED / "vocab_unigram" / name)
+    old = library().AutoTokenizer.from_pretrained(SHARED / "vocab_unigram" / name)
     expected = document_of(old.train_new_from_iterator(sample(), 4000))
     assert unordered(train.like(old, sample(), 4000).to_json()) == unordered(expected)

@@ -14,7 +14,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,7 +23,6 @@ import tokenizers
 from support.shared_data import SHARED
 from tiktoken.load import load_tiktoken_bpe
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
-from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 
 import fst
 from fst import train
@@ -41,6 +39,11 @@ WORDS = [
 ]
 CORPUS = [" ".join(WORDS[place % n] for place in range(1, n * 3)) for n in range(5, len(WORDS) + 1)]
 HOSTILE = ["", " ", "  hug   pug ", "\n", "\thug\r\n", "日本語日本", "x\u0301e\u0301", "\0", "▁hug▁", "🤗 hug 🤗🤗", "a\u3000a"]
+
+
+def transformers() -> Any:
+    """The library `transformers`; the test is skipped if it is not installed."""
+    return pytest.importorskip("transformers", reason="transformers is not installed")
 
 
 def of_reference(reference: Any, specials: Sequence[str]) -> Trained:
@@ -144,7 +147,7 @@ def test_folder_is_read_by_transformers(kind: str, tmp_path: Path) -> None:
     """With the saved folder, `transformers` gives the same ids as the table, and the folder compiles to the same vocabulary."""
     trained, folder = KINDS[kind](), tmp_path / "new" / "folder"
     trained.save(folder)
-    reference: Any = PreTrainedTokenizerFast.from_pretrained(folder)
+    reference = transformers().PreTrainedTokenizerFast.from_pretrained(folder)
     assert [reference.encode(text, add_special_tokens=False) for text in texts()] == ids_of(trained)
     assert fst.Tokenizer(fst.compile.tokenizer(folder)).get_vocab() == trained.tokenizer().get_vocab()
 
@@ -163,7 +166,7 @@ def test_vocab_json_and_merges_txt_are_read_by_tokenizers(tmp_path: Path) -> Non
 def test_vocab_txt_is_read_by_transformers(tmp_path: Path) -> None:
     """With the saved vocab.txt, the BERT tokenizer of `transformers` gives the same ids as the table."""
     wordpiece().save(tmp_path / "vocab.txt")
-    reference: Any = BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"))
+    reference = transformers().BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"))
     assert [reference.encode(text, add_special_tokens=False) for text in texts()] == ids_of(wordpiece())
 
 
@@ -356,16 +359,24 @@ def test_report_counts(kind: str) -> None:
     assert [*vars(row).values()] == ["all", *figures(KINDS[kind]().tokenizer(), held_out)]
 
 
+COLUMNS = {"body": ["hug pug", "日本", "bun", None], "language": ["en", "ja", "en", "ja"]}
+
+
 def test_report_has_a_row_for_each_language() -> None:
     """With `by`, a report has a row for each value of this column, and a last row for all texts."""
-    columns = {"body": ["hug pug", "日本", "bun", None], "language": ["en", "ja", "en", "ja"]}
-    report = unigram().report(columns, column="body", by="language")
+    report = unigram().report(COLUMNS, column="body", by="language")
     assert [(row.name, row.texts, row.bytes) for row in report.rows] == [("en", 2, 10), ("ja", 1, 6), ("all", 3, 16)]
-    assert unigram().report(pa.table(columns), column="body", by="language") == report
-    assert unigram().report(pl.DataFrame(columns), column="body", by="language") == report
+    assert unigram().report(pa.table(COLUMNS), column="body", by="language") == report
     for arguments in ({"by": "lang"}, {"column": "text"}):
         with pytest.raises(TextError, match="have no column"):
-            unigram().report(columns, **{"column": "body", **arguments})
+            unigram().report(COLUMNS, **{"column": "body", **arguments})
+
+
+def test_report_of_polars() -> None:
+    """A report reads a data frame of Polars."""
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    report = unigram().report(COLUMNS, column="body", by="language")
+    assert unigram().report(polars.DataFrame(COLUMNS), column="body", by="language") == report
     with pytest.raises(TextError, match="have no columns"):
         unigram().report(["hug"], by="language")
 

@@ -311,8 +311,8 @@ class TestSources:
             pa.array,
             lambda texts: pa.chunked_array([texts[:1], [None, *texts[1:]]]),
             lambda texts: pa.array(texts).dictionary_encode(),
-            lambda texts: importlib.import_module("polars").Series(texts),
-            lambda texts: importlib.import_module("pandas").Series(texts),
+            lambda texts: pytest.importorskip("polars", reason="polars is not installed").Series(texts),
+            lambda texts: pytest.importorskip("pandas", reason="pandas is not installed").Series(texts),
         ],
     )
     def test_texts_of_any_kind_give_the_same_words(self, make: Callable[[list[str]], Any]) -> None:
