@@ -150,7 +150,7 @@ class Fst(Operations):
         """Yield distinct pairs of input and output with their smallest weights, the smallest weight first. For small machines.
 
         Args:
-            limit: the maximum number of pairs.
+            limit: the maximum number of pairs; further ones are left out.
 
         Raises:
             UnsupportedError: a cycle has a negative weight, or the search takes too long.
