@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
 from fst.automata.dot import need_few
+from fst.automata.graph import leading_to
 from fst.automata.picture import Arc, Picture, byte_label, labelled
 from fst.machines.best_path.table import EPSILON, NOT_FINAL, BestPathTable
 
@@ -57,13 +56,6 @@ def _around(table: BestPathTable, text: bytes) -> list[int]:
                     following.add(to)
         layer = following - seen
         seen |= layer
-    live = {(at, state) for at, state in seen if at == len(text) and table.finals[state] != NOT_FINAL}
-    before = dict[Hashable, list[tuple[int, int]]]()
-    for source, _, target in steps:
-        before.setdefault(target, []).append(source)
-    waiting = [*live]
-    while waiting:
-        new = {*before.get(waiting.pop(), ())} - live
-        live |= new
-        waiting += new
+    ends = [(at, state) for at, state in seen if at == len(text) and table.finals[state] != NOT_FINAL]
+    live = leading_to(ends, ((source, target) for source, _, target in steps))
     return sorted({arc for _, arc, target in steps if target in live or not live})

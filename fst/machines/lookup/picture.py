@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fst.automata.dot import need_few, visible
+from fst.automata.graph import leading_to
 from fst.automata.picture import Arc, Picture, labelled, need_steps, units_label
 from fst.machines.lookup.arcs import Registers
 from fst.machines.lookup.layout import BEGINS, EPSILON, NODE_SHIFT, ROOTS, UNITS
@@ -89,7 +90,8 @@ def _around(table: LookupTable, text: str) -> list[Arc]:
         shown.append(units_label(units[at : symbols[-1].end]))
         at = symbols[-1].end
     steps = _passed(_root(table), Graph(table, symbols))
-    live = _live(steps)
+    finals = [node for node, row in steps.items() if any(step.to is None for step in row)]
+    live = leading_to(finals, ((node, step.to) for node, row in steps.items() for step in row if step.to is not None))
     return [
         Arc(_state(node), _state(step.to), _label(table, [*shown, ""][node[0]], step), step.to in live)
         for node, row in steps.items()
@@ -107,19 +109,3 @@ def _passed(root: Node, graph: Graph) -> Mapping[Node, list[Step]]:
             steps[node] = [*graph.steps_of(node)]
             waiting += [step.to for step in steps[node] if step.to is not None]
     return steps
-
-
-def _live(steps: Mapping[Node, list[Step]]) -> set[Node]:
-    """The nodes from which a final is reached."""
-    before = dict[Node, list[Node]]()
-    for node, row in steps.items():
-        for step in row:
-            if step.to is not None:
-                before.setdefault(step.to, []).append(node)
-    live = {node for node, row in steps.items() if any(step.to is None for step in row)}
-    waiting = [*live]
-    while waiting:
-        new = {*before.get(waiting.pop(), ())} - live
-        live |= new
-        waiting += new
-    return live

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from fst.automata.graph import leading_to
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.connect import connect
 from fst.errors import UnsupportedError
@@ -77,14 +78,5 @@ def _pairs(arcs: Arcs, tree: list[dict[int, int]]) -> dict[Pair, list[Pair]]:
 
 def _doomed(arcs: Arcs, following: dict[Pair, list[Pair]], ends: set[int]) -> set[Pair]:
     """The pairs from which a path reads the rest of a word, to a final state."""
-    before: dict[Pair, list[Pair]] = {pair: [] for pair in following}
-    for pair, others in following.items():
-        for other in others:
-            before[other].append(pair)
-    waiting = [(node, state) for node, state in following if node in ends and np.isfinite(arcs.final[state])]
-    found = set(waiting)
-    while waiting:
-        new = set(before[waiting.pop()]) - found
-        found |= new
-        waiting += new
-    return found
+    last = [(node, state) for node, state in following if node in ends and np.isfinite(arcs.final[state])]
+    return leading_to(last, ((pair, other) for pair, others in following.items() for other in others))

@@ -1,0 +1,31 @@
+"""Search in graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+Node = TypeVar("Node")
+
+
+def leading_to(ends: Iterable[Node], edges: Iterable[tuple[Node, Node]]) -> set[Node]:
+    """The nodes from which edges lead to some nodes, and these nodes themselves.
+
+    Args:
+        ends: the nodes.
+        edges: for each edge the node before it, and the node after it.
+
+    Examples:
+        >>> sorted(leading_to(["c"], [("a", "b"), ("b", "c"), ("c", "d")]))
+        ['a', 'b', 'c']
+    """
+    before: dict[Node, list[Node]] = {}
+    for source, target in edges:
+        before.setdefault(target, []).append(source)
+    found = {*ends}
+    waiting = [*found]
+    while waiting:
+        new = {*before.get(waiting.pop(), ())} - found
+        found |= new
+        waiting += new
+    return found
