@@ -6,7 +6,6 @@ character reads or writes it; the arcs before it read or write nothing. Paths th
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -62,19 +61,11 @@ def _after(held: bytes, label: int) -> tuple[int, bytes | None]:
     if label >= FIRST_SYMBOL:
         return label, None if held else b""
     data = held + bytes([label])
-    with suppress(UnicodeDecodeError):
+    try:
         return ord(data.decode()), b""
-    return EPSILON, data if _is_beginning(data) else None
+    except UnicodeDecodeError as error:
+        return EPSILON, data if error.reason == "unexpected end of data" else None
 
 
 def _malformed(data: bytes) -> UnsupportedError:
     return UnsupportedError(f"the transducer writes the bytes {data!r}; expected UTF-8")
-
-
-def _is_beginning(data: bytes) -> bool:
-    """Whether bytes begin a character of UTF-8 that needs more bytes."""
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return error.reason == "unexpected end of data" and error.start == 0
-    return False

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fst.compile.algebra.arcs import EPSILON, Arcs, empty, make
+from fst.compile.algebra.arcs import EPSILON, Arcs, empty
+from fst.compile.algebra.build.chains import Chains
 from fst.compile.algebra.connect import connect
 from fst.errors import UnsupportedError
 
@@ -40,16 +41,21 @@ def determinize_input(arcs: Arcs) -> Arcs:
     arcs = connect(arcs)
     if not arcs.states:
         return empty(arcs.symbols, arcs.unit)
-    sets, chains = _Sets(arcs), _Chains()
-    for members in sets:
-        source = sets.number(members)
+    sets, chains = _Sets(arcs), Chains()
+    states = [chains.state()]  # of the sets
+    for source, members in enumerate(sets):
         for read, following in sorted(sets.following(members).items()):
             written, weight, rest = _split(following)
-            chains.add(chains.of(source), read, written, weight, chains.of(sets.number(rest)))
+            number = sets.number(rest)
+            if number == len(states):
+                states.append(chains.state())
+            chains.add(states[source], read, written, states[number], weight)
         for (state, delay), weight in members.items():
-            if state == END:
-                chains.end(chains.of(source), delay, weight)
-    return chains.machine(arcs)
+            if state == END and delay:
+                chains.add(states[source], EPSILON, delay, chains.state(weight))
+            elif state == END:
+                chains.end(states[source], weight)
+    return connect(chains.machine(arcs.symbols, arcs.unit))
 
 
 class _Sets:
@@ -101,45 +107,6 @@ class _Sets:
             if np.isfinite(self._final[state]):
                 _put(kept, (END, delay), weight + float(self._final[state]))
         return kept
-
-
-class _Chains:
-    """The arcs of the result. States of sets and the states between the labels of a string are numbered as they occur."""
-
-    def __init__(self) -> None:
-        self._of_sets = dict[int, int]()
-        self._arcs, self._final = list[tuple[int, int, int, int, float]](), list[float]()
-
-    def of(self, number: int) -> int:
-        """The state of a set."""
-        if number not in self._of_sets:
-            self._of_sets[number] = self._state()
-        return self._of_sets[number]
-
-    def _state(self, final: float = np.inf) -> int:
-        self._final.append(final)
-        return len(self._final) - 1
-
-    def add(self, source: int, read: int, written: Labels, weight: float, target: int) -> None:
-        """Add an arc that writes a string."""
-        *others, last = written or (EPSILON,)
-        for label in others:
-            between = self._state()
-            self._arcs.append((source, between, read, label, weight))
-            source, read, weight = between, EPSILON, 0.0
-        self._arcs.append((source, target, read, last, weight))
-
-    def end(self, source: int, written: Labels, weight: float) -> None:
-        """Let paths end after a string."""
-        if written:
-            self.add(source, EPSILON, written, 0.0, self._state(weight))
-        else:
-            self._final[source] = weight
-
-    def machine(self, arcs: Arcs) -> Arcs:
-        """The machine, with the symbols of another."""
-        source, target, read, written, weight = zip(*self._arcs, strict=True) if self._arcs else [()] * 5
-        return connect(make(source, read, written, target, weight, self._final, 0, arcs.symbols, arcs.unit))
 
 
 def _put(members: Members, key: Member, weight: float) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
-from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.arcs import EPSILON, Arcs
+from fst.compile.algebra.build.chains import Chains
 from fst.compile.algebra.compose import compose
 from fst.compile.algebra.connect import connect
 from fst.errors import UnsupportedError
@@ -35,21 +35,21 @@ def _converter(conversions: Mapping[str, str], ignored: str, alphabet: Sequence[
     unfinished = {pattern[:end] for pattern in conversions for end in range(1, len(pattern))}
     if (1 + len(unfinished)) * len(alphabet) > MAX_ARCS:
         raise UnsupportedError(f"the conversions (ICONV) take more than {MAX_ARCS:,} arcs; expected fewer; remove some")
-    states = {"": 0}
+    removed, chains = dict.fromkeys(map(ord, ignored)), Chains()
+    states = {"": chains.state()}
     waiting = [""]
-    columns: list[tuple[int, str, str, int]] = []
     while waiting:
         pending = waiting.pop()
         for char in alphabet:
             output, rest = _replaced(pending + char, conversions, unfinished)
             if rest not in states:
-                states[rest] = len(states)
+                states[rest] = chains.state()
                 waiting.append(rest)
-            columns.append((states[pending], char, output, states[rest]))
-    end = len(states)
-    columns += [(state, "", _replaced(pending, conversions)[0], end) for pending, state in states.items()]
-    removed = dict.fromkeys(map(ord, ignored))
-    return _machine([(source, read, write.translate(removed), target) for source, read, write, target in columns], end)
+            chains.add(states[pending], ord(char), [*map(ord, output.translate(removed))], states[rest])
+    end = chains.state(0.0)
+    for pending, state in states.items():
+        chains.add(state, EPSILON, [*map(ord, _replaced(pending, conversions)[0].translate(removed))], end)
+    return chains.machine()
 
 
 def _replaced(text: str, conversions: Mapping[str, str], unfinished: Collection[str] = ()) -> tuple[str, str]:
@@ -60,18 +60,3 @@ def _replaced(text: str, conversions: Mapping[str, str], unfinished: Collection[
         output += conversions[text[:size]] if size else text[0]
         text = text[max(size, 1) :]
     return output, text
-
-
-def _machine(columns: Sequence[tuple[int, str, str, int]], end: int) -> Arcs:
-    """The machine of arcs that read at most one character and write a string."""
-    states = end + 1
-    arcs: list[tuple[int, int, int, int]] = []
-    for source, read, write, target in columns:
-        path = [source, *range(states, states + max(len(write) - 1, 0)), target]
-        states += len(path) - 2
-        for place, (begin, following) in enumerate(pairwise(path)):
-            arcs.append((begin, ord(read) if read and not place else EPSILON, ord(write[place]) if write else EPSILON, following))
-    final = np.full(states, np.inf)
-    final[end] = 0
-    source_states, reads, writes, targets = zip(*arcs, strict=True)
-    return make(source_states, reads, writes, targets, None, final, 0)
