@@ -229,7 +229,7 @@ def _compile_rules(_: Path) -> None:
     from fst.compile import rewrite
 
     rewriter = fst.Rewriter(rewrite("a -> b", direction="rtl"))
-    rewriter.apply_batch(["a" * 400] * 8)  # so many matches that both passes run, and so many rows that a kernel makes the list
+    rewriter.apply_batch(["a" * 400] * 8)  # enough matches for both passes, and enough rows for the kernel that makes lists
     rewriter.align_batch([b"a"])
     fst.Rewriter(rewrite({f"{number:9}": "" for number in range(99)})).apply("a")
 

@@ -43,7 +43,7 @@ def merge_states(arcs: Arcs) -> Arcs:
     """The trimmed machine with states merged that have the same arcs. It has the same paths, and never more states, also where
     determinization would be too large.
 
-    Arcs that read and write nothing count as other arcs. The arcs of a state with the same labels are told apart by their order, so some
+    Arcs that read and write nothing count as other arcs. The arcs of a state with the same labels are distinguished by their order, so some
     states with the same paths are not merged.
     """
     arcs = connect(arcs)

@@ -7,7 +7,6 @@ position instead; see `fst.automata.matcher`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from fst.automata.matcher import Matcher, linked
 from fst.automata.rows import CODE_POINTS, Array
 from fst.automata.trie import Strings, build
+from fst.core.lazy import Lazy
 from fst.text.stops import stops
 
 MAX_KEYS = 1 << 24
@@ -48,11 +48,11 @@ class Keys:
     def __init__(self, texts: Sequence[str], strings: Array) -> None:
         self.texts, self.strings = texts, strings
 
-    @cached_property
+    @Lazy
     def _numbers(self) -> Mapping[str, int]:
         return dict(zip(reversed(self.texts), reversed(self.strings.tolist()), strict=True))
 
-    @cached_property
+    @Lazy
     def _sizes(self) -> Sequence[int]:
         return sorted({*map(len, self.texts)}, reverse=True)
 

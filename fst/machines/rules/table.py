@@ -234,7 +234,8 @@ class RulesTable(AnyTable):
         sets, classes, states, columns = self.shapes.astype(np.int64).T
         moves = _parts(self.to_left, sets * classes, np.uint64), _parts(self.to_right, states * columns, np.uint64)
         finals, blocks = _parts(self.finals, states, np.uint32), borrowable(self.blocks, np.uint16).ravel()
-        heads, string_sizes = heads_of(self.string_bytes, self.string_ends)
+        string_bytes, string_ends = self.string_arrays
+        heads, string_sizes = heads_of(string_bytes, string_ends)
         return tuple(
             Stage(
                 pages=borrowable(self.pages[number], np.uint16),
@@ -242,8 +243,8 @@ class RulesTable(AnyTable):
                 to_left=moves[0][number],
                 to_right=moves[1][number],
                 finals=finals[number],
-                string_bytes=borrowable(self.string_bytes, np.uint8),
-                string_ends=borrowable(self.string_ends, np.int64),
+                string_bytes=string_bytes,
+                string_ends=string_ends,
                 heads=heads,
                 sizes=string_sizes,
                 classes=np.array([classes[number]], np.uint64),

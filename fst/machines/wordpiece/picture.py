@@ -33,7 +33,7 @@ class _Steps(Walk):
 
 def picture_of(table: WordPieceTable, text: str | None) -> Picture:
     """The states are named by the characters that are not covered by a token yet; an arc writes the tokens that are certain after its
-    character. The label ``word=[UNK]`` stands for an unknown token that replaces all tokens of a word. Two exceptions to the transducer are
+    character. The label ``word=[UNK]`` marks an unknown token that replaces all tokens of a word. Two exceptions to the transducer are
     not shown: the table of words, which gives the same tokens, and the limit of characters in a word.
     """
     if text is None:

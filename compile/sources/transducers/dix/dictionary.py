@@ -27,7 +27,7 @@ from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 Direction = Literal["lr", "rl"]
 DIRECTIONS: tuple[Direction, ...] = ("lr", "rl")
 KINDS = ("standard", "inconditional", "preblank", "postblank")
-WRITTEN = {"b": " ", "j": "+", "a": "~", "g": "#", "m": ""}  # what an element in a string stands for; m is the boundary of a morpheme
+WRITTEN = {"b": " ", "j": "+", "a": "~", "g": "#", "m": ""}  # the text of an element in a string; m is the boundary of a morpheme
 MAX_STRING = 1 << 16
 STRINGS = ("i", "ig", "l", "r", "g")  # the elements that contain strings
 IN_STRINGS = ("s", *WRITTEN)

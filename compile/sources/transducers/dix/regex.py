@@ -1,7 +1,7 @@
 r"""The regular expressions of ``<re>``, as lt-comp reads them.
 
 ``( ) [ ] * ? + - ^ \ |`` are special, also in brackets, and ``\`` before one of them makes it an ordinary character. All others, such
-as ``.`` and ``$``, stand for themselves. A negated set contains U+0001 to U+00FF without its members, and matches the empty string, too.
+as ``.`` and ``$``, are ordinary. A negated set contains U+0001 to U+00FF without its members, and matches the empty string, too.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def lines_of(path: Path, data: bytes, encoding: str) -> Iterator[Line]:
 
 
 def is_text(text: str) -> bool:
-    """Whether a text has neither bytes outside of the encoding nor U+0000, which is no label."""
+    """Whether a text has neither bytes outside of the encoding nor U+0000, which cannot be a label."""
     return not any("\ud800" <= char <= "\udfff" or char == "\0" for char in text)
 
 

@@ -13,6 +13,7 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.lookup import layout
 from fst.machines.lookup.layout import SECTIONS
 from fst.runtime.kernels.constants import U0, U1, U2, U3, U6, U12
+from fst.runtime.kernels.utf_8 import put_code
 from fst.runtime.machines.lookup.kernels.spelling import put_piece, put_wide
 
 CUT, END_FOLDED, UNKNOWN = np.int64(layout.CUT), np.int64(layout.END_FOLDED), np.int64(layout.UNKNOWN)
@@ -61,15 +62,7 @@ def put_upper(data, at, cases, out, filled):
     after = at + U1 + np.uint64(first >= TWO) + np.uint64(first >= THREE) + np.uint64(first >= FOUR)
     if code == U0 or upper == code:
         return after, put_wide(data, at, after, out, filled)
-    if upper < CONTINUES:
-        out[filled] = upper
-        return after, filled + U1
-    if upper < np.uint64(0x800):
-        out[filled], out[filled + U1] = TWO | upper >> U6, CONTINUES | upper & LOW_6
-        return after, filled + U2
-    out[filled], out[filled + U1] = THREE | upper >> U12, CONTINUES | upper >> U6 & LOW_6
-    out[filled + U2] = CONTINUES | upper & LOW_6
-    return after, filled + U3
+    return after, put_code(upper, out, filled)
 
 
 @part
