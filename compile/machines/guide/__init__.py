@@ -1,0 +1,1 @@
+"""Compile patterns and schemas into token masks."""
