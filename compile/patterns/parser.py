@@ -46,12 +46,7 @@ def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
     Raises:
         UnsupportedError: the pattern is malformed, or contains an unsupported construct, which the message names.
     """
-    _need_short(pattern)
-    parser = Parser(pattern, dialect)
-    tree = parser.choice(Flags(multiline=dialect == "oniguruma"))
-    if parser.place < len(pattern):
-        raise parser.refused(") without (")
-    return tree
+    return Parser(pattern, dialect).tree()
 
 
 def literal(text: str) -> Node:
@@ -71,6 +66,14 @@ def _need_short(pattern: str) -> None:
 
 class Parser(SetParser):
     """A parser of choices, sequences, repetitions and groups."""
+
+    def tree(self) -> Node:
+        """Read the pattern. Errors are those of `parse`."""
+        _need_short(self.pattern)
+        tree = self.choice(Flags(multiline=self.oniguruma))
+        if self.place < len(self.pattern):
+            raise self.refused(") without (")
+        return tree
 
     # The grammar, from choices down to single characters.
 

@@ -1,0 +1,59 @@
+"""Nondeterministic automata over ranges of bytes, which are built arc by arc."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.machines.guide.utf_8 import Fragment
+from fst.errors import UnsupportedError
+
+MAX_STATES = 1 << 18
+
+
+class Builder:
+    """States and arcs. An arc reads one byte of a range; an ε-arc reads nothing. Methods that add states raise an UnsupportedError where
+    there are more than `MAX_STATES`.
+    """
+
+    def __init__(self) -> None:
+        self.states = 0
+        self.arcs: list[tuple[int, int, int, int]] = []  # the state before the arc, its first and last byte, the state after it
+        self.silent: list[tuple[int, int]] = []  # the states before and after each ε-arc
+        self.blocks: list[NDArray[np.int64]] = []  # int64[n, 4], as `arcs`
+
+    def state(self) -> int:
+        """Add a state."""
+        return self.room(1)
+
+    def room(self, states: int) -> int:
+        """Add a number of states; return the first."""
+        self.states += states
+        if self.states > MAX_STATES:
+            raise UnsupportedError(f"the automaton has more than {MAX_STATES:,} states; make it smaller")
+        return self.states - states
+
+    def read(self, start: int, first: int, last: int, end: int) -> None:
+        """Add an arc."""
+        self.arcs.append((start, first, last, end))
+
+    def skip(self, start: int, end: int) -> None:
+        """Add an ε-arc."""
+        self.silent.append((start, end))
+
+    def text(self, start: int, text: bytes, end: int | None = None) -> int:
+        """Add arcs that read a text which is not empty, up to a new state or to `end`; return the last state."""
+        *firsts, last = text
+        for byte in firsts:
+            following = self.state()
+            self.arcs.append((start, byte, byte, following))
+            start = following
+        following = self.state() if end is None else end
+        self.arcs.append((start, last, last, following))
+        return following
+
+    def character(self, start: int, one: Fragment, end: int) -> None:
+        """Add the arcs of a character between two states."""
+        base = self.room(one.states - 2) - 2
+        numbers = [start, end, *range(base + 2, base + one.states)]
+        self.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in one.arcs]

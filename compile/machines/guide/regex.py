@@ -1,0 +1,184 @@
+"""Automata over bytes from regular expressions: Thompson's construction over the tree of a pattern, made deterministic and minimal."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from collections.abc import Sequence as Items
+
+from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.builder import MAX_STATES as MAX_BUILT
+from fst.compile.machines.guide.builder import Builder
+from fst.compile.machines.guide.languages import MAX_STATES, Language, of_builder
+from fst.compile.machines.guide.utf_8 import fragment
+from fst.compile.patterns.parser import Parser
+from fst.compile.patterns.sets import Dialect, Flags
+from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, children, walk
+from fst.errors import UnsupportedError, quoted
+
+NAMES = {Atomic: "an atomic group or possessive repetition", LookAhead: "a look-ahead", LookBehind: "a look-behind"}
+
+
+def from_regex(pattern: str) -> ByteAutomaton:
+    r"""The automaton of all texts, in UTF-8, that a pattern matches as a whole.
+
+    Args:
+        pattern: a regular expression: characters, escapes, sets, groups, alternatives and repeats, with the syntax of Python's ``re``.
+
+    Raises:
+        UnsupportedError: the pattern is malformed, matches nothing, or has another construct, which the message names; or the automaton
+            has too many states; the message contains the part of the pattern that makes them.
+
+    Examples:
+        >>> from_regex("[ab]{2}").targets.shape
+        (3, 256)
+    """
+    language = Pattern(pattern).language()
+    if language.is_empty:
+        raise UnsupportedError(f"the pattern {quoted(pattern)} matches no text; expected one that does")
+    return language.over_bytes()
+
+
+class _Parser(Parser):
+    """A parser that keeps the place of each part of a tree in the pattern."""
+
+    def __init__(self, pattern: str, dialect: Dialect) -> None:
+        super().__init__(pattern, dialect)
+        self.places: dict[Node, tuple[int, int]] = {}
+
+    def repeated(self, flags: Flags) -> Node:
+        """Read an atom and its quantifiers."""
+        before = self.place
+        node = super().repeated(flags)
+        return self._kept(node, before)
+
+    def atom(self, flags: Flags) -> Node:
+        """Read a group, a bracket, an escape or a character."""
+        before = self.place
+        return self._kept(super().atom(flags), before)
+
+    def _kept(self, node: Node, before: int) -> Node:
+        for part in walk(node):
+            self.places.setdefault(part, (before, self.place))
+        return node
+
+
+class Pattern:
+    """A parsed pattern.
+
+    Args:
+        pattern: the pattern.
+
+    Raises:
+        UnsupportedError: the pattern is malformed, or has a construct that is more than a set of strings.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        parser = _Parser(pattern, "fancy-regex")
+        self._pattern, self._places = pattern, parser.places
+        self._tree = parser.tree()
+        for node in walk(self._tree):
+            if type(node) in NAMES:
+                raise UnsupportedError(f"the pattern has {NAMES[type(node)]}, {self._quoted([node])}, which is not supported; remove it")
+
+    def language(self) -> Language:
+        """The language of the pattern.
+
+        Raises:
+            UnsupportedError: the automaton has too many states.
+        """
+        found = _language([self._tree])
+        if found is None:
+            found_in = self._quoted(self._too_large())
+            raise UnsupportedError(f"the pattern has more than {MAX_STATES:,} states, in {found_in}; lower its counts")
+        return found
+
+    def _quoted(self, parts: Items[Node]) -> str:
+        """Adjacent parts as they are in the pattern, and their place."""
+        whole = (0, len(self._pattern))
+        first, last = self._places.get(parts[0], whole)[0], self._places.get(parts[-1], whole)[1]
+        return f"{quoted(self._pattern[first:last])} at character {first}"
+
+    def _too_large(self) -> Items[Node]:
+        """The smallest run of adjacent parts that has too many states by itself."""
+        parts: Items[Node] = [self._tree]
+        while len(parts) == 1:
+            inner = children(parts[0])
+            runs = [inner] if isinstance(parts[0], Sequence) else [[child] for child in inner]
+            larger = next((run for run in runs if run and _language(run) is None), None)
+            if larger is None:
+                break
+            parts = _shortened(larger)
+        return parts
+
+
+def _shortened(parts: Items[Node]) -> Items[Node]:
+    """A shortest run of adjacent parts that has too many states."""
+    end = _least(len(parts), lambda count: _language(parts[:count]) is None)
+    return parts[end - _least(end, lambda count: _language(parts[end - count : end]) is None) : end]
+
+
+def _least(most: int, is_enough: Callable[[int], bool]) -> int:
+    """The smallest number from 1 that is enough; `most` is, and so is each number above one that is."""
+    return 1 + bisect_left(range(1, most), True, key=is_enough)
+
+
+def _language(parts: Items[Node]) -> Language | None:
+    """The language of adjacent parts; None if it has too many states."""
+    if sum(map(_size, parts)) > MAX_BUILT:
+        return None
+    builder = Builder()
+    try:
+        start = builder.state()
+        return of_builder(builder, start, _chain(builder, parts, start))
+    except UnsupportedError:
+        return None
+
+
+def _size(node: Node) -> int:
+    """The number of parts of a node when its repeats are written out."""
+    inner = sum(map(_size, children(node)))
+    return inner * max(node.least + 1, node.most or 0) if isinstance(node, Repeat) else inner + 1
+
+
+def _chain(builder: Builder, parts: Items[Node], start: int) -> int:
+    """Add parts one after the other; return the state after the last."""
+    for part in parts:
+        start = _add(builder, part, start)
+    return start
+
+
+def _add(builder: Builder, node: Node, start: int) -> int:
+    """Add the texts of a node after a state; return the state after them, to which only these texts lead."""
+    if isinstance(node, Characters):
+        end = builder.state()
+        builder.character(start, fragment(node.edges), end)
+        return end
+    if isinstance(node, Sequence):
+        return _chain(builder, node.parts, start)
+    if isinstance(node, Repeat):
+        return _repeat(builder, node, start)
+    assert isinstance(node, Choice)
+    end = builder.state()
+    for part in node.parts:
+        builder.skip(_add(builder, part, start), end)
+    return end
+
+
+def _repeat(builder: Builder, node: Repeat, start: int) -> int:
+    for _ in range(node.least):
+        start = _add(builder, node.body, start)
+    if node.most is None:
+        loop, end = builder.state(), builder.state()
+        builder.skip(start, loop)
+        builder.skip(_add(builder, node.body, loop), loop)
+        builder.skip(loop, end)
+        return end
+    if node.most > node.least:
+        end = builder.state()
+        builder.skip(start, end)
+        for _ in range(node.least, node.most):
+            start = _add(builder, node.body, start)
+            builder.skip(start, end)
+        return end
+    return start
