@@ -78,12 +78,12 @@ def is_deterministic(arcs: Arcs) -> bool:
     return not (np.diff(keys) == 0).any() and not ((arcs.ilabel == EPSILON) & (arcs.olabel == EPSILON)).any()
 
 
-def determinize(arcs: Arcs, most: int = MAX_STATES) -> Arcs:
+def determinize(arcs: Arcs, most: int | None = None) -> Arcs:
     """A machine with the same paths in which no state has two arcs with the same labels. Its states are numbered breadth first.
 
     Args:
         arcs: the machine.
-        most: the largest number of states.
+        most: the largest number of states; None: `MAX_STATES`.
 
     Raises:
         UnsupportedError: the result has too many states, arcs or members of sets. Weighted machines with cycles may have no finite result.
@@ -92,7 +92,7 @@ def determinize(arcs: Arcs, most: int = MAX_STATES) -> Arcs:
     if not arcs.states:
         return arcs
     labels = encoded(arcs)
-    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: _need_twins(arcs, labels.labels), most)
+    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: _need_twins(arcs, labels.labels), most or MAX_STATES)
     weight = output.weight if output.weight.any() else None
     final = output.final.astype(np.float32)
     reads, writes = labels.ilabel[output.label], labels.olabel[output.label]

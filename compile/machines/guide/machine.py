@@ -48,13 +48,13 @@ def from_fst(machine: Arcs) -> ByteAutomaton:
     plain = ~silent & ~symbols
     if machine.unit == "utf-8":
         builder.blocks.append(np.stack([sources, labels, labels, targets], axis=1)[plain])
-    else:
+    elif plain.any():
         _add_characters(builder, sources[plain], labels[plain], targets[plain])
     return of_builder(builder, machine.start, end).over_bytes()
 
 
 def _add_characters(builder: Builder, sources: NDArray[np.int64], codes: NDArray[np.int64], targets: NDArray[np.int64]) -> None:
-    """Add an arc for each character; characters between the same two states are read as one set."""
+    """Add one or more arcs that read a character; characters between the same two states are read as one set."""
     order = np.lexsort((codes, targets, sources))
     sources, codes, targets = sources[order], codes[order], targets[order]
     begins = (np.diff(sources, prepend=-1) != 0) | (np.diff(targets, prepend=-1) != 0)
