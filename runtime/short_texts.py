@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core import native
 from fst.core.jit import has_private_parts
 from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Units, encode_string, find_in_string
@@ -125,4 +126,4 @@ def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortT
 
 def can_be_short(runner: Runner) -> bool:
     """Whether the kernels of a runner can read short texts; otherwise, every text needs a batch."""
-    return runner.can_be_short and has_private_parts()
+    return runner.can_be_short and (native.library() is not None or has_private_parts())

@@ -1,4 +1,5 @@
-"""Functions that compile kernels with ``numba``, which is imported only when a kernel is first called.
+"""Functions that compile kernels with ``numba``, which is imported only when a kernel is first called and has no native code
+(`fst.core.native`).
 
 Kernels use private parts of numba, which are faster than the public alternatives. `PRIVATE` lists all private parts. If the installed numba
 lacks one of them, kernels use only the public alternatives:
@@ -255,7 +256,7 @@ def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
 
 
 class Deferred:
-    """A kernel that is imported at its first call, together with numba.
+    """A kernel that is imported at its first call, together with numba, unless the release has its native code (`fst.core.native`).
 
     The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types, which are not
     checked. Arrays are borrowed (`fst.core.borrowed`). Checks of types, or numba's own arrays, would take longer than encoding a short
@@ -267,7 +268,9 @@ class Deferred:
     Attributes:
         call: the kernel; before the first call, a function that imports and calls it.
         step: the position of the kernel among the kernels of a machine, for the log; None if no machine numbers the kernel.
-        result: numba's result of the compilation; None before the kernel is compiled, or if numba's own dispatcher calls it.
+        result: numba's result of the compilation; None before the kernel is compiled, or if it is native, or if numba's own dispatcher
+            calls it.
+        entry: the address of the kernel's entry (`fst.core.prepared`) in native code; 0 if the kernel is not native.
     """
 
     def __init__(self, module: str, name: str) -> None:
@@ -275,6 +278,7 @@ class Deferred:
         self.call: Callable[..., Any] = self._import_and_call
         self.step: Step | None = None
         self.result: Any = None
+        self.entry = 0
         self._code: Callable[..., Any] | None = None
 
     @property
@@ -283,13 +287,25 @@ class Deferred:
         return self._code is not None
 
     def prepare(self, *arguments: Any) -> None:
-        """Compile the kernel for arguments of these types, unless it is compiled already."""
+        """Load the native code of the kernel for arguments of these types, or compile it, unless the kernel is ready."""
         with _first_call, no_collector():
-            if self._code is None:  # no other thread has compiled the kernel meanwhile
-                function = getattr(import_module(self._module), self._name)
-                self.result = _compiled(function, arguments, self.step)
-                self._code = self.result.entry_point if self.result else function
+            if self._code is None:  # no other thread has prepared the kernel meanwhile
+                self._code = self._native(arguments) or self._compiled(arguments)
             self.call = self._code
+
+    def _native(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
+        from fst.core import native  # not at the top, because the machine code that numba compiles does not depend on this module
+
+        found = native.find(self._module, self._name, arguments)
+        if found is None:
+            return None
+        self.entry = found.entry
+        return found.call
+
+    def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(self._module), self._name)
+        self.result = _compiled(function, arguments, self.step)
+        return self.result.entry_point if self.result else function
 
     def _import_and_call(self, *arguments: Any) -> Any:
         self.prepare(*arguments)

@@ -154,18 +154,24 @@ def _described(kind: Any) -> str:
 
 @cache
 def digest_of_sources(path: str) -> bytes:
-    """The digest of all sources that affect the compilation of a kernel in a file.
+    """The digest of `sources_of` a file."""
+    return b"".join(sorted(_source(source)[0] for source in sources_of(path)))
+
+
+@cache
+def sources_of(path: str) -> set[str]:
+    """All sources that affect the compilation of a kernel in a file.
 
     The sources are the file, all modules of this package that it imports, directly or indirectly, and the modules of `fst.core` that
     compile it.
     """
-    digests: dict[str, bytes] = {}
+    found = set[str]()
     pending = {path, str(borrowed.__file__), str(passes.__file__)}
     while pending:
         source = pending.pop()
-        digests[source], imported = _source(source)
-        pending |= imported - digests.keys()
-    return b"".join(sorted(digests.values()))
+        found.add(source)
+        pending |= _source(source)[1] - found
+    return found
 
 
 @cache

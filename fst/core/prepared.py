@@ -4,13 +4,13 @@ A call from Python unpacks some 40 arrays each time, and a text needs several ca
 
     address of an entry | argument 1 | argument 2 | …          an array is its address and the length of each axis, a tuple its elements
 
-The entry is a small function of machine code, which loads the words and calls the kernel; it takes 10 ms to compile, and is not cached on
-disk. `fst.runtime.kernels.objects.run` calls it.
+The entry is a small function of machine code, which loads the words and calls the kernel. `fst.runtime.kernels.objects.run` calls it. A
+native kernel has an entry (`fst.core.native`); for others, it takes 10 ms to compile, and is not cached on disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import count
 from operator import index
@@ -38,9 +38,13 @@ class PreparedCall:
     def __init__(self, kernel: Deferred, *arguments: Any) -> None:
         kernel.prepare(*arguments)
         self._kept = arguments, partial(kernel.call, *arguments)  # so that all addresses remain valid
-        # Without numba's result, `run` is a function of Python, which calls the object at this address.
-        entry = _entry_of(kernel).address if kernel.result else id(self._kept[1])
-        self.words = np.array([entry, *_words(arguments)], np.uint64)
+        self.words = np.array([self._entry(kernel), *_words(arguments)], np.uint64)
+
+    def _entry(self, kernel: Deferred) -> int:
+        """The address of the kernel's entry. If neither native code nor numba has one, `run` is a function of Python, which calls the
+        object at this address.
+        """
+        return kernel.entry or (_entry_of(kernel).address if kernel.result else id(self._kept[1]))
 
 
 def _words(argument: Any) -> Iterator[int]:
@@ -51,8 +55,10 @@ def _words(argument: Any) -> Iterator[int]:
     elif isinstance(argument, np.ndarray):
         yield argument.__array_interface__["data"][0]
         yield from argument.shape
+    elif isinstance(argument, float):
+        yield int(np.float64(argument).view(np.uint64))
     else:
-        yield index(argument)
+        yield index(argument) & FAILED
 
 
 @cache
@@ -62,7 +68,7 @@ def _entry_of(kernel: Deferred) -> Entry:
 
 
 class Entry:
-    """A function ``uint64 entry(const uint64 *words)`` that calls a kernel.
+    """A function ``uint64 entry(uint64 *words)`` that calls a kernel.
 
     Args:
         result: numba's result of the compilation of the kernel.
@@ -78,30 +84,69 @@ class Entry:
             self._kernel, name = result, f"fst_entry_{next(_numbers)}"
             self._library = result.target_context.codegen().create_library(name)
             module = self._library.create_ir_module(name)
-            _generate(module, name, result)
+            generate_entry(module, name, result, _at_address)
             self._library.add_ir_module(module)
             self._library.finalize()
             self.address: int = self._library.get_pointer_to_function(name)
 
 
-def _generate(module: Any, name: str, result: Any) -> None:
-    """Generate the code of an entry. The first two arguments of a kernel's machine code are outputs: the result, and the exception."""
+def generate_entry(module: Any, name: str, result: Any, kernel: Callable[..., Any]) -> None:
+    """Generate the code of an entry. The first two arguments of a kernel's machine code are outputs: the result, and the exception.
+
+    The entry returns the kernel's result as a word: a number, extended to 64 bits; the bits of a double; the address of an object; 0 if
+    there is none, or a tuple; `FAILED` after an exception. If word 0 is 0 instead of an address, as in calls from Python, the entry writes
+    1 to it after an exception, and the elements of a tuple replace the words after it; there must be as many words.
+
+    Args:
+        module, name: the module, and the name of the entry in it.
+        result: numba's result of the compilation of the kernel.
+        kernel: a function of the code builder, the type of the kernel's machine code, and `result`; it returns a pointer to this code.
+    """
     from llvmlite import ir
 
-    kernel, word = result.fndesc, ir.IntType(64)
-    kind = result.target_context.call_conv.get_function_type(kernel.restype, kernel.argtypes)
+    of, word = result.fndesc, ir.IntType(64)
+    kind = result.target_context.call_conv.get_function_type(of.restype, of.argtypes)
     function = ir.Function(module, ir.FunctionType(word, [word.as_pointer()]), name)
     builder = ir.IRBuilder(function.append_basic_block())
     returned, raised = (builder.alloca(pointer.pointee) for pointer in kind.args[:2])
     loaded = (builder.load(builder.gep(function.args[0], [word(place)])) for place in range(1, len(kind.args) - 1))
-    values = [_converted(builder, value, to) for value, to in zip(loaded, kind.args[2:], strict=True)]
-    address = word(result.library.get_pointer_to_function(kernel.llvm_func_name))
-    status = builder.call(builder.inttoptr(address, kind.as_pointer()), [returned, raised, *values])
-    is_number = isinstance(returned.type.pointee, ir.IntType)
-    found = builder.zext(builder.load(returned), word) if is_number else word(0)
-    builder.ret(builder.select(builder.icmp_unsigned("==", status, status.type(0)), found, word(FAILED)))
+    values = [_argument(builder, value, to) for value, to in zip(loaded, kind.args[2:], strict=True)]
+    status = builder.call(kernel(builder, kind, result), [returned, raised, *values])
+    has_failed, found = builder.icmp_unsigned("!=", status, status.type(0)), builder.load(returned)
+    elements = [*of.restype] if isinstance(found.type, ir.BaseStructType | ir.ArrayType) else []
+    with builder.if_then(builder.icmp_unsigned("==", builder.load(function.args[0]), word(0))):
+        builder.store(builder.zext(has_failed, word), function.args[0])
+        for place, each in enumerate(elements):
+            element = _result(builder, builder.extract_value(found, place), each)
+            builder.store(element, builder.gep(function.args[0], [word(1 + place)]))
+    value = word(0) if elements else _result(builder, found, of.restype)
+    builder.ret(builder.select(has_failed, word(FAILED), value))
 
 
-def _converted(builder: Any, value: Any, to: Any) -> Any:
+def _at_address(builder: Any, kind: Any, result: Any) -> Any:
+    """Generate the address of a kernel of this process."""
+    from llvmlite import ir
+
+    address = ir.IntType(64)(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+def _argument(builder: Any, word: Any, to: Any) -> Any:
     """Generate code that converts a word to an argument."""
-    return builder.inttoptr(value, to) if to.is_pointer else builder.trunc(value, to)
+    from llvmlite import ir
+
+    if to.is_pointer:
+        return builder.inttoptr(word, to)
+    return builder.bitcast(word, to) if isinstance(to, ir.DoubleType) else builder.trunc(word, to)
+
+
+def _result(builder: Any, value: Any, kind: Any) -> Any:
+    """Generate code that converts a result of a type of numba to a word."""
+    from llvmlite import ir
+
+    word = ir.IntType(64)
+    if value.type.is_pointer:
+        return builder.ptrtoint(value, word)
+    if isinstance(value.type, ir.DoubleType):
+        return builder.bitcast(value, word)
+    return builder.sext(value, word) if getattr(kind, "signed", False) else builder.zext(value, word)

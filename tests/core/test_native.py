@@ -1,0 +1,305 @@
+"""Native code of a release: when it is used, and that its kernels do what numba's do."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import pytest
+from support.commands import TIMEOUT, posix
+from support.core import native_kernels
+from support.core.kernel_files import kernel_modules
+from support.core.native_code import OBSTACLE
+from support.core.native_kernels import CALLS, Other, Pair
+from support.core.run_tables import run_tables, save_tables
+from support.shared_data import TESTS
+
+from fst.core import native
+from fst.core.borrowed import kind_of
+from fst.core.jit import Deferred
+from fst.core.prepared import FAILED, PreparedCall
+from fst.runtime.kernels.intrinsics import DISABLED
+
+pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+MODULE = native_kernels.__name__
+
+BUILD = """
+import pathlib, sys
+from support.core.native_code import captured, write_folder
+from support.core.native_kernels import CALLS
+from support.core.run_tables import run_tables
+from fst.core.jit import Deferred
+with captured() as kernels:
+    run_tables(pathlib.Path(sys.argv[2]))
+    for name, arguments in CALLS.items():
+        Deferred("support.core.native_kernels", name).prepare(*arguments)
+write_folder(kernels, pathlib.Path(sys.argv[1]))
+"""
+RUN = """
+import json, pathlib, sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None  # so that an import fails
+from fst.core import native
+native.FOLDER = pathlib.Path(sys.argv[1])
+from support.core.run_tables import run_tables
+print(json.dumps(run_tables(pathlib.Path(sys.argv[2]))))
+"""
+KINDS = """
+import json
+from fst.core import native
+from fst.core.borrowed import kind_of
+from fst.core.jit import Deferred
+from fst.core.kernel_cache import _described
+prepare, found = Deferred.prepare, []
+def prepared(self, *arguments):
+    found.append([native.kind_of(arguments), _described(kind_of(arguments))])
+    prepare(self, *arguments)
+Deferred.prepare = prepared
+from fst.cli.commands.warmup.kernels import compile_all
+compile_all()
+print(json.dumps(found))
+"""
+ARGUMENTS: list[Any] = [
+    *(1, -1, np.int64(1), 2**63, np.uint64(1), np.uint8(1), True, np.True_, 0.5, np.float64(2), np.float32(2)),
+    *("", "é", str, tuple, (1, 2), (1, 2.0), (1,), ((1,), 2), (), Pair(1, 2), Other(1, 2), Pair(1, 2.0), Pair((1,), 2)),
+    *(np.zeros(shape, dtype) for shape in (1, (1, 1)) for dtype in (np.int64, np.uint64, np.int32, np.float64, np.bool_)),
+    *((np.zeros(1),), Pair(np.zeros(1), 2), Pair(np.zeros((1, 1)), 2), Pair(np.zeros(1, np.float32), 2)),
+]
+
+
+def program(text: str, *words: Path, **environment: str) -> str:
+    """Run a program in a process, and return its output."""
+    more = {**os.environ, "PYTHONPATH": str(TESTS), **environment}
+    command = [sys.executable, "-c", text, *map(str, words)]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=more, timeout=TIMEOUT).stdout
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of some kinds."""
+    folder = tmp_path_factory.mktemp("tables")
+    save_tables(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of native code with the kernels that run these tables, and with the kernels of `native_kernels`."""
+    if OBSTACLE:
+        pytest.skip(OBSTACLE)
+    folder = tmp_path_factory.mktemp("built") / "native"
+    program(BUILD, folder, tables)
+    return folder
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], Any]]:
+    """A function that makes a folder the folder of native code, for one test; it returns the library."""
+
+    def used(folder: Path) -> Any:
+        monkeypatch.setattr(native, "FOLDER", folder)
+        native.library.cache_clear()
+        return native.library()
+
+    yield used
+    native.library.cache_clear()
+
+
+def test_tables_run_without_numba(built: Path, tables: Path) -> None:
+    """A process in which numba cannot be imported loads and runs tables with native code, with equal results."""
+    assert json.loads(program(RUN, built, tables)) == json.loads(json.dumps(run_tables(tables)))
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "make"])  # there is no call to make
+def test_arguments_and_results(name: str, built: Path, use: Callable[[Path], Any]) -> None:
+    """A native kernel takes the arguments and returns the results that numba's takes and returns, of each type, and writes to arrays."""
+    by_numba, natively = Deferred(MODULE, name), Deferred(MODULE, name)
+    expected = [by_numba.call(*CALLS[name]), *written(name)]
+    clear(name)
+    assert use(built)
+    found = [natively.call(*CALLS[name]), *written(name)]
+    assert (by_numba.entry, natively.entry > 0) == (0, True)
+    assert repr(found) == repr(expected)
+    assert natively.call(*CALLS[name]) == expected[0]
+
+
+def written(name: str) -> list[Any]:
+    """The elements of all arrays in the arguments of a kernel."""
+    return [each.tolist() for each in CALLS[name] if isinstance(each, np.ndarray)]
+
+
+def clear(name: str) -> None:
+    """Set the elements of the outputs of a kernel to 0."""
+    for each in CALLS[name] if name in ("weigh", "fill", "code_points") else ():
+        if isinstance(each, np.ndarray):
+            each[...] = 0
+
+
+@pytest.mark.parametrize("text", ["", "abc", "é" * 3, "世a", "a😀b", type("Text", (str,), {})("añ世😀")])
+def test_characters_of_each_form(text: str, built: Path, use: Callable[[Path], Any]) -> None:
+    """A native kernel reads a str with one, two or four bytes a character, of ASCII, and of a subclass."""
+    assert use(built)
+    codes = np.zeros(9, np.uint32)
+    assert Deferred(MODULE, "code_points").call(text, codes) == len(text)
+    assert codes[: len(text)].tolist() == [*map(ord, text)]
+
+
+def test_prepared_calls(built: Path, use: Callable[[Path], Any]) -> None:
+    """A prepared call takes a native kernel's own entry, with numbers and doubles among the arguments."""
+    assert use(built)
+    kernel, caller = Deferred(MODULE, "weigh"), Deferred(MODULE, "make")
+    call = PreparedCall(kernel, *CALLS["weigh"])
+    grid = CALLS["weigh"][1]
+    caller.prepare(call.words)
+    expected = kernel.call(*CALLS["weigh"]), grid.copy()
+    grid[...] = 0
+    assert (call.words[0], caller.call(call.words)) == (kernel.entry, expected[0] % 2**64)
+    assert np.array_equal(grid, expected[1])
+
+
+def test_exceptions(built: Path, use: Callable[[Path], Any]) -> None:
+    """Native code raises the exceptions that numba's raises: for a division by zero, and those of Python's C API; later calls work."""
+    assert use(built)
+    numbers = np.array([6, 0], np.uint64)
+    kernel, caller, lists = (Deferred(MODULE, name) for name in ("quotient", "make", "list_of"))
+    call = PreparedCall(kernel, numbers)
+    with pytest.raises(ZeroDivisionError):
+        kernel.call(numbers)
+    assert caller.call(call.words) == FAILED
+    with pytest.raises(SystemError):
+        lists.call(-1)
+    with pytest.raises(TypeError):
+        lists.call(None)
+    numbers[1] = 2
+    assert (kernel.call(numbers), caller.call(call.words), len(lists.call(2))) == (3, 3, 2)
+
+
+def test_no_kernel_raises() -> None:
+    """No kernel has a raise statement, so a division by zero is the only exception for which native code must have a class."""
+    files = [Path(str(import_module(name).__file__)) for name in kernel_modules()]
+    found = [path for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Raise)]
+    assert (len(files) > 50, found) == (True, [])
+
+
+def test_threads(built: Path, use: Callable[[Path], Any]) -> None:
+    """Several threads load and call a native kernel at the same time."""
+    assert use(built)
+    kernel = Deferred(MODULE, "several")
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(kernel.call, range(999))] == [(number, False, number**2) for number in range(999)]
+
+
+@posix
+def test_forks(built: Path, use: Callable[[Path], Any]) -> None:
+    """A forked process calls the native kernels that its parent has loaded."""
+    assert use(built)
+    kernel = Deferred(MODULE, "half")
+    kernel.prepare(np.uint64(3))
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if kernel.call(np.uint64(3)) == 1.5 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_checkout_has_no_native_code() -> None:
+    """Without the folder, numba compiles kernels."""
+    assert native.FOLDER.exists() or native.library() is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"digest": ""}, {"abi": native.ABI + 1}, {"sources": ["fst.core.jit", "fst.core.no_such_module"]}],
+)
+def test_changed_sources(change: dict[str, Any], built: Path, use: Callable[[Path], Any], tmp_path: Path) -> None:
+    """Native code of other sources, or of another version of its format, is ignored."""
+    folder = copytree(built, tmp_path / "native")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert use(folder)
+    (folder / "manifest.json").write_text(json.dumps({**manifest, **change}))
+    assert use(folder) is None
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "calls.abi3.so", "*.so"])
+def test_missing_files(name: str, built: Path, use: Callable[[Path], Any], tmp_path: Path) -> None:
+    """An incomplete folder is ignored."""
+    folder = copytree(built, tmp_path / "native")
+    for path in folder.glob(name):
+        path.unlink()
+    assert use(folder) is None
+
+
+@pytest.mark.parametrize("name", native.OTHER_CODE)
+def test_settings_of_numba(name: str, built: Path, use: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native code is ignored if a setting of numba asks for kernels that are compiled differently."""
+    monkeypatch.setenv(name, "1")
+    assert use(built) is None
+
+
+def test_kernels_without_native_code(built: Path, use: Callable[[Path], Any]) -> None:
+    """Numba compiles a kernel that the manifest does not contain for these types of arguments."""
+    assert use(built)
+    assert native.find(MODULE, "half", (np.uint64(3),)) is not None
+    assert native.find(MODULE, "half", (3.0,)) is None
+    assert native.find(MODULE, "no_kernel", (np.uint64(3),)) is None
+    other = Deferred(MODULE, "half")
+    assert (other.call(3.0), other.entry, other.result is None) == (1.5, 0, False)
+
+
+def test_digest_of_sources() -> None:
+    """The digest depends on the names and the texts of modules, in each package, and does not import them."""
+    modules = ["fst.core.jit", "fst.runtime.kernels.unicode", "fst.compile", "fst.registry"]
+    digests = {native.digest_of(some) for some in (modules, modules[1:], modules[:-1], modules[::-1])}
+    assert len(digests) == 4
+    assert native.digest_of(modules) in digests
+    with pytest.raises(OSError, match="no_such_module"):
+        native.digest_of(["fst.runtime.no_such_module"])
+
+
+FLAGS = [sorted(flags) for flags in native.LEVELS.values()][::-1]  # of the lowest level first
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="levels are those of x86-64")
+@pytest.mark.parametrize(
+    ("flags", "levels"),
+    [
+        (FLAGS[0] + FLAGS[1] + FLAGS[2], ["x86-64-v4", "x86-64-v3", "x86-64-v2"]),
+        (FLAGS[0] + FLAGS[1] + FLAGS[2][1:], ["x86-64-v3", "x86-64-v2"]),
+        (FLAGS[0] + FLAGS[1][1:] + FLAGS[2], ["x86-64-v2"]),
+        (FLAGS[0], ["x86-64-v2"]),
+        (FLAGS[1] + FLAGS[2], []),
+    ],
+)
+def test_levels(flags: list[str], levels: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor runs the levels of which it has all flags and those of all lower levels, the best first; "generic" is the lowest."""
+    info = tmp_path / "cpuinfo"
+    info.write_text("processor\t: 0\nflags\t\t: fpu " + " ".join(flags) + "\nbugs\t\t: avx512f\n" + "x" * (1 << 20))
+    assert native.levels_of(info) == levels
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    assert native.levels_of(info) == levels[-1:]
+
+
+def test_texts_of_types() -> None:
+    """Two arguments have equal texts exactly if numba has the same type for them."""
+    texts, kinds = [*map(native.kind_of, ARGUMENTS)], [*map(kind_of, ARGUMENTS)]
+    for text, kind in zip(texts, kinds, strict=True):
+        assert [text == each for each in texts] == [kind == each for each in kinds], kind
+    with pytest.raises(AssertionError, match="C-contiguous"):
+        native.kind_of(np.zeros((2, 2)).T)
+
+
+@pytest.mark.slow
+def test_texts_of_all_kernels() -> None:
+    """The arguments of all kernels that `fst warmup` compiles have equal texts exactly if they have the same types."""
+    pairs = {tuple(pair) for pair in json.loads(program(KINDS))}
+    assert len(pairs) > 80
+    assert len({text for text, _ in pairs}) == len({kind for _, kind in pairs}) == len(pairs)
