@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
+from fst.bridge import chart
+from fst.bridge.chart import Bar, Panel
 from fst.bridge.words import are_paths, begun
-from fst.core import chart
-from fst.core.chart import Bar, Panel
 from fst.errors import TextError, quoted
 
 if TYPE_CHECKING:

@@ -189,7 +189,7 @@ def _folder(package: str) -> Path | None:
 
 def _extension(folder: Path) -> Any:
     """Import the extension."""
-    spec = spec_from_file_location("fst.native.calls", next(iter(folder.glob("calls.*")), folder / "calls"))
+    spec = spec_from_file_location("calls", next(iter(folder.glob("calls.*")), folder / "calls"))
     if not isinstance(spec, ModuleSpec) or spec.loader is None:
         raise ImportError(f"{folder}: there is no extension")
     module = module_from_spec(spec)

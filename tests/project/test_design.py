@@ -136,7 +136,8 @@ TEST_FILES = sorted(TESTS.rglob("test_*.py"))
 # The packages that the extra `test` installs and that tests import; others are imported by the tests that need them, which are skipped
 # without them.
 OF_TESTS = {
-    *("_pytest", "click", "fst", "hypothesis", "numba", "numpy", "pyarrow", "pytest", "sentencepiece", "support", "tiktoken", "tokenizers"),
+    *("_pytest", "click", "fst", "hypothesis", "llvmlite", "numba", "numpy", "pyarrow", "pytest", "sentencepiece", "support"),
+    *("tiktoken", "tokenizers"),
 }
 
 
