@@ -10,7 +10,7 @@ table first read all texts in place; then only the texts that these kernels cann
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -50,11 +50,14 @@ class ShortRewriting(NamedTuple):
         is_unchanged: a call whose result is 1 if kernels can read the text in place; None: they can read every text.
         rewrite: a call that rewrites other texts; None: these texts need a batch.
         rewritten: the rewritten text; None if `rewrite` is None.
+        restore: makes the call that converts the spans of an output to spans in the raw text, from the output and the state of the kernel;
+            None: spans need no conversion, or need a batch.
     """
 
     is_unchanged: PreparedCall | None = None
     rewrite: PreparedCall | None = None
     rewritten: Normalized | None = None
+    restore: Callable[[Output, Any], PreparedCall] | None = None
 
 
 class TextFrontEnd(Protocol):
@@ -120,8 +123,8 @@ class TextFrontEnd(Protocol):
             more: whether the last text continues in the next call, after a border.
         """
 
-    def prepare_short(self, text: Units, starts: Ints, most: int) -> ShortRewriting:  # noqa: ARG002
-        """Prepare the calls for one text of at most `most` units, without spans; by default, no calls."""
+    def prepare_short(self, text: Units, starts: Ints, most: int, *, with_spans: bool) -> ShortRewriting:  # noqa: ARG002
+        """Prepare the calls for one text of at most `most` units; by default, no calls."""
         return ShortRewriting()
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002

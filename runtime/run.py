@@ -336,15 +336,16 @@ class Runner:
             front_end.restore(output, count, state[COUNT], rewritten)
         return front_end.resume(text, starts, rewritten, read, state, text_buffers, more=bool(more))
 
-    def prepare_short(self, text: Units, starts: Ints, most: int, output: Output, work: Any) -> list[PreparedCall | None]:
-        """Prepare the calls for a text of at most `most` units, in the order of the fields of `fst.runtime.short_texts.ShortText`."""
-        by = self.front_end
-        found, table = (by.prepare_short(text, starts, most), by.arguments) if by else (ShortRewriting(), None)
+    def prepare_short(self, text: Units, starts: Ints, most: int, output: Output, workspace: Workspace) -> list[PreparedCall | None]:
+        """Prepare the calls for a text of at most `most` units, in the order of `fst.runtime.short_texts.CALLS`."""
+        by, work = self.front_end, workspace.work
+        with_spans = isinstance(output, SpansOutput) and len(output.offsets) > 0
+        found, table = (by.prepare_short(text, starts, most, with_spans=with_spans), by.arguments) if by else (ShortRewriting(), None)
         encode = PreparedCall(self._rows, text, starts, NO_MORE, self.arguments, output, work)
         own, encode_rewritten = found.rewritten, None
         if own is not None:
             encode_rewritten = PreparedCall(self._rows, own.text, own.starts, NO_MORE, table, output, work)
-        return [found.is_unchanged, encode, found.rewrite, encode_rewritten]
+        return [found.is_unchanged, encode, found.rewrite, encode_rewritten, found.restore and found.restore(output, workspace.state)]
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, special_ids: SpecialIds) -> tuple[Ids, Ints] | None:
         """Encode a few texts, without the overhead of a batch; return None if the texts exceed `limits`, or if a text is not valid or must

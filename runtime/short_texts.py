@@ -19,8 +19,8 @@ from fst.core import native
 from fst.core.jit import has_private_parts
 from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Units, encode_string, find_in_string
-from fst.runtime.run import Buffers, Runner
-from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds
+from fst.runtime.run import NOTHING, Buffers, Runner
+from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import SHORT
 
 NO_CALL = np.empty(0, np.uint64)
@@ -53,6 +53,7 @@ class ShortText(NamedTuple):
 
 
 IDS = ShortText._fields.index("ids")  # faster than a name
+CALLS = ("is_unchanged", "encode", "rewrite", "encode_rewritten", "restore")
 
 
 class ShortTexts:
@@ -107,6 +108,41 @@ class ShortSearch:
         self.find: Callable[[str], list[Any] | None] = partial(find_in_string.call, short, in_use, kind)
 
 
+class Plan(NamedTuple):
+    """The calls of kernels for texts of a limited size, and their arrays.
+
+    Attributes:
+        text, starts, state, ids, offsets: as in `ShortText`.
+        calls: the prepared call for each name in `CALLS`; None for a call that is not made.
+    """
+
+    text: Units
+    starts: Ints
+    state: NDArray[np.uint64]
+    ids: Ids
+    offsets: Ids
+    calls: list[PreparedCall | None]
+
+
+def plan(
+    runner: Runner, special_ids: SpecialIds, workspace: Workspace, text: Units, starts: Ints, units: int, *, with_spans: bool
+) -> Plan:
+    """Prepare the calls for a text.
+
+    Args:
+        runner, special_ids: as in `ShortTexts`.
+        workspace: a workspace of the runner.
+        text: the array of the text, with `fst.runtime.rows.texts.PAST_END` units after the longest text.
+        starts: int64[2], 0 and the number of units.
+        units: the maximum number of units of a text.
+        with_spans: whether to find spans; if not, a runner for spans may be used, too, and `offsets` is empty.
+    """
+    buffers = Buffers(with_spans)
+    buffers.reserve(runner.capacity(units, 1, special_ids), 0)
+    calls = runner.prepare_short(text, starts, units, runner.output(special_ids, buffers, np.zeros(1, np.int64)), workspace)
+    return Plan(text, starts, workspace.state, buffers.ids, buffers.offsets, calls)
+
+
 def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortText], None]) -> tuple[ShortText, list[PreparedCall]]:
     """Make the argument ``short`` of a kernel, and the prepared calls in it, which must be kept as long as the argument.
 
@@ -114,14 +150,12 @@ def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortT
         runner, special_ids: as in `ShortTexts`.
         prepare: compiles the kernel for an argument, before the calls are prepared.
     """
-    workspace, buffers = runner.workspaces.take(), Buffers(runner.with_spans)
-    text, starts, units = workspace.text, np.zeros(2, np.int64), SHORT * MOST_UNITS[runner.unit]
-    buffers.reserve(runner.capacity(units, 1, special_ids), 0)
-    arrays = text, starts, workspace.state, buffers.ids, buffers.offsets
-    prepare(ShortText(*arrays))
-    output = runner.output(special_ids, buffers, np.zeros(1, np.int64))
-    calls = runner.prepare_short(text, starts, units, output, workspace.work)
-    return ShortText(*arrays, *(call.words if call else NO_CALL for call in calls)), [call for call in calls if call]
+    workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
+    prepare(ShortText(workspace.text, starts, workspace.state, NOTHING, NOTHING))
+    units = SHORT * MOST_UNITS[runner.unit]
+    *arrays, calls = plan(runner, special_ids, workspace, workspace.text, starts, units, with_spans=runner.with_spans)
+    made = calls[: CALLS.index("restore")]
+    return ShortText(*arrays, *(call.words if call else NO_CALL for call in made)), [call for call in made if call]
 
 
 def can_be_short(runner: Runner) -> bool:

@@ -266,6 +266,7 @@ class Deferred:
         module, name: the module and the name of the kernel.
 
     Attributes:
+        module, name: the arguments of this class.
         call: the kernel; before the first call, a function that imports and calls it.
         step: the position of the kernel among the kernels of a machine, for the log; None if no machine numbers the kernel.
         result: numba's result of the compilation; None before the kernel is compiled, or if it is native, or if numba's own dispatcher
@@ -274,7 +275,7 @@ class Deferred:
     """
 
     def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = module, name
+        self.module, self.name = module, name
         self.call: Callable[..., Any] = self._import_and_call
         self.step: Step | None = None
         self.result: Any = None
@@ -296,14 +297,14 @@ class Deferred:
     def _native(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
         from fst.core import native  # not at the top, because the machine code that numba compiles does not depend on this module
 
-        found = native.find(self._module, self._name, arguments)
+        found = native.find(self.module, self.name, arguments)
         if found is None:
             return None
         self.entry = found.entry
         return found.call
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(import_module(self._module), self._name)
+        function: Callable[..., Any] = getattr(import_module(self.module), self.name)
         self.result = _compiled(function, arguments, self.step)
         return self.result.entry_point if self.result else function
 

@@ -52,8 +52,8 @@ LEVELS = {
     "x86-64-v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
     "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
 }
-# Settings of numba with which kernels are compiled differently.
-OTHER_CODE = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")
+# Settings of numba with which kernels are compiled differently, and their usual values.
+OTHER_CODE = {"NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0", "NUMBA_OPT": "3"}
 
 
 class NativeKernel(NamedTuple):
@@ -104,7 +104,7 @@ def find(module: str, name: str, arguments: tuple[Any, ...]) -> NativeKernel | N
 @cache
 def library() -> Library | None:
     """The native code for this processor; None if the package has none, or if it is not compiled of the package's sources."""
-    if any(os.environ.get(name, "0") != "0" for name in OTHER_CODE):
+    if any(os.environ.get(name, usual) != usual for name, usual in OTHER_CODE.items()):
         return None
     try:
         manifest = json.loads((FOLDER / "manifest.json").read_bytes())

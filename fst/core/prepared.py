@@ -32,13 +32,15 @@ class PreparedCall:
         arguments: the arguments. Arrays must stay the same, but their elements may change from call to call.
 
     Attributes:
+        kernel, arguments: the arguments of this class.
         words: uint64[n], the argument of `fst.runtime.kernels.objects.run`. The call may be made as long as this object exists.
     """
 
     def __init__(self, kernel: Deferred, *arguments: Any) -> None:
         kernel.prepare(*arguments)
+        self.kernel, self.arguments = kernel, arguments
         self._kept = arguments, partial(kernel.call, *arguments)  # so that all addresses remain valid
-        self.words = np.array([self._entry(kernel), *_words(arguments)], np.uint64)
+        self.words = np.array([self._entry(kernel), *words(arguments)], np.uint64)
 
     def _entry(self, kernel: Deferred) -> int:
         """The address of the kernel's entry. If neither native code nor numba has one, `run` is a function of Python, which calls the
@@ -47,11 +49,11 @@ class PreparedCall:
         return kernel.entry or (_entry_of(kernel).address if kernel.result else id(self._kept[1]))
 
 
-def _words(argument: Any) -> Iterator[int]:
+def words(argument: Any) -> Iterator[int]:
     """The words of an argument, in the order in which compiled code takes them."""
     if isinstance(argument, tuple):
         for each in argument:
-            yield from _words(each)
+            yield from words(each)
     elif isinstance(argument, np.ndarray):
         yield argument.__array_interface__["data"][0]
         yield from argument.shape

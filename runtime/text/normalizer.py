@@ -24,7 +24,9 @@ from fst.text.character_expansion import CharacterExpansion
 from fst.text.normalizer import Normalizer, early, late
 from fst.text.whitespace import FIRST, PREFIXES
 
-rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "last_border"))
+rewrite, restore, restore_all, last_border = (
+    Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "restore_all", "last_border")
+)
 is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingNormalizer")
 
@@ -114,14 +116,16 @@ class TextNormalizer(KeepingNormalizer):
         rewrite.call(text, starts, buffers.before, *ends, kept, kept_characters, self._normalizer, buffers.work, buffers.rewritten)
         return buffers.rewritten
 
-    def prepare_short(self, text: Units, starts: Ints, most: int) -> ShortRewriting:
+    def prepare_short(self, text: Units, starts: Ints, most: int, *, with_spans: bool) -> ShortRewriting:
         """Prepare the calls for a short text."""
         by, none, buffers = self._normalizer, np.uint64(0), TextBuffers()
-        buffers.reserve(self.expansion_bound * (most + 2) + MARK_BYTES, 1, with_spans=False, needs_spans=self._needs_spans)
+        buffers.reserve(self.expansion_bound * (most + 2) + MARK_BYTES, 1, with_spans=with_spans, needs_spans=self._needs_spans)
+        rewritten = buffers.rewritten
         return ShortRewriting(
             PreparedCall(is_unchanged, text, starts, by, buffers.work.memo),
-            PreparedCall(rewrite, text, starts, *[none] * 5, by, buffers.work, buffers.rewritten),
-            buffers.rewritten,
+            PreparedCall(rewrite, text, starts, *[none] * 5, by, buffers.work, rewritten),
+            rewritten,
+            (lambda output, state: PreparedCall(restore_all, output, state, rewritten)) if with_spans else None,
         )
 
     def _size(self, text: Units) -> int:

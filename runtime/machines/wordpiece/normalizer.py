@@ -95,7 +95,7 @@ class StepNormalizer(TextFrontEnd):
         """Whether kernels can read texts in place, unless they mark texts."""
         return bool(lacks_units.call(text, starts, self._units))
 
-    def prepare_short(self, text: Units, starts: Ints, most: int) -> ShortRewriting:  # noqa: ARG002
+    def prepare_short(self, text: Units, starts: Ints, most: int, *, with_spans: bool) -> ShortRewriting:  # noqa: ARG002
         """Prepare the call for a short text, which needs a batch if it must be rewritten."""
         return ShortRewriting(PreparedCall(lacks_units, text, starts, self._units))
 

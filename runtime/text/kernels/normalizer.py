@@ -20,6 +20,7 @@ from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, put_words, takes_prefix
+from fst.tables.kernel_call import COUNT
 from fst.text import arguments as of
 from fst.text.arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
 from fst.text.normalizer import EDGE as EDGE_CHARACTER
@@ -304,6 +305,12 @@ def restore(output, begin, end, rewritten):
             first = np.uint64(firsts[row]) + np.uint64(offsets[at + at])
             last = np.uint64(firsts[row]) + np.uint64(offsets[at + at + U1])
             offsets[at + at], offsets[at + at + U1] = places[first] & LOW_HALF, places[last - U1] >> HALF
+
+
+@kernel
+def restore_all(output, state, rewritten):
+    """Convert the spans of all ids, as `restore` does. `state` is the state of the kernel that wrote them."""
+    restore(output, U0, state[COUNT], rewritten)
 
 
 @kernel

@@ -60,8 +60,8 @@ def captured() -> Iterator[list[Captured]]:
         was_ready = self.is_ready
         prepare(self, *arguments)
         if not was_ready and self.result:
-            function = getattr(sys.modules[self._module], self._name)
-            found.append(Captured(native.key_of(self._module, self._name, arguments), function, self.result))
+            function = getattr(sys.modules[self.module], self.name)
+            found.append(Captured(native.key_of(self.module, self.name, arguments), function, self.result))
 
     Deferred.prepare = prepare_and_keep  # type: ignore[method-assign]
     try:

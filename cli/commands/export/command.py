@@ -1,0 +1,114 @@
+"""The command `fst export`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fst.cli.group import CliCommand
+from fst.cli.options import with_options
+from fst.cli.parameters import FileName
+from fst.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from fst.cli.process import Process
+
+CPU = "x86-64-v3"
+KINDS = ("wasm", "c", "object", "image")
+# The files of each kind of folder that are the same for all tables.
+HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "c": ("c", ("fst.h", "fst.c", "example.c"))}
+
+
+@click.command("export", cls=CliCommand)
+@click.argument("table", type=FileName(), metavar="TABLE.npz")
+@with_options(
+    click.option("--target", type=click.Choice(KINDS), required=True, help="What to write."),
+    click.option("--cpu", default=None, metavar="NAME", show_default=CPU, help="The processor of an object, such as aarch64."),
+    click.option("-o", "--output", required=True, type=FileName(), metavar="FOLDER", help="The folder to write."),
+)
+def command(table: str, target: str, cpu: str | None, output: str) -> None:
+    """Export a table, so that programs without Python encode text: in a browser, on a phone, in C.
+
+    The folder of --target wasm is an ES module with types and an example for Node.js: table.fst, fst.wasm, fst.js. The folder of --target
+    c has an object, table.fst, fst.h, fst.c and an example program. With object or image, only this file is written.
+
+    Tokenizers and keywords can be exported; the message of another table contains the reason. The kernels are compiled for the table and
+    the processor, which takes 5 to 20 s. A module needs LLVM's linker, from the package lld of a system or the extra `export`.
+
+    \b
+    Examples:
+      fst export gpt2.npz --target wasm -o gpt2-js
+      fst export gpt2.npz --target c --cpu aarch64 -o gpt2-c
+
+    \b
+    Processors: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, armv7, riscv64, aarch64-macos, x86-64-macos, x86-64-windows.
+    """
+    from fst.compile.export.targets import target_of
+
+    if cpu is not None and target not in ("c", "object"):
+        raise click.UsageError(f"--cpu is set, but --target {target} needs no processor; use it with c or object")
+    target_of(cpu or CPU)
+    folder = Path(output)
+    _need_new(folder)
+    contents = exported(table, [target], cpu or CPU)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in contents.items():
+        (folder / name).write_bytes(data)
+
+
+def _need_new(folder: Path) -> None:
+    """Raise an error if the folder has files.
+
+    Raises:
+        UnsupportedError: the folder has files, or is a file.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UnsupportedError(f"{folder} exists; expected a new or empty folder; name another one, or remove it")
+
+
+def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU) -> dict[str, bytes]:
+    """Export a table in a process of its own, because numba compiles for another processor there.
+
+    Args:
+        table: the file of the table.
+        kinds: values of `KINDS`.
+        cpu: the processor of objects.
+
+    Returns:
+        The files of the folder, by name.
+    """
+    from tempfile import TemporaryDirectory
+
+    from fst.cli.process import Process
+    from fst.compile.export.capture import SETTINGS
+
+    with TemporaryDirectory() as cache:
+        process = Process("the exporter", "fst.cli.commands.export.work:Exporter", settings={**SETTINGS, "NUMBA_CACHE_DIR": cache})
+        try:
+            process.ask("load", str(table))
+            return {name: data for kind in kinds for name, data in _files(process, kind, cpu).items()}
+        finally:
+            process.end()
+
+
+def _files(process: Process, kind: str, cpu: str) -> dict[str, bytes]:
+    """The files of one kind, by name."""
+    from fst.compile.export.linking import linked_wasm
+    from fst.compile.export.targets import WASM
+
+    found: dict[str, bytes] = {}
+    if kind != "object":
+        found["table.fst"] = process.ask("image")
+    if kind == "wasm":
+        found["fst.wasm"] = linked_wasm(process.ask("code", WASM))
+    elif kind != "image":
+        found["fst.obj" if "windows" in cpu else "fst.o"] = process.ask("code", cpu)
+    if kind in HOSTS:
+        language, names = HOSTS[kind]
+        host = files("fst.compile.export") / "host" / language
+        found |= {name: (host / name).read_bytes() for name in names}
+    return found

@@ -1,0 +1,56 @@
+"""The worker of the command `fst export`, which compiles kernels without optimization, and therefore has a process of its own."""
+
+from __future__ import annotations
+
+import fst
+from fst.compile.export.capture import Captured, captured
+from fst.compile.export.code import object_of
+from fst.compile.export.image import image
+from fst.compile.export.program import SIZES, Variant, program
+from fst.compile.export.targets import target_of
+from fst.errors import UnsupportedError
+from fst.runtime.encoder import Encoder
+from fst.runtime.exporting import calls, contents
+from fst.runtime.machines.keywords.searcher import Searcher
+from fst.runtime.tokenizer import Tokenizer
+
+
+class Exporter:
+    """An exporter of one table, which `load` loads."""
+
+    def load(self, path: str) -> None:
+        """Load a table, and prepare the calls of its kernels.
+
+        Raises:
+            UnsupportedError: this kind of table cannot be exported.
+            TableError, OSError: as in `fst.load`.
+        """
+        machine = fst.load(path)
+        self._encoder = _encoder_of(machine)
+        self._contents = contents(machine) if isinstance(machine, Tokenizer) else None
+        self._program = program([Variant(*calls(self._encoder, units)) for units in SIZES])
+        self._captured: list[Captured] = []
+
+    def image(self) -> bytes:
+        """The image of the table."""
+        decoding = self._contents._asdict() if self._contents else {}
+        return image(self._program, self._encoder._ids_runner.unit_type.itemsize, decoding)
+
+    def code(self, target: str) -> bytes:
+        """The object of the kernels for a target."""
+        if not self._captured:
+            self._captured = [captured(number, kernel.result) for number, kernel in enumerate(self._program.kernels)]
+        return object_of(self._captured, self._program.abi, target_of(target))
+
+
+def _encoder_of(machine: object) -> Encoder:
+    """The encoder of a tokenizer or a searcher.
+
+    Raises:
+        UnsupportedError: the object is neither.
+    """
+    if isinstance(machine, Searcher) and not machine._matcher._empties:
+        return machine._matcher
+    if isinstance(machine, Tokenizer):
+        return machine
+    raise UnsupportedError(f"a {type(machine).__name__} cannot be exported; expected a tokenizer, or keywords of which none is empty")

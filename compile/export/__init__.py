@@ -1,0 +1,1 @@
+"""The exporter: tables and kernels for programs without Python."""

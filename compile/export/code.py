@@ -1,0 +1,89 @@
+"""Machine code of a program: a few kernels, which are called by their number.
+
+An object defines two functions::
+
+    uint64_t fst_run(const uint64_t *words);   words[0] is the number of a kernel, from 1, and the other words are its arguments
+    uint64_t fst_abi(void);                    the number of the program: a digest of the kernels and the types of their arguments
+
+It needs no library. The words of a call are those of `fst.core.prepared`, with the number of the kernel instead of an address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from fst.compile.export.capture import Captured
+from fst.compile.export.targets import Target
+from fst.core.prepared import FAILED
+from fst.errors import UnsupportedError
+
+EXPORTED = ("fst_run", "fst_abi")
+ALLOWED = {"memcpy", "memmove", "memset"}  # functions that every C library has, and that LLVM may call on its own
+HOST = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+
+
+def object_of(kernels: Sequence[Captured], abi: int, target: Target) -> bytes:
+    """Compile a program to an object file for a target.
+
+    Raises:
+        UnsupportedError: the code calls a function of a library.
+    """
+    from llvmlite import binding
+
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = binding.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
+    )
+    module = _linked(kernels, abi)
+    module.triple, module.data_layout = target.triple, str(machine.target_data)
+    _hide(module)
+    module.verify()
+    _optimize(module, machine)
+    missing = {each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")} - ALLOWED
+    if missing:
+        raise UnsupportedError(f"the kernels call {', '.join(sorted(missing))}; expected code that needs no library")
+    return bytes(machine.emit_object(module))
+
+
+def _linked(kernels: Sequence[Captured], abi: int) -> Any:
+    """Link all kernels and the functions of the program into one module."""
+    from llvmlite import binding
+
+    module = binding.parse_assembly(_dispatcher([each.entry for each in kernels], abi))
+    for text in dict.fromkeys(text for each in kernels for text in each.modules):
+        module.link_in(binding.parse_assembly(HOST.sub("", text)))
+    return module
+
+
+def _dispatcher(entries: Sequence[str], abi: int) -> str:
+    """The functions `EXPORTED` in LLVM's language."""
+    cases = "".join(f" i64 {number}, label %{name}" for number, name in enumerate(entries, 1))
+    blocks = [f"{name}:\n  %r_{name} = call i64 @{name}(ptr %words)\n  ret i64 %r_{name}" for name in entries]
+    lines = [
+        *(f"declare i64 @{name}(ptr)" for name in entries),
+        f"define i64 @fst_abi() {{\n  ret i64 {abi}\n}}",
+        "define i64 @fst_run(ptr %words) {",
+        f"  %kernel = load i64, ptr %words\n  switch i64 %kernel, label %unknown [{cases} ]",
+        *blocks,
+        f"unknown:\n  ret i64 {FAILED}\n}}",
+    ]
+    return "\n".join(lines)
+
+
+def _hide(module: Any) -> None:
+    """Make everything internal but the functions `EXPORTED`, so that unused code, such as numba's wrappers for Python, is dropped."""
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration and each.name not in EXPORTED:
+            each.linkage = "internal"
+
+
+def _optimize(module: Any, machine: Any) -> None:
+    from llvmlite import binding
+
+    options = binding.PipelineTuningOptions(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    passes = binding.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)

@@ -1,0 +1,47 @@
+/* Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written.
+ *
+ * All text is UTF-8. A result below 0 is an error. Threads may share an fst; each needs its own fst_work. */
+#ifndef FST_H
+#define FST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FST_IMAGE = -1,   /* the image is damaged, or not an image */
+    FST_ABI = -2,     /* the image belongs to another object */
+    FST_MEMORY = -3,  /* there is no memory */
+    FST_TEXT = -4,    /* the text is not UTF-8 */
+    FST_LONG = -5,    /* the text is longer than the fst_work allows */
+    FST_OTHER = -6,   /* the text has characters that only the Python runtime encodes */
+    FST_MISSING = -7  /* the image has no offsets, or no decoder */
+};
+
+typedef struct fst fst;
+typedef struct fst_work fst_work;
+
+/* Load an image, of which no copy is made: it must stay in memory, at an address that is a multiple of 8. NULL: see *error. */
+fst *fst_load(const void *image, size_t size, int *error);
+void fst_free(fst *table);
+
+/* Allocate the memory of one thread, for texts of at most `most` bytes. NULL: there is no memory. */
+fst_work *fst_work_new(const fst *table, size_t most);
+void fst_work_free(fst_work *work);
+
+/* Encode a text; return the number of ids. The arrays remain valid until the next call with the same fst_work. Any pointer may be NULL.
+ * offsets[2 * i] and offsets[2 * i + 1] are the first byte of id i, and the byte after its last one. */
+int64_t fst_encode(fst_work *work, const char *text, size_t size, const int32_t **ids);
+int64_t fst_encode_offsets(fst_work *work, const char *text, size_t size, const int32_t **ids, const int32_t **offsets);
+
+/* Decode ids; write at most `capacity` bytes, without a final 0, and return the number of bytes of the whole text. Bytes of tokens that are
+ * not UTF-8 are written as they are. */
+int64_t fst_decode(const fst *table, const int32_t *ids, size_t count, int skip_special_tokens, char *text, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,26 @@
+/** A table.fst: bytes, or a response of `fetch`. */
+export type Image = ArrayBuffer | Uint8Array | Response;
+
+/** The fst.wasm of the same export. Edge workers need a compiled module. */
+export type Wasm = WebAssembly.Module | ArrayBuffer | Uint8Array | Response;
+
+/** Load a tokenizer. Throws a TypeError if the image is damaged, or belongs to another module. */
+export function load(image: Image | Promise<Image>, options: { wasm: Wasm | Promise<Wasm> }): Promise<Tokenizer>;
+
+/** A tokenizer. A lone surrogate is encoded as U+FFFD. */
+export interface Tokenizer {
+  /** The ids of a text. */
+  encode(text: string): Int32Array;
+  /** The same ids, in memory that the next call overwrites. */
+  encodeView(text: string): Int32Array;
+  /** The ids of all texts; those of text i are at rowSplits[i] to rowSplits[i + 1] - 1. */
+  encodeBatch(texts: string[]): { ids: Int32Array; rowSplits: Int32Array };
+  /** The ids, and of each id the index of its first UTF-16 unit in the text, and of the unit after its last. */
+  encodeWithOffsets(text: string): { ids: Int32Array; offsets: Int32Array };
+  /** The number of ids of a text. */
+  count(text: string): number;
+  /** The text of ids; numbers that are not ids are skipped. */
+  decode(ids: ArrayLike<number> & Iterable<number>, options?: { skipSpecialTokens?: boolean }): string;
+  /** Release the memory. */
+  free(): void;
+}

@@ -1,0 +1,203 @@
+// Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written. See fst.d.ts.
+
+const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, FIRST, NEXT, FLAGS, ROLES] = Array(11).keys();
+const [IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS] = Array(6).keys();
+const CALLS = 2 * SPANS, HEADER = 56, COUNT = 1, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1;
+const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8;
+const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const aligned = (size) => Math.ceil(size / 64) * 64;
+const bytesOf = async (source) => new Uint8Array(source instanceof Response ? await source.arrayBuffer() : source.buffer ?? source);
+
+async function instanceOf(wasm) {
+  if (wasm instanceof WebAssembly.Module) return new WebAssembly.Instance(wasm);
+  return (await WebAssembly.instantiate(await bytesOf(await wasm))).instance;
+}
+
+export async function load(image, { wasm }) {
+  const instance = await instanceOf(await wasm);
+  return new Tokenizer(await bytesOf(await image), instance.exports);
+}
+
+class Tokenizer {
+  constructor(image, kernels) {
+    const view = new DataView(image.buffer, image.byteOffset, image.byteLength), u32 = (at) => view.getUint32(at, true);
+    const u64 = (at) => Number(view.getBigUint64(at, true));
+    const isImage = image.length >= HEADER && decoder.decode(image.subarray(0, 8)) === "fstimage" && u64(24) === image.length;
+    if (!isImage || u32(44) !== CALLS || u32(48) !== ROLES) throw new TypeError("the image is damaged; expected a table.fst of `fst export`");
+    if (view.getBigUint64(16, true) !== kernels.fst_abi()) throw new TypeError("image and module differ; expected files of one `fst export`");
+    const [fields, words] = [u32(36), u32(40)], wordsAt = HEADER + 24 * fields, callsAt = wordsAt + 16 * words, rolesAt = callsAt + 8 * CALLS;
+    this.kernels = kernels, this.unit = u32(32);
+    this.base = aligned(kernels.__heap_base.value), this.free_ = aligned(this.base + image.length);
+    this.fields = Array.from({ length: fields }, (_, i) => [0, 8, 16].map((part) => u64(HEADER + 24 * i + part)));
+    this.words = Array.from({ length: words }, (_, i) => [0, 4, 8, 12].map((part) => u32(wordsAt + 16 * i + part)));
+    this.calls = Array.from({ length: CALLS }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
+    this.roles = Array.from({ length: ROLES }, (_, i) => u32(rolesAt + 4 * i) - 1);
+    this.grow(this.free_);
+    new Uint8Array(kernels.memory.buffer).set(image, this.base);
+    this.reserve(4096);
+  }
+
+  grow(end) {
+    const missing = Math.ceil((end - this.kernels.memory.buffer.byteLength) / PAGE);
+    if (missing > 0) this.kernels.memory.grow(missing);
+  }
+
+  // Lay out the working memory for texts of at most `units` units, and the words of all calls.
+  reserve(units) {
+    if (units > MOST) throw new RangeError(`the text has ${units} units; expected at most ${MOST}`);
+    let end = this.free_;
+    this.units = units;
+    this.addresses = this.fields.map(([at, size, perUnit]) => {
+      const address = at ? this.base + at : end;
+      if (!at) end += aligned(size + perUnit * units);
+      return address;
+    });
+    this.wordsAt = end;
+    this.grow(end + 8 * this.words.length);
+    const memory = this.kernels.memory.buffer, block = new Uint32Array(memory, end, 2 * this.words.length);
+    new Uint8Array(memory, this.free_, end - this.free_).fill(0);
+    this.words.forEach(([field, perUnit, low, high], i) => {
+      const number = field ? this.addresses[field - 1] : low + perUnit * units;
+      block.set([number, perUnit || field ? 0 : high], 2 * i);
+    });
+    this.text = this.array(TEXT, this.unit === 1 ? Uint8Array : Uint16Array);
+    this.starts = this.array(STARTS, Int32Array);
+    this.state = this.array(STATE, Int32Array);
+    this.ids = this.array(IDS, Int32Array);
+    this.idsOfSpans = this.array(IDS_SPANS, Int32Array);
+    this.offsets = this.array(OFFSETS, Int32Array);
+    [this.contents, this.flags] = [CONTENTS, FLAGS].map((role) => this.array(role, Uint8Array));
+    [this.first, this.next] = [FIRST, NEXT].map((role) => this.array(role, BigUint64Array));
+  }
+
+  array(role, Type) {
+    const place = this.roles[role];
+    if (place < 0) return null;
+    const [, size, perUnit] = this.fields[place];
+    return new Type(this.kernels.memory.buffer, this.addresses[place], Math.floor((size + perUnit * this.units) / Type.BYTES_PER_ELEMENT));
+  }
+
+  // Copy a text to the memory of kernels; return the number of units. A lone surrogate becomes U+FFFD.
+  put(text) {
+    const most = this.unit === 1 ? 3 * text.length : text.length;
+    if (most > this.units) this.reserve(2 * most);
+    if (this.unit === 1) return encoder.encodeInto(text, this.text).written;
+    for (let i = 0; i < text.length; i++) this.text[i] = text.charCodeAt(i);
+    if (!text.isWellFormed()) replaceLone(this.text, text.length);
+    return text.length;
+  }
+
+  run(call) {
+    return this.kernels.fst_run(this.wordsAt + 8 * this.calls[call][0]);
+  }
+
+  has(call) {
+    return this.calls[call][1] > 0;
+  }
+
+  // Encode a text; return the number of ids.
+  encoded(text, spans) {
+    const units = this.put(text), other = "the text has characters that only the Python runtime encodes";
+    this.state.fill(0);
+    this.starts[2] = units;
+    if (!this.has(spans + IS_UNCHANGED) || this.run(spans + IS_UNCHANGED) === 1n) {
+      const read = this.run(spans + ENCODE);
+      if (read < 0n || read > BigInt(units)) throw new RangeError(other);
+      return this.state[2 * COUNT];
+    }
+    if (!this.has(spans + REWRITE) || this.run(spans + REWRITE) === -1n || this.run(spans + ENCODE_REWRITTEN) === -1n) throw new RangeError(other);
+    if (spans && (!this.has(spans + RESTORE) || this.run(spans + RESTORE) === -1n)) throw new RangeError(other);
+    return this.state[2 * COUNT];
+  }
+
+  count(text) {
+    return this.encoded(text, 0);
+  }
+
+  encodeView(text) {
+    const count = this.encoded(text, 0);
+    return this.ids.subarray(0, count);
+  }
+
+  encode(text) {
+    return this.encodeView(text).slice();
+  }
+
+  encodeBatch(texts) {
+    const rows = texts.map((text) => this.encode(text)), rowSplits = new Int32Array(rows.length + 1);
+    rows.forEach((row, i) => { rowSplits[i + 1] = rowSplits[i] + row.length; });
+    const ids = new Int32Array(rowSplits[rows.length]);
+    rows.forEach((row, i) => ids.set(row, rowSplits[i]));
+    return { ids, rowSplits };
+  }
+
+  encodeWithOffsets(text) {
+    if (!this.offsets || !this.has(SPANS + ENCODE)) throw new RangeError("the image has no offsets");
+    const count = this.encoded(text, SPANS), offsets = this.offsets.slice(0, 2 * count), places = placesOf(text);
+    return { ids: this.idsOfSpans.slice(0, count), offsets: places ? offsets.map((character) => places[character]) : offsets };
+  }
+
+  decode(ids, { skipSpecialTokens = true } = {}) {
+    if (!this.contents) throw new RangeError("the image has no decoder");
+    const mask = UNKNOWN | (skipSpecialTokens ? SKIPPED : 0), known = [...ids].filter((id) => id < this.flags.length && !((this.flags[id] ?? UNKNOWN) & mask));
+    const parts = [];
+    let isFirst = true, size = 0;
+    known.forEach((id, i) => {
+      const span = Number((isFirst ? this.first : this.next)[id]), begin = Math.floor(span / 2 ** SIZE_BITS);
+      let length = span % 2 ** SIZE_BITS;
+      isFirst = isFirst && this.next[id] % BigInt(2 ** SIZE_BITS) === 0n;
+      if (length && i === known.length - 1 && this.flags[id] & SHORTENED) length--;
+      parts.push({ bytes: this.contents.subarray(begin, begin + length), isByte: (this.flags[id] & BYTE) > 0 });
+      size += length;
+    });
+    return parts.some(({ isByte }) => isByte) ? runs(parts).map(textOfRun).join("") : decoder.decode(joined(parts));
+  }
+
+  free() {
+    this.kernels = this.text = this.ids = null;
+  }
+}
+
+function joined(parts) {
+  const found = new Uint8Array(parts.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  let at = 0;
+  for (const { bytes } of parts) found.set(bytes, at), at += bytes.length;
+  return found;
+}
+
+// Runs of tokens that represent bytes, and of other tokens.
+function runs(parts) {
+  const found = [];
+  for (const part of parts) {
+    if (found.length && found.at(-1)[0].isByte === part.isByte) found.at(-1).push(part);
+    else found.push([part]);
+  }
+  return found;
+}
+
+// If bytes are not UTF-8, each becomes U+FFFD.
+function textOfRun(parts) {
+  try {
+    return strict.decode(joined(parts));
+  } catch {
+    return "\ufffd".repeat(parts.length);
+  }
+}
+
+function replaceLone(units, length) {
+  const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00, isLow = (unit) => unit >= 0xdc00 && unit < 0xe000;
+  for (let i = 0; i < length; i++) {
+    if (isHigh(units[i]) && i + 1 < length && isLow(units[i + 1])) i++;
+    else if (isHigh(units[i]) || isLow(units[i])) units[i] = 0xfffd;
+  }
+}
+
+// The index in the string of each character, and of the end; null if every character is one unit.
+function placesOf(text) {
+  const characters = [...text];
+  if (characters.length === text.length) return null;
+  const places = new Int32Array(characters.length + 1);
+  characters.forEach((character, i) => { places[i + 1] = places[i] + character.length; });
+  return places;
+}

@@ -1,0 +1,55 @@
+"""Linkers, which turn an object into a WebAssembly module or a shared library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+
+from fst.compile.export.code import EXPORTED
+from fst.errors import UnsupportedError
+
+# __heap_base: the address from which a host may use memory.
+WASM = ["--no-entry", "--strip-all", "-z", "stack-size=65536", *(f"--export={name}" for name in (*EXPORTED, "__heap_base"))]
+SHARED = ["-shared", "--strip-all", "-z", "noexecstack"]
+
+
+def linked_wasm(code: bytes) -> bytes:
+    """Link an object for WebAssembly to a module without imports.
+
+    Raises:
+        UnsupportedError: no linker is found, or it fails.
+    """
+    return _linked(_linker("wasm-ld"), code, WASM)
+
+
+def linked_library(code: bytes) -> bytes:
+    """Link an object in the format ELF to a shared library without dependencies.
+
+    Raises:
+        UnsupportedError: as in `linked_wasm`.
+    """
+    return _linked(_linker("ld.lld"), code, SHARED)
+
+
+def _linker(name: str) -> list[str]:
+    """The command of one of LLVM's linkers: installed, or in the package ``ziglang``."""
+    if which(name):
+        return [name]
+    if find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", name]
+    raise UnsupportedError(f"the linker {name} is not found; install LLVM's lld, or the package ziglang")
+
+
+def _linked(command: Sequence[str], code: bytes, options: Sequence[str]) -> bytes:
+    with TemporaryDirectory() as folder:
+        source, output = Path(folder, "kernels.o"), Path(folder, "linked")
+        source.write_bytes(code)
+        done = subprocess.run([*command, *options, str(source), "-o", str(output)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UnsupportedError(f"{Path(command[0]).name} failed: {done.stderr.strip()}")
+        return output.read_bytes()

@@ -1,0 +1,158 @@
+"""Programs: the calls of kernels that encode one text, in a form that any host can make.
+
+A program is found from prepared calls (`fst.core.prepared`) for texts of three sizes. Arrays that all sizes share belong to the table; all
+other arrays are working memory, whose size is a constant plus a multiple of the size of the text. The same holds for numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.core.jit import Deferred
+from fst.core.prepared import PreparedCall
+
+Array = NDArray[Any]
+SIZES = (1 << 10, 1 << 11, 1 << 13)  # maximum numbers of units of a text, for which calls are prepared
+
+
+class Variant(NamedTuple):
+    """The prepared calls for texts of one size.
+
+    Attributes:
+        units: the maximum number of units of a text.
+        roles: the arrays that a host reads or writes, by name.
+        calls: the calls by name; None for a call that is not made.
+    """
+
+    units: int
+    roles: Mapping[str, Array]
+    calls: Mapping[str, PreparedCall | None]
+
+
+class Linear(NamedTuple):
+    """A number that depends on the size of the text: ``constant + per_unit * units``."""
+
+    constant: int
+    per_unit: int
+
+
+class Field(NamedTuple):
+    """An array of a program.
+
+    Attributes:
+        stored: the contents; None for working memory, which is zero at first.
+        size: the number of bytes.
+    """
+
+    stored: Array | None
+    size: Linear
+
+
+class Word(NamedTuple):
+    """A word of a call: the address of a field, or a number.
+
+    Attributes:
+        field: the index of the field; -1 for a number.
+        value: the number; 0 for an address.
+    """
+
+    field: int
+    value: Linear
+
+
+class Program(NamedTuple):
+    """The calls that encode a text.
+
+    Attributes:
+        kernels: the kernels; the first word of a call is the index of its kernel, from 1.
+        fields: the arrays.
+        roles: the index of the field of each array that a host reads or writes.
+        calls: the words of each call; empty for a call that is not made.
+    """
+
+    kernels: list[Deferred]
+    fields: list[Field]
+    roles: dict[str, int]
+    calls: dict[str, list[Word]]
+
+    @property
+    def abi(self) -> int:
+        """The number of the interface: a digest of the kernels and of the types of their arguments, in 63 bits."""
+        described = repr([(kernel.module, kernel.name, str(kernel.result.signature)) for kernel in self.kernels])
+        return int.from_bytes(sha256(described.encode()).digest()[:8], "little") >> 1
+
+
+def program(variants: Sequence[Variant]) -> Program:
+    """Find the program of prepared calls, from one variant for each size in `SIZES`."""
+    kernels = list(dict.fromkeys(call.kernel for call in variants[0].calls.values() if call))
+    arrays = [_arrays(variant) for variant in variants]
+    places = [{_key(array): place for place, array in enumerate(own)} for own in arrays]
+    units = [variant.units for variant in variants]
+    fields = [_field(same, units) for same in zip(*arrays, strict=True)]
+    calls = {}
+    for name, call in variants[0].calls.items():
+        first = Word(-1, Linear(kernels.index(call.kernel) + 1, 0)) if call else None
+        each = [[*_words(variant.calls[name], own)] for variant, own in zip(variants, places, strict=True)]
+        calls[name] = [first, *(_word(words, units) for words in zip(*each, strict=True))] if first else []
+    return Program(kernels, fields, {name: places[0][_key(array)] for name, array in variants[0].roles.items()}, calls)
+
+
+def _arrays(variant: Variant) -> list[Array]:
+    """The different arrays of a variant, in the order in which its roles and calls contain them."""
+    found: dict[Any, Array] = {_key(array): array for array in variant.roles.values()}
+    for call in variant.calls.values():
+        for leaf in _leaves(call.arguments if call else ()):
+            if isinstance(leaf, np.ndarray):
+                found.setdefault(_key(leaf), leaf)
+    return [*found.values()]
+
+
+def _key(array: Array) -> Any:
+    """Equal for arrays over the same memory. Empty arrays of one type are equal, since no kernel reads them."""
+    return (array.__array_interface__["data"][0], array.nbytes) if array.size else str(array.dtype)
+
+
+def _leaves(argument: Any) -> Iterator[Any]:
+    """The arrays and numbers of an argument, in the order of the words of a call."""
+    if isinstance(argument, tuple):
+        for each in argument:
+            yield from _leaves(each)
+    else:
+        yield argument
+
+
+def _words(call: PreparedCall | None, places: Mapping[Any, int]) -> Iterator[tuple[int, int]]:
+    """The words of a call of one variant, as pairs of a field, or -1, and a number."""
+    for leaf in _leaves(call.arguments if call else ()):
+        if not isinstance(leaf, np.ndarray):
+            yield -1, index(leaf)
+            continue
+        yield places[_key(leaf)], 0
+        yield from ((-1, length) for length in leaf.shape)
+
+
+def _field(same: Sequence[Array], units: Sequence[int]) -> Field:
+    """A field from the array in each variant."""
+    stored = same[0] if len({_key(array) for array in same}) == 1 else None
+    return Field(stored, _linear([array.nbytes for array in same], units))
+
+
+def _word(same: Sequence[tuple[int, int]], units: Sequence[int]) -> Word:
+    """A word from the word in each variant."""
+    (field,) = {place for place, _ in same}
+    return Word(field, _linear([value for _, value in same], units))
+
+
+def _linear(values: Sequence[int], units: Sequence[int]) -> Linear:
+    """The line through numbers for texts of several sizes."""
+    slopes = {divmod(after - before, more - less) for (before, after), (less, more) in zip(pairwise(values), pairwise(units), strict=True)}
+    (slope, rest), *others = slopes
+    assert (rest, others) == (0, []), f"numbers {[*values]} for texts of {[*units]} units are not on a line"
+    return Linear(values[0] - slope * units[0], slope)

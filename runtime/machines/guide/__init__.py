@@ -1,1 +1,0 @@
-"""Run tables of token masks."""

@@ -1,0 +1,163 @@
+"""Exported tables in C and in JavaScript: the results are those of Python."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.hosts import C, FstError, needs_c, needs_node, node
+from support.shared_data import SHARED, needs_shared
+
+import fst
+from fst.cli.commands.export.command import exported
+from fst.compile import keywords, tokenizer
+
+pytestmark = [pytest.mark.slow, needs_shared]
+
+# One table for each kind of kernel; the texts of T5 are rewritten first.
+SOURCES = {"bpe": "vocab_bpe/gpt2", "unigram": "vocab_unigram/t5", "wordpiece": "vocab/bert-base-uncased"}
+IMAGE, ABI, MISSING, TEXT, LONG = -1, -2, -7, -4, -5  # errors of fst.h
+ODD = (
+    "", " ", "a", "\ufeff a\u0301 \u1e9b\u0323", "<|endoftext|> [MASK] <s></s>", " " * 70, "é" * 99, "😀" * 33 + "x",
+    "\u212b \uac00\u1100\u1161", "x" * 5000, "\0", "\U0010ffff\ud7ff\ue000", "don't\r\n\t 1234567",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    """Odd texts, and lines of all corpora."""
+    lines = [line for file in sorted((SHARED / "corpora").iterdir()) for line in file.read_text(errors="replace").split("\n")]
+    return [*ODD, *random.Random(34).sample(lines, 1500)]
+
+
+@pytest.fixture(scope="module", params=SOURCES)
+def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[fst.Tokenizer, Path]:
+    """A tokenizer, and its exports in one folder."""
+    folder = tmp_path_factory.mktemp(request.param)
+    table = tokenizer(SHARED / SOURCES[request.param])
+    table.save(folder / "table.npz")
+    for name, data in exported(folder / "table.npz", ["wasm", "c"]).items():
+        (folder / name).write_bytes(data)
+    return fst.Tokenizer(table), folder
+
+
+@needs_c
+def test_c_has_the_ids_and_the_spans_of_python(machine: tuple[fst.Tokenizer, Path], texts: list[str]) -> None:
+    """In C, the ids of a text and their spans in bytes are those of Python."""
+    tok, folder = machine
+    host, expected = C(folder), tok.encode_batch(texts, offsets="bytes")
+    assert expected.offsets is not None
+    spans = [expected.offsets[begin:end].tolist() for begin, end in zip(expected.row_splits, expected.row_splits[1:], strict=False)]
+    for text, ids, span in zip(texts, expected, spans, strict=True):
+        assert host.encode(text.encode()).tolist() == ids.tolist()
+        assert host.encode_offsets(text.encode()) == (ids.tolist(), span)
+
+
+@needs_node
+def test_javascript_has_the_ids_and_the_spans_of_python(machine: tuple[fst.Tokenizer, Path], texts: list[str]) -> None:
+    """In JavaScript, the ids of a text and their spans in units of UTF-16 are those of Python."""
+    tok, folder = machine
+    expected = tok.encode_batch(texts, offsets=True)
+    found = node(folder, [["encodeWithOffsets", text] for text in texts] + [["encodeBatch", texts]])
+    batch = found.pop()
+    assert (batch["ids"], batch["rowSplits"]) == (expected.ids.tolist(), expected.row_splits.tolist())
+    assert expected.offsets is not None
+    for place, (text, answer) in enumerate(zip(texts, found, strict=True)):
+        row = slice(expected.row_splits[place], expected.row_splits[place + 1])
+        assert answer == {"ids": expected.ids[row].tolist(), "offsets": _in_utf_16(text, expected.offsets[row].ravel().tolist())}
+
+
+def _in_utf_16(text: str, places: list[int]) -> list[int]:
+    units = [0]
+    for character in text:
+        units.append(units[-1] + len(character.encode("utf-16-le")) // 2)
+    return [units[place] for place in places]
+
+
+@needs_c
+@needs_node
+@pytest.mark.parametrize("skip", [True, False])
+def test_decoded_texts_are_those_of_python(machine: tuple[fst.Tokenizer, Path], texts: list[str], skip: bool) -> None:
+    """Ids of texts and random ids, some of no token, decode to the text of Python; in C, to its bytes, of which some may not be UTF-8."""
+    tok, folder = machine
+    draw = random.Random(7)
+    rows = [[draw.randrange(len(tok) + 3) for _ in range(draw.randrange(9))] for _ in range(2000)]
+    rows += [ids.tolist() for ids in tok.encode_batch(texts)]
+    expected = [tok.decode(ids, skip_special_tokens=skip) for ids in rows]
+    assert node(folder, [["decode", ids, {"skipSpecialTokens": skip}] for ids in rows]) == expected
+    host = C(folder)
+    for ids, text in zip(rows, expected, strict=True):
+        data = host.decode(ids, skip)
+        assert data == text.encode() or "\ufffd" in text
+
+
+@needs_c
+def test_c_refuses_what_it_cannot_read(machine: tuple[fst.Tokenizer, Path]) -> None:
+    """Text that is not UTF-8 and text that is too long are errors, and the next text is encoded as if nothing had happened."""
+    tok, folder = machine
+    host = C(folder, most=100)
+    malformed = (b"\xff", b"a\xc3", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"abcdefgh\x80", b"\xe2\x82")
+    for text, error in [*((text, TEXT) for text in malformed), (b"a" * 101, LONG)]:
+        with pytest.raises(FstError, match=str(error)):
+            host.encode(text)
+    assert host.encode(b"a" * 100).tolist() == tok.encode("a" * 100).tolist()
+
+
+@needs_node
+def test_javascript_replaces_lone_surrogates(machine: tuple[fst.Tokenizer, Path]) -> None:
+    """In JavaScript, a lone surrogate is read as U+FFFD."""
+    tok, folder = machine
+    texts = ["a\ud800b", "\udc00", "\ude00\ud83d", "x\ud83d"]
+    assert node(folder, [["encode", text] for text in texts]) == [ids.tolist() for ids in tok.encode_batch(texts, errors="replace")]
+
+
+@needs_c
+def test_threads_share_a_table(machine: tuple[fst.Tokenizer, Path], texts: list[str]) -> None:
+    """Two threads with one table and their own memory find the ids of Python."""
+    tok, folder = machine
+    host = C(folder)
+    expected = [ids.tolist() for ids in tok.encode_batch(texts)]
+
+    def run(work: Any) -> list[list[int]]:
+        return [host.encode(text.encode(), work).tolist() for text in texts]
+
+    with ThreadPoolExecutor(2) as threads:
+        assert [*threads.map(run, [host.work, host.new_work(1 << 20)])] == [expected, expected]
+
+
+@needs_c
+def test_damaged_images_are_refused(machine: tuple[fst.Tokenizer, Path]) -> None:
+    """An image with any changed byte, or of another size, is refused; an image of another program, too."""
+    _, folder = machine
+    host = C(folder)
+    data, size, draw = host.memory.view("u1"), host.memory.nbytes, random.Random(5)
+    for place in [*range(64), *(draw.randrange(size) for _ in range(40))]:
+        before = data[place]
+        data[place] ^= 1 << draw.randrange(8)
+        with pytest.raises(FstError):
+            host.load(data.ctypes.data, size)
+        data[place] = before
+    for wrong in (0, 8, size - 8):
+        with pytest.raises(FstError, match=str(IMAGE)):
+            host.load(data.ctypes.data, wrong)
+    host.load(data.ctypes.data, size)
+
+
+@needs_c
+@needs_node
+def test_keywords_are_found(tmp_path: Path, texts: list[str]) -> None:
+    """For keywords, the ids are the numbers of the keywords, and the spans their places."""
+    words = ["the", "he", "and", "Kaffee", "日本", "é", "in der"]
+    table = keywords(words)
+    table.save(tmp_path / "words.npz")
+    for name, data in exported(tmp_path / "words.npz", ["wasm", "c"]).items():
+        (tmp_path / name).write_bytes(data)
+    host, searcher = C(tmp_path), fst.Searcher(table)
+    expected = searcher.find_batch(texts, offsets="bytes")
+    for text, matches in zip(texts, expected, strict=True):
+        assert host.encode_offsets(text.encode()) == ([match.id for match in matches], [[match.start, match.end] for match in matches])
+    answers = node(tmp_path, [["encodeWithOffsets", text] for text in texts])
+    assert [answer["ids"] for answer in answers] == [[match.id for match in matches] for matches in expected]

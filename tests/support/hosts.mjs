@@ -1,0 +1,17 @@
+// Answer questions about an exported folder: the file named by the last argument has a JSON array of [method, argument, options].
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const [folder, questions] = process.argv.slice(2);
+const { load } = await import(pathToFileURL(`${folder}/fst.js`));
+const tok = await load(readFileSync(`${folder}/table.fst`), { wasm: readFileSync(`${folder}/fst.wasm`) });
+const plain = (value) => (ArrayBuffer.isView(value) ? [...value] : value);
+const answers = JSON.parse(readFileSync(questions, "utf8")).map(([method, argument, options]) => {
+  try {
+    const found = tok[method](argument, options);
+    return found?.ids ? Object.fromEntries(Object.entries(found).map(([name, value]) => [name, plain(value)])) : plain(found);
+  } catch (error) {
+    return `${error.name}: ${error.message}`;
+  }
+});
+process.stdout.write(JSON.stringify(answers));

@@ -1,0 +1,100 @@
+"""Hosts that run exported tables without Python's runtime: C through ctypes, and JavaScript through Node.js."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.shared_data import TESTS
+
+needs_c = pytest.mark.skipif(which("cc") is None, reason="there is no C compiler")
+needs_node = pytest.mark.skipif(which("node") is None, reason="there is no Node.js")
+
+Ids = ctypes.POINTER(ctypes.c_int32)
+
+
+class FstError(Exception):
+    """An error code of fst.h."""
+
+
+class C:
+    """The C host of an exported folder, compiled to a shared library. Errors of fst.h are raised as `FstError`."""
+
+    def __init__(self, folder: Path, most: int = 1 << 20) -> None:
+        library = folder / "libfst.so"
+        if not library.exists():
+            command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-std=c99", "-shared", "-fPIC", "fst.c", "fst.o", "-o", library.name]
+            subprocess.run(command, cwd=folder, check=True)
+        self.library = ctypes.CDLL(str(library))
+        for name in ("fst_encode", "fst_encode_offsets", "fst_decode"):
+            getattr(self.library, name).restype = ctypes.c_int64
+        for name in ("fst_load", "fst_work_new"):
+            getattr(self.library, name).restype = ctypes.c_void_p
+        data = (folder / "table.fst").read_bytes()
+        self.memory = np.zeros(len(data) // 8, np.uint64)
+        self.memory.view(np.uint8)[:] = np.frombuffer(data, np.uint8)
+        self.table = self.load(self.memory.ctypes.data, len(data))
+        self.work = self.new_work(most)
+
+    def load(self, address: int, size: int) -> Any:
+        """Load the image at an address."""
+        error = ctypes.c_int(0)
+        table = self.library.fst_load(ctypes.c_void_p(address), ctypes.c_size_t(size), ctypes.byref(error))
+        if not table:
+            raise FstError(error.value)
+        return ctypes.c_void_p(table)
+
+    def new_work(self, most: int) -> Any:
+        """Allocate the memory of another thread, for texts of at most `most` bytes."""
+        return ctypes.c_void_p(self.library.fst_work_new(self.table, ctypes.c_size_t(most)))
+
+    def encode(self, text: bytes, work: Any = None) -> NDArray[np.int32]:
+        """The ids of a text."""
+        ids = Ids()
+        count = self.library.fst_encode(work or self.work, text, ctypes.c_size_t(len(text)), ctypes.byref(ids))
+        return _array(ids, _checked(count))
+
+    def encode_offsets(self, text: bytes) -> tuple[list[int], list[list[int]]]:
+        """The ids of a text, and their spans in bytes."""
+        ids, offsets = Ids(), Ids()
+        size = ctypes.c_size_t(len(text))
+        count = _checked(self.library.fst_encode_offsets(self.work, text, size, ctypes.byref(ids), ctypes.byref(offsets)))
+        return _array(ids, count).tolist(), _array(offsets, 2 * count).reshape(-1, 2).tolist()
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> bytes:
+        """The bytes of ids."""
+        row = np.array(ids, np.int32)
+        arguments = self.table, row.ctypes.data_as(Ids), ctypes.c_size_t(len(row)), ctypes.c_int(skip_special_tokens)
+        size = _checked(self.library.fst_decode(*arguments, None, ctypes.c_size_t(0)))
+        text = ctypes.create_string_buffer(size + 1)
+        assert self.library.fst_decode(*arguments, text, ctypes.c_size_t(size)) == size
+        return text.raw[:size]
+
+
+def _checked(count: int) -> int:
+    if count < 0:
+        raise FstError(count)
+    return count
+
+
+def _array(pointer: Any, count: int) -> NDArray[np.int32]:
+    return np.ctypeslib.as_array(pointer, (count,)).copy() if count else np.empty(0, np.int32)
+
+
+def node(folder: Path, questions: Sequence[Sequence[Any]]) -> list[Any]:
+    """The answers of an exported folder in Node.js to calls ``[method, argument, options]``; an error is a string."""
+    asked = folder / "questions.json"
+    asked.write_text(json.dumps(questions))
+    command = ["node", str(TESTS / "support" / "hosts.mjs"), str(folder.absolute()), str(asked.absolute())]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr.decode()
+    found: list[Any] = json.loads(done.stdout)
+    return found
