@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fst.runtime.compat.transformers.backend import tokenizers
     from fst.runtime.compat.transformers.hf import hf
     from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
+    from fst.runtime.machines.guide.token_masks import Guide
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.machines.lookup.analyser import Lookup
     from fst.runtime.machines.lookup.analyses import Analyses
@@ -46,6 +47,7 @@ __all__ = [
     "Dropout",
     "Fst",
     "FstError",
+    "Guide",
     "JiebaSegmenter",
     "Lookup",
     "Match",
@@ -91,6 +93,7 @@ _OBJECTS = {
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
     "Dropout": "fst.machines.bpe.dropout.Dropout",
     "Fst": "fst.compile.algebra.machine.Fst",
+    "Guide": "fst.runtime.machines.guide.token_masks.Guide",
     "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",
     "Lookup": "fst.runtime.machines.lookup.analyser.Lookup",
     "Match": "fst.runtime.machines.keywords.searcher.Match",
@@ -123,9 +126,9 @@ _OBJECTS = {
 }
 
 
-def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup | Rewriter:
+def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup | Rewriter | Guide:
     """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
-    dictionary, a `fst.Lookup` for a transducer, a `fst.Rewriter` for rewrite rules.
+    dictionary, a `fst.Lookup` for a transducer, a `fst.Rewriter` for rewrite rules, a `fst.Guide` for token masks.
 
     The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run. If you
     know the kind, call ``fst.Tokenizer.load``, ``fst.Searcher.load``, ``fst.Segmenter.load`` or ``fst.Rewriter.load`` instead: each returns
@@ -152,7 +155,7 @@ def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup | Rewrit
     """
     from fst.runtime.public_class import load as loaded
 
-    found: Tokenizer | Searcher | Segmenter | Lookup | Rewriter = loaded(path)
+    found: Tokenizer | Searcher | Segmenter | Lookup | Rewriter | Guide = loaded(path)
     return found
 
 

@@ -13,6 +13,7 @@ from fst.tables.table import need_kind
 MACHINES: dict[str, str] = {  # kind → full name of its table class, which is imported at its first use
     "best-path": "fst.machines.best_path.table.BestPathTable",
     "bpe": "fst.machines.bpe.table.BpeTable",
+    "guide": "fst.machines.guide.table.GuideTable",
     "jieba": "fst.machines.segmentation.jieba.JiebaTable",
     "keywords": "fst.machines.keywords.table.KeywordTable",
     "lookup": "fst.machines.lookup.table.LookupTable",

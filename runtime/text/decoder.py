@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fst.tables.cleanup import cleaned
 from fst.tables.decoder_steps import joined
 from fst.tables.header import AnyDecoder, StepsDecoder
-
-CLEANED = (
-    (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
-    (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
-)  # fmt: skip
 
 
 def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
@@ -32,10 +28,4 @@ def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
     prefix = decoder.prefix
     continued = (token.removeprefix(prefix) if token.startswith(prefix) else f" {token}" for token in tokens[1:])
     pieces = [*tokens[:1], *continued]
-    return "".join(map(_cleaned, pieces) if decoder.cleanup else pieces)
-
-
-def _cleaned(piece: str) -> str:
-    for old, new in CLEANED:
-        piece = piece.replace(old, new)
-    return piece
+    return "".join(map(cleaned, pieces) if decoder.cleanup else pieces)

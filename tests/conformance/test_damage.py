@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from support.conformance.samples import SAMPLES
+from support.conformance.samples import ENCODING, SAMPLES
 from support.conformance.ways import BARE, Located, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
 from support.tables.damage import survivors
 from support.tiers import sample
@@ -37,7 +37,7 @@ def place_that_matters(draw: random.Random, size: int) -> int:
     return draw.choice([draw.randrange(size), draw.randrange(min(size, FIRST)), size - 1 - draw.randrange(min(size, 8))])
 
 
-@each_sample
+@pytest.mark.parametrize("name", ENCODING)
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
     """A table with one changed bit is refused, or every method gives safe ids, which equal the walk's ids unless the table contains a

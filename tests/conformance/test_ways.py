@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from support.conformance.samples import SAMPLES
+from support.conformance.samples import ENCODING, SAMPLES
 from support.conformance.ways import BARE, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
 
 import fst
@@ -18,7 +18,7 @@ from fst.registry import MACHINES
 
 COLUMNS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary())
 
-each_sample = pytest.mark.parametrize("name", SAMPLES)
+each_sample = pytest.mark.parametrize("name", ENCODING)
 
 
 def test_every_kind_has_samples() -> None:

@@ -46,6 +46,7 @@ BELOW = {
     "machines.best_path": ("text",),
     "machines.segmentation": ("text",),
     "machines.lookup": ("text",),
+    "machines.guide": ("text",),
     "machines.bpe": ("pretokens",),
     "machines.unigram": ("pretokens",),
     "registry": ("tables",),
@@ -64,7 +65,7 @@ BELOW = {
     "compile.machines.best_path": ("compile.algebra.machine", "machines.best_path"),
     "compile.machines.segmentation": ("compile.dictionaries", "compile.text", "machines.segmentation"),
     "compile.machines.lookup": ("compile.dictionaries", "compile.text", "compile.algebra.machine", "machines.lookup"),
-    "compile.machines.guide": ("compile.algebra.machine",),
+    "compile.machines.guide": ("compile.algebra.machine", "machines.guide"),
     "compile.machines.bpe": ("compile.pretokens", "machines.bpe"),
     "compile.machines.unigram": ("compile.pretokens", "machines.unigram"),
     "compile.compilers": ("compile.machines.wordpiece", "compile.machines.bpe", "compile.machines.unigram"),
@@ -94,6 +95,7 @@ BELOW = {
     "runtime.machines.rules": ("runtime.rewriting", "machines.rules"),
     "runtime.machines.best_path": ("runtime.rewriting", "machines.best_path"),
     "runtime.machines.segmentation": ("runtime.text", "runtime.public_class", "machines.segmentation"),
+    "runtime.machines.guide": ("runtime.text", "runtime.public_class", "machines.guide"),
     "runtime.machines.lookup": ("runtime.text", "runtime.public_class", "machines.lookup"),
     "runtime.machines.bpe": ("runtime.pretokens", "machines.bpe"),
     "runtime.machines.unigram": ("runtime.pretokens", "machines.unigram"),
@@ -115,6 +117,7 @@ BELOW = {
         "runtime.machines.best_path",
         "runtime.machines.segmentation",
         "runtime.machines.lookup",
+        "runtime.machines.guide",
     ),
 }
 # A dotted name in a string counts as an import. A machine's table may name the machine's runtime, and the registry all tables.

@@ -241,6 +241,22 @@ def _compile_best_path(_: Path) -> None:
     fst.Rewriter(best_path(fst.Fst.from_strings(["a"]))).apply("a")
 
 
+def _compile_guide(folder: Path) -> None:
+    import fst
+    from fst.compile import guide
+    from fst.compile.machines.guide.store import Masks
+
+    table = guide(_wordpiece(), regex="(ab)*")
+    fst.Guide(_wordpiece(), regex="a").mask(0)
+    table.save(folder / "guide.npz")
+    loaded = fst.load(folder / "guide.npz")
+    assert isinstance(loaded, fst.Guide)
+    loaded.masks([loaded.step(loaded.start, 1)], out=np.empty((1, 1), np.bool_))
+    masks = Masks(1)
+    for number in range(99):  # enough masks that the hash table must grow
+        masks.add(np.array([number], np.uint32))
+
+
 def _compile_counting(_: Path) -> None:
     from fst import train
 
@@ -315,6 +331,7 @@ PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first
     "rules": _compile_rules,
     "best-path": _compile_best_path,
     "algebra": _compile_algebra,
+    "guide": _compile_guide,
     "training": _compile_training,
     "counting of words": _compile_counting,
     "wordpiece with composed letters": _compile_composed,

@@ -22,6 +22,7 @@ from fst.machines.bpe.arguments import BpeArguments, MergeArguments, arguments, 
 from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.header import BpeMetadata
 from fst.pretokens.arguments import Work, work
+from fst.pretokens.byte_letters import bytes_of
 from fst.pretokens.characters import ABSENT, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
 from fst.pretokens.digit_cuts import kinds_of_bytes
 from fst.pretokens.table import PretokenTable
@@ -87,6 +88,27 @@ class BpeTable(PretokenTable):
         spelled = known - model.fallbacks
         names = map(model.letters.spelled, self.contents[:spelled])
         return (*names, *(fallback(byte) for (byte,) in self.contents[spelled:known]), *others)
+
+    def decoded_differently(self, spell: bool = True) -> dict[int, bytes]:
+        """The bytes that decoding writes for the tokens for which it does not write their bytes, by the number of the token in
+        ``token_ids``.
+
+        Args:
+            spell: whether an added token that consists of GPT-2's letters for bytes decodes to these bytes, as in ``tokenizers``, instead
+                of to its characters. All other names decode to their characters, except byte fallbacks.
+        """
+        model = self.metadata.model
+        known, spelled = model.model_tokens, bytes_of if model.letters.are_bytes else _fallback_of
+        changed = {token.id: token.decoded for token in self.metadata.added_tokens.contextual.values()}
+        of_model = np.flatnonzero(np.isin(self.token_ids[:known], [*changed])).tolist()  # model tokens that are also added tokens
+        found = dict[int, bytes]()
+        for place in (*of_model, *range(known, len(self.token_ids))):
+            content, number = self.content(place), int(self.token_ids[place])
+            name = changed[number] if number in changed else content.decode()
+            data = (spell and spelled(name)) or name.encode()
+            if data != content:
+                found[place] = data
+        return found
 
     @Lazy
     def lengths(self) -> Array:
@@ -376,6 +398,12 @@ class BpeTable(PretokenTable):
         for pretoken, number in self.long_pretokens.items() - self.spelled_fallbacks.items():
             size = self.lengths[number]
             need(len(pretoken) == size, f"a long piece has {len(pretoken)} bytes, and its token {number} has {size}")
+
+
+def _fallback_of(name: str) -> bytes | None:
+    """The byte that a name such as ``<0x41>`` represents; None for any other name."""
+    byte = byte_of(name)
+    return None if byte is None else bytes([byte])
 
 
 def _is_character(body: bytes) -> bool:

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 import fst
-from fst.compile import best_path, bpe, cascade, keywords, lattice, maxmatch, rewrite, tokenizer, unigram, wordpiece
+from fst.compile import best_path, bpe, cascade, guide, keywords, lattice, maxmatch, rewrite, tokenizer, unigram, wordpiece
 from fst.machines.best_path.table import BestPathTable
 from fst.machines.bpe.table import BpeTable
+from fst.machines.guide.table import GuideTable
 from fst.machines.keywords.table import KeywordTable
 from fst.machines.rules.table import RulesTable
 from fst.machines.segmentation.jieba import JiebaTable
@@ -34,10 +35,11 @@ assert_type(lattice.jieba("dict.txt"), JiebaTable)
 assert_type(lattice.mecab("ipadic"), MecabTable)
 
 assert_type(best_path("tagger.fst"), BestPathTable)
+assert_type(guide(tokenizer("any"), regex="a"), GuideTable)
 assert_type(cascade(rewrite("a -> b"), rewrite({"a": "b"})), RulesTable)
 
 # Objects from tables and files
-assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter | fst.Lookup | fst.Rewriter)
+assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter | fst.Lookup | fst.Rewriter | fst.Guide)
 assert_type(fst.Tokenizer.load("t.npz"), fst.Tokenizer)
 assert_type(fst.UnigramTokenizer.load("t.npz"), fst.UnigramTokenizer)
 assert_type(fst.Searcher.load("k.npz"), fst.Searcher)

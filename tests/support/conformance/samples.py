@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
 
-from fst.compile import best_path, bpe, cascade, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
+from fst.compile import best_path, bpe, cascade, guide, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
 from fst.compile.algebra.machine import Fst
 
 Json = dict[str, Any]
@@ -77,6 +77,7 @@ MECAB = {
     "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
 }
 MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f600", "世", "z")
+GUIDED = ("a", "b", "un", "able", "ab", "é", "世", " ", "日", "本", "x")
 
 RULES = (
     rewrite({"ch": "tʃ", "c": "k", "é": "", "世": "世界x"}),
@@ -309,6 +310,9 @@ SAMPLES: Mapping[str, Sample] = {
     "best path over bytes": Sample("best-path", lambda _: best_path(BEST_PATHS[0]), BEST_PATH_PARTS),
     "best path with a cycle of ε-arcs": Sample("best-path", lambda _: best_path(BEST_PATHS[1]), BEST_PATH_PARTS),
     "best path with late outputs": Sample("best-path", lambda _: best_path(BEST_PATHS[2]), BEST_PATH_PARTS),
+    "guide of words": Sample("guide", lambda _: guide(wordpiece([*TOKENS]), regex="(un|a|b)*(able)?"), GUIDED),
+    "guide of bytes": Sample("guide", lambda folder: guide(_tiktoken(folder), regex="[ab]{1,9}é|世*"), GUIDED),
+    "guide of characters": Sample("guide", lambda folder: guide(_document(OVER_BYTES)(folder), regex="(ab|日本?)( [ab]+)?"), GUIDED),
     "rules of strings": Sample("rules", lambda _: RULES[0], RULE_PARTS),
     "rules in parallel": Sample("rules", lambda _: RULES[1], RULE_PARTS),
     "rules from right to left": Sample("rules", lambda _: RULES[2], RULE_PARTS),
@@ -316,3 +320,4 @@ SAMPLES: Mapping[str, Sample] = {
     "rules of many strings in a cascade": Sample("rules", lambda _: cascade(RULES[2], rewrite(KEYS, direction="rtl")), RULE_PARTS),
     "rules in a cascade": Sample("rules", lambda _: cascade(*RULES), RULE_PARTS),
 }
+ENCODING = [name for name, sample in SAMPLES.items() if sample.kind != "guide"]  # samples of kinds that read texts, and write ids

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.core import drives
+from support.core.guides import drive_guides
 from support.core.rewriters import drive_rules
 from support.core.trainers import drive_trainers
 from support.core.transducers import drive_transducers
@@ -63,7 +64,7 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             texts.insert(9, "ab" * (LONGEST // 2 + 1))
         yield "tokenizer", partial(drive_tokenizer, tok, texts, draw)
         yield "units", partial(drives.drive_units, texts)
-        for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices):
+        for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices, drive_guides):
             yield use.__name__, partial(use, random.Random(seed), texts)
         for patched in (drive_trainers, drive_transducers):
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)

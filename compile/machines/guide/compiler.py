@@ -1,0 +1,93 @@
+"""Compile an automaton over bytes and the vocabulary of a tokenizer into a table of token masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.machine import from_fst
+from fst.compile.machines.guide.regex import from_regex
+from fst.compile.machines.guide.store import Masks
+from fst.machines.guide.arguments import ENDED, FIRST, Automaton
+from fst.machines.guide.scanning import row_of
+from fst.machines.guide.table import GuideTable, header
+from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
+from fst.tables.table import Table
+
+
+def guide(tokenizer: Any, *, regex: str | None = None, fst: Any = None, end_id: int | None = None) -> GuideTable:
+    """Compile the token masks of a pattern, or of the strings that a machine reads.
+
+    The text of tokens is what ``tok.decode`` writes, so a first word token has no space before it. The token that ends a text is the one
+    that the vocabulary's source names ``eos_token``; else the first special token of ``<|endoftext|>``, ``</s>``, ``<|end_of_text|>``,
+    ``<eos>``, ``<|im_end|>`` and ``[SEP]``; else there is none.
+
+    Args:
+        tokenizer: a `fst.Tokenizer`, or a table of `fst.compile.tokenizer`.
+        regex: a regular expression, which a text matches as a whole.
+        fst: a `fst.Fst`, whose input strings are the texts.
+        end_id: the id of the special token that ends a text.
+
+    Returns:
+        A table for `fst.Guide`.
+
+    Raises:
+        UnsupportedError: the pattern has an unsupported feature or too many states; or the text of a token depends on the
+            tokens after it; or the masks take more memory than a table may have.
+        ValueError: none, or more than one, of `regex` and `fst` is given.
+    """
+    automaton, pattern = automaton_of(regex=regex, fst=fst)
+    return compile_masks(vocabulary_for(tokenizer, end_id), automaton, pattern)
+
+
+def automaton_of(*, regex: str | None, fst: Any) -> tuple[ByteAutomaton, str | None]:
+    """The automaton of the texts, and their pattern for information; arguments as in `guide`."""
+    if (regex is None) == (fst is None):
+        raise ValueError("regex and fst are two ways to describe texts; expected one of them")
+    return (from_fst(fst), None) if regex is None else (from_regex(regex), regex)
+
+
+def vocabulary_for(tokenizer: Any, end_id: int | None) -> Vocabulary:
+    """The vocabulary of a tokenizer, given as a `fst.Tokenizer` or as its table."""
+    table = getattr(tokenizer, "_table", tokenizer)
+    if not isinstance(table, Table):
+        raise TypeError(f"the tokenizer is {type(tokenizer).__name__}; expected a fst.Tokenizer, or a table of fst.compile.tokenizer")
+    return vocabulary_of(table).ending_with(end_id)
+
+
+def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | None = None) -> GuideTable:
+    """Compile the masks of all states.
+
+    Args:
+        vocabulary: the vocabulary of a tokenizer.
+        source: the automaton of the texts.
+        pattern: the pattern or the schema of the texts, for information.
+
+    Raises:
+        UnsupportedError: the masks take more memory than a table may have.
+    """
+    automaton = with_classes(source)
+    states, masks = len(automaton.finals), Masks(vocabulary.words)
+    numbers = masks.add_states(automaton, vocabulary.trie, vocabulary.end_id, np.arange(states))
+    others = [masks.add(row_of(automaton, vocabulary, states + which)) for which in (FIRST, ENDED)]
+    tokens = vocabulary.tokens
+    return GuideTable(
+        header(pattern, vocabulary.end_id, keeps_first=bool(tokens.keeps_first[0])),
+        **automaton._asdict(),
+        mask_of=np.append(numbers, np.array(others, np.uint32)),
+        **masks.arrays(),
+        **{name: getattr(tokens, name) for name in ("token_bytes", "token_ends", "first_bytes", "first_ends")},
+    )
+
+
+def with_classes(source: ByteAutomaton) -> Automaton:
+    """The automaton with one class for all bytes that have equal transitions."""
+    columns, classes = dict[bytes, int](), np.empty(256, np.uint8)
+    by_byte = np.ascontiguousarray(source.targets.T)
+    for byte in range(256):
+        classes[byte] = columns.setdefault(by_byte[byte].tobytes(), len(columns))
+    _, firsts = np.unique(classes, return_index=True)
+    targets = np.ascontiguousarray(source.targets[:, firsts], np.int32)
+    return Automaton(targets, classes, source.is_final.astype(np.uint8))

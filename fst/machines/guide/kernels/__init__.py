@@ -1,0 +1,1 @@
+"""Kernels of token masks that compiler and runtime share."""

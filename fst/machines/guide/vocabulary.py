@@ -1,0 +1,138 @@
+"""The vocabulary of a tokenizer for token masks: the bytes of each token, and tries of these bytes.
+
+A trie has its nodes in depth-first order: a node comes before its children, and a scan that leaves out a subtree goes on at `Trie.skips`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.core.jit import Deferred
+from fst.errors import UnsupportedError
+from fst.machines.guide.arguments import Tokens
+from fst.machines.guide.written import end_of, written_by
+from fst.tables.strings import stored_bytes
+from fst.tables.table import Table
+
+WORD_BITS = 32
+LABEL_BITS = 8
+
+build = Deferred("fst.machines.guide.kernels.trie", "build_trie")
+
+
+class Trie(NamedTuple):
+    """A trie of token bytes.
+
+    Attributes:
+        labels: uint32[nodes], ``depth << 8 | byte``: the number of bytes before the node, and the last byte of its path. There is no node
+            for the empty path.
+        skips: uint32[nodes], the node after the subtree of each node.
+        tokens: uint32[nodes], the id of the token that ends at each node; the number of bits of a mask if there is none.
+        twins: uint32[n, 2], ids with the same bytes as another token, and the id of this token in the trie.
+        longest: int64[1], the number of bytes of the longest token.
+    """
+
+    labels: Array
+    skips: Array
+    tokens: Array
+    twins: Array
+    longest: Array
+
+
+class Vocabulary(NamedTuple):
+    """The vocabulary of a tokenizer.
+
+    Attributes:
+        tokens: the bytes of each token.
+        trie: the trie of the tokens at any position but the first.
+        first: the trie of the tokens at the first position; equal to `trie` if there is no difference.
+        silent: int64[n], the tokens that write nothing at the first position.
+    """
+
+    tokens: Tokens
+    trie: Trie
+    first: Trie
+    silent: Array
+
+    @property
+    def size(self) -> int:
+        """1 more than the highest id."""
+        return len(self.tokens.token_ends)
+
+    @property
+    def words(self) -> int:
+        """The number of 32-bit words of a mask."""
+        return words_of(self.size)
+
+    @property
+    def end_id(self) -> int | None:
+        """The id of the token that ends a text."""
+        return None if self.tokens.end_id[0] < 0 else int(self.tokens.end_id[0])
+
+    def ending_with(self, end_id: int | None) -> Vocabulary:
+        """The vocabulary with another token that ends texts; None: the same.
+
+        Raises:
+            UnsupportedError: the number is not an id, or its token writes text.
+        """
+        if end_id is None or end_id == self.end_id:
+            return self
+        if not 0 <= end_id < self.size or len(self.content(end_id)):
+            raise UnsupportedError(f"end_id is {end_id}; expected the id of a special token, which writes no text")
+        return self._replace(tokens=self.tokens._replace(end_id=np.array([end_id])))
+
+    def content(self, number: int) -> bytes:
+        """The bytes of a token at any position but the first."""
+        ends = self.tokens.token_ends
+        return self.tokens.token_bytes[ends[number - 1] if number else 0 : ends[number]].tobytes()
+
+
+_vocabularies: WeakKeyDictionary[Table, Vocabulary] = WeakKeyDictionary()
+
+
+def words_of(size: int) -> int:
+    """The number of 32-bit words of a mask for ids below `size`."""
+    return -(-size // WORD_BITS)
+
+
+def vocabulary_of(table: Table) -> Vocabulary:
+    """The vocabulary of a tokenizer's table; it is made once.
+
+    Raises:
+        UnsupportedError: the bytes of a token depend on the tokens after it.
+    """
+    found = _vocabularies.get(table)
+    if found is None:
+        found = _vocabularies[table] = _vocabulary_of(table)
+    return found
+
+
+def _vocabulary_of(table: Table) -> Vocabulary:
+    later, first, keeps_first = written_by(table)
+    is_same, end_id = first == later, end_of(table)
+    (data, ends), (firsts, first_ends) = stored_bytes(later), stored_bytes([] if is_same else first)
+    tokens = Tokens(data, ends, firsts, first_ends, np.array([-1 if end_id is None else end_id]), np.array([keeps_first]))
+    silent = [number for number, (content, of_first) in enumerate(zip(later, first, strict=True)) if content and not of_first]
+    trie = trie_of(later)
+    return Vocabulary(tokens, trie, trie if is_same else trie_of(first), np.array(silent, np.int64))
+
+
+def trie_of(contents: list[bytes]) -> Trie:
+    """The trie of tokens, given by their bytes; empty tokens are left out."""
+    ids, twins = dict[bytes, int](), list[tuple[int, int]]()
+    for number, content in enumerate(contents):
+        if content and ids.setdefault(content, number) != number:
+            twins.append((number, ids[content]))
+    strings = sorted(ids)
+    data, ends = stored_bytes(strings)
+    longest = max(map(len, strings), default=0)
+    labels, skips = np.empty(len(data), np.uint32), np.empty(len(data), np.uint32)
+    tokens = np.full(len(data), words_of(len(contents)) * WORD_BITS, np.uint32)
+    of_strings = np.array([ids[string] for string in strings], np.uint32)
+    count = build.call(data, ends, of_strings, labels, skips, tokens, np.empty(longest, np.int64))
+    labels, skips, tokens = (field[:count].copy() for field in (labels, skips, tokens))
+    return Trie(labels, skips, tokens, np.array(twins, np.uint32).reshape(-1, 2), np.array([longest]))

@@ -1,0 +1,1 @@
+"""Run tables of token masks."""

@@ -1,0 +1,99 @@
+"""The masks of a guide, from a table or made late."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.core.jit import Deferred
+from fst.machines.guide.arguments import AFTER_STATES, NO_STATE, Automaton, Masks
+from fst.machines.guide.scanning import row_of
+from fst.machines.guide.vocabulary import Vocabulary
+
+MAX_KEPT_BYTES = 1 << 26  # the largest size of the masks that are kept
+DONE = -1
+NONE = np.empty(0, np.uint32)
+NO_MASKS = Masks(NONE, NONE, np.empty(0, np.int64), NONE, np.empty((0, 1), np.uint32))
+
+copy_masks = Deferred("fst.runtime.machines.guide.kernels.masks", "copy_masks")
+
+
+class Rows(Protocol):
+    """The masks of all states.
+
+    Attributes:
+        words: the number of 32-bit words of a mask.
+        masks: the arrays of a table; empty arrays if masks are made late.
+    """
+
+    words: int
+    masks: Masks
+
+    def copy(self, states: Array, out: Array) -> None:
+        """Copy the masks of states, int64[n], to ``out``, uint32[n, at least words].
+
+        Raises:
+            ValueError: a number is not a state.
+        """
+
+
+class StoredRows:
+    """The masks of a table.
+
+    Args:
+        masks: the arrays of the table.
+    """
+
+    def __init__(self, masks: Masks) -> None:
+        self.masks, self.words = masks, int(masks.rows.shape[1])
+
+    def copy(self, states: Array, out: Array) -> None:
+        """Copy masks; see `Rows.copy`."""
+        wrong = copy_masks.call(states, self.masks, out)
+        if wrong != DONE:
+            raise not_a_state(int(states[wrong]), len(self.masks.mask_of))
+
+
+class LateRows:
+    """Masks that are made at their first use. The latest are kept, up to `MAX_KEPT_BYTES`.
+
+    A mask is never changed after it is made, so threads read kept masks without a lock.
+
+    Args:
+        automaton: the automaton.
+        vocabulary: the vocabulary of the tokenizer.
+    """
+
+    masks = NO_MASKS
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
+        self._automaton, self._vocabulary = automaton, vocabulary
+        self.words, self._count = vocabulary.words, len(automaton.finals) + len(AFTER_STATES)
+        self._most = max(MAX_KEPT_BYTES // (4 * self.words), 1)
+        self._kept = {NO_STATE: np.zeros(self.words, np.uint32)}
+        self._lock = Lock()
+
+    def copy(self, states: Array, out: Array) -> None:
+        """Copy masks; see `Rows.copy`."""
+        out[:, self.words :] = 0
+        for place, state in enumerate(states.tolist()):
+            row = self._kept.get(state)
+            out[place, : self.words] = self._made(state) if row is None else row
+
+    def _made(self, state: int) -> Array:
+        if not 0 <= state < self._count:
+            raise not_a_state(state, self._count)
+        row = row_of(self._automaton, self._vocabulary, state)
+        with self._lock:
+            if len(self._kept) > self._most:  # all but the mask of `NO_STATE`, which is first
+                self._kept = {NO_STATE: self._kept[NO_STATE]}
+            self._kept[state] = row
+        return row
+
+
+def not_a_state(state: Any, count: int) -> ValueError:
+    """The error for a number that is not a state."""
+    return ValueError(f"a state is {state}; expected {NO_STATE} to {count - 1}, from `start` or `step`")

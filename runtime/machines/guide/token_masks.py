@@ -1,0 +1,270 @@
+"""Token masks: the tokens that a language model may write next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.rows import Array
+from fst.core.jit import Deferred
+from fst.errors import UnsupportedError, quoted
+from fst.machines.guide.arguments import ENDED, FIRST, NO_STATE
+from fst.runtime.decoder import row_of
+from fst.runtime.machines.guide.rows import LateRows, Rows, StoredRows, not_a_state
+from fst.runtime.public_class import PublicClass
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
+KERNELS = "fst.runtime.machines.guide.kernels.masks"
+
+expand, follow = (Deferred(KERNELS, name) for name in ("expand", "follow"))
+
+
+class Guide(PublicClass):
+    """Token masks: for each state, the tokens that keep a text inside a pattern or a schema. A guide is immutable, so that threads can
+    share it without a lock.
+
+    A state is a whole number. A generated text begins in `start`, and `step` gives the state after each token. One guide serves any number
+    of texts at the same time: the caller keeps their states, for example in an array.
+
+    -1 is the state after a token that is not allowed. Its mask is empty. The token that ends a text, `end_id`, is allowed exactly where the
+    pattern allows an end, and is the only token that is allowed after itself. Other special tokens are never allowed.
+
+    Args:
+        table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer: then each mask is made at its first use, and
+            the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be saved.
+        regex, fst, end_id: with a tokenizer, as in `fst.compile.guide`.
+
+    Raises:
+        UnsupportedError: the table has no token masks; or as in `fst.compile.guide`.
+
+    Examples:
+        >>> import fst
+        >>> from fst.compile import wordpiece
+        >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", "1", "2", "##1", "##2", "##12", "a"]))
+        >>> guide = Guide(tok, regex="12*", end_id=1)
+        >>> guide.allowed(guide.start).tolist()
+        [2]
+        >>> state = guide.step(guide.start, 2)
+        >>> guide.mask(state), guide.allowed(state).tolist(), guide.is_final(state)
+        (array([34], dtype=uint32), [1, 5], True)
+        >>> guide.step(state, tok.token_to_id("##1"))
+        -1
+    """
+
+    def __new__(cls, table: Any, **late: Any) -> Self:
+        """Make a guide from a table or, late, from a tokenizer."""
+        return object.__new__(cls) if any(value is not None for value in late.values()) else super().__new__(cls, table)
+
+    def __init__(self, table: Any, *, regex: str | None = None, fst: Any = None, end_id: int | None = None) -> None:
+        self._rows: Rows
+        if regex is None and fst is None:
+            self._table, self._source = table, None
+            self._automaton, self._tokens = table.automaton(), table.tokens()
+            self._rows = StoredRows(table.masks())
+        else:
+            from fst.bridge.guide import late
+
+            given = {"regex": regex, "fst": fst, "end_id": end_id}
+            self._table, self._source = None, (table, given)
+            self._automaton, vocabulary = late(table, **given)
+            self._tokens, self._rows = vocabulary.tokens, LateRows(self._automaton, vocabulary)
+        self._states = len(self._automaton.finals)
+
+    def __repr__(self) -> str:
+        return f"<fst.Guide, {self._states:,} states, {self.size:,} ids>"
+
+    @property
+    def start(self) -> int:
+        """The state before the first token."""
+        return self._states + FIRST if len(self._tokens.first_ends) else 0
+
+    @property
+    def size(self) -> int:
+        """The number of bits of a mask: 1 more than the highest id."""
+        return len(self._tokens.token_ends)
+
+    @property
+    def words(self) -> int:
+        """The number of 32-bit words of a mask."""
+        return self._rows.words
+
+    @property
+    def end_id(self) -> int | None:
+        """The id of the token that ends a text; None if there is none."""
+        return None if self._tokens.end_id[0] < 0 else int(self._tokens.end_id[0])
+
+    def mask(self, state: int) -> NDArray[np.uint32]:
+        """The mask of a state.
+
+        Args:
+            state: a state.
+
+        Returns:
+            uint32[words]: the bit of id ``i`` is bit ``i % 32`` of word ``i // 32``.
+
+        Raises:
+            ValueError: `state` is not a state.
+        """
+        found: NDArray[np.uint32] = self.masks([state])[0]
+        return found
+
+    def masks(self, states: Any, out: Any = None) -> Any:
+        """Copy the masks of many states, for example of all texts of a batch.
+
+        Args:
+            states: whole numbers, in an array, a tensor or a list.
+            out: the array or the PyTorch tensor in the memory of the processor that gets the masks, C-contiguous. Of uint32 or int32, with
+                a row of at least `words` numbers for each state, it gets bits; of bool, with rows of any length, it gets a value for each
+                id. Elements past the last id become 0. None: a new uint32 array.
+
+        Returns:
+            `out`, or the new array.
+
+        Raises:
+            ValueError: a number is not a state, or the shape or the dtype of `out` is wrong.
+            TypeError: `out` is not an array.
+
+        Examples:
+            >>> import numpy as np
+            >>> from fst.compile import wordpiece
+            >>> guide = Guide(wordpiece(["[UNK]", "a", "##b", "c"]), regex="ab|c")
+            >>> guide.masks([guide.start, -1], out=np.empty((2, 4), bool))
+            array([[False,  True, False,  True],
+                   [False, False, False, False]])
+        """
+        numbers = np.ascontiguousarray(states, np.int64)
+        if out is None:
+            out = np.empty((len(numbers), self.words), np.uint32)
+        view = _view(out, len(numbers), self.words)
+        if view.dtype == np.uint32:
+            self._rows.copy(numbers, view)
+        else:
+            rows = np.empty((len(numbers), self.words), np.uint32)
+            self._rows.copy(numbers, rows)
+            expand.call(rows, view)
+        return out
+
+    def allowed(self, state: int) -> NDArray[np.int64]:
+        """The ids of the tokens that are allowed in a state, in ascending order: int64[n].
+
+        Raises:
+            ValueError: `state` is not a state.
+        """
+        bits = np.unpackbits(self.mask(state).astype("<u4", copy=False).view(np.uint8), bitorder="little")
+        found: NDArray[np.int64] = np.flatnonzero(bits)
+        return found
+
+    def step(self, state: int, number: int) -> int:
+        """The state after a token.
+
+        Args:
+            state: a state.
+            number: the id of the token.
+
+        Returns:
+            The next state; -1 if the token is not allowed.
+
+        Raises:
+            ValueError: `state` is not a state.
+        """
+        return self.advance(state, (number,))
+
+    def advance(self, state: int, ids: Iterable[int]) -> int:
+        """The state after several tokens.
+
+        Args:
+            state: a state.
+            ids: as in `fst.Tokenizer.decode`.
+
+        Returns:
+            The next state; -1 if one of the tokens is not allowed.
+
+        Raises:
+            ValueError: `state` is not a state.
+            TypeError, OverflowError: as in `fst.Tokenizer.decode`.
+        """
+        numbers = np.array(row_of(ids), np.int64)
+        self._need_state(state)
+        return int(follow.call(self._automaton, self._tokens, self._rows.masks, state, numbers))
+
+    def is_final(self, state: int) -> bool:
+        """Whether a text may end in a state.
+
+        Raises:
+            ValueError: `state` is not a state.
+        """
+        self._need_state(state)
+        if state == NO_STATE or state == self._states + ENDED:
+            return state != NO_STATE
+        return bool(self._automaton.finals[0 if state == self._states + FIRST else state])
+
+    def forced(self, state: int) -> list[int]:
+        """The tokens that follow without a choice: while a state allows only one token, this token. A model need not run for them.
+
+        Returns:
+            Ids; the last is `end_id` if the text must end. At most 4,096.
+
+        Raises:
+            ValueError: `state` is not a state.
+        """
+        found = list[int]()
+        while len(found) < MAX_FORCED and state != self._states + ENDED and len(allowed := self.allowed(state)) == 1:
+            found.append(int(allowed[0]))
+            state = self.step(state, found[-1])
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to a file for `fst.load`.
+
+        Raises:
+            UnsupportedError: the guide makes masks late.
+            OSError: `path` cannot be written.
+        """
+        if self._table is None:
+            raise UnsupportedError("the guide makes masks late, so that there is no table; call fst.compile.guide, and save its result")
+        self._table.save(path)
+
+    def _need_state(self, state: Any) -> None:
+        if not isinstance(state, int | np.integer) or not NO_STATE <= state <= self._states + ENDED:
+            raise not_a_state(quoted(state), self._states + ENDED + 1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._table,)) if self._source is None else (_late, self._source)
+
+    def __copy__(self) -> Self:
+        """Return the same object, because it is immutable."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+def _late(table: Any, given: dict[str, Any]) -> Guide:
+    """Unpickle a guide that makes masks late."""
+    return Guide(table, **given)
+
+
+def _view(out: Any, rows: int, words: int) -> Array:
+    """The memory of an array or a tensor, as uint32 or uint8.
+
+    Raises:
+        ValueError: its shape or its dtype is wrong.
+        TypeError: it is not an array.
+    """
+    array = out if isinstance(out, np.ndarray) else out.numpy() if hasattr(out, "numpy") else None
+    if array is None:
+        raise TypeError(f"out is {type(out).__name__}; expected a NumPy array or a PyTorch tensor")
+    if array.dtype not in (np.uint32, np.int32, np.bool_) or array.ndim != 2 or not (array.flags.c_contiguous and array.flags.writeable):
+        found = f"{array.dtype} of shape {array.shape}"
+        raise ValueError(f"out is {found}; expected uint32, int32 or bool with two axes, C-contiguous and writable")
+    least = 0 if array.dtype == np.bool_ else words
+    if len(array) != rows or array.shape[1] < least:
+        raise ValueError(f"out has the shape {array.shape}; expected {rows} rows of at least {least} elements")
+    return array.view(np.uint8 if array.dtype == np.bool_ else np.uint32)

@@ -1,0 +1,296 @@
+"""Token masks by their definition: every token is tried at every state."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.conformance.ways import table_of
+from support.naive import guides
+from support.naive.guides import Writer
+
+import fst
+from fst.compile import guide, wordpiece
+from fst.compile.machines.guide import store
+from fst.errors import UnsupportedError
+from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.table import GuideTable
+from fst.runtime.machines.guide import rows, token_masks
+
+TEXTS = (
+    ["a", "ab", "abab", "ab a", "b  é", "a é1", "éa"],
+    ["", "11 1", "日本 a", "日", " a", "  ", "a,b .", "ab, a!"],
+    ["\U0001f600a", "\u302e b", "世 界", "un able", "unable", "aaa"],
+)
+TOKENIZERS = (
+    *("wordpiece auto", "wordpiece one word", "word level", "bpe automaton", "bpe normalized", "bpe ranks", "bpe missing bytes"),
+    *("bpe characters", "bpe characters and bytes", "bpe model", "bpe model of characters", "unigram", "unigram bytes", "unigram model"),
+    *("unigram words", "unigram model and bytes"),
+)
+LLAMA: list[dict[str, Any]] = [
+    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+    {"type": "ByteFallback"},
+    {"type": "Fuse"},
+    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+]
+
+
+def pattern_of(texts: Sequence[str]) -> str:
+    """A regular expression for a set of texts."""
+    return "|".join(map(re.escape, texts))
+
+
+def small() -> fst.Tokenizer:
+    """A WordPiece tokenizer."""
+    return fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", "1", "2", "##1", "##2", "##12", "a", "##a"]))
+
+
+@pytest.mark.parametrize("texts", TEXTS)
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_every_token_at_every_state(name: str, texts: Sequence[str]) -> None:
+    """After every path, a mask contains exactly the tokens after which a text can still be completed, and the end exactly after a text."""
+    tok = fst.Tokenizer(table_of(name))
+    write = Writer(tok)
+    found = fst.Guide(guide(tok, regex=pattern_of(texts), end_id=min(write.silent, default=None)))
+    waiting: dict[int, guides.Path] = {found.start: ()}
+    for state in (queue := [found.start]):
+        path = waiting[state]
+        expected = guides.allowed(write, texts, path, found.end_id)
+        assert found.allowed(state).tolist() == expected
+        assert found.is_final(state) == (write(path) in [text.encode() for text in texts])
+        for number in {*expected} - {found.end_id}:
+            after = found.step(state, number)
+            assert after != NO_STATE
+            if after not in waiting:
+                waiting[after] = (*path, number)
+                queue.append(after)
+    assert len(waiting) > 1
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_writer_is_the_decoder(name: str) -> None:
+    """The bytes of the definition are the decoded text."""
+    tok = fst.Tokenizer(table_of(name))
+    write, draw = Writer(tok), np.random.default_rng(5)
+    for _ in range(50):
+        path = tuple(draw.choice(write.ids, draw.integers(1, 6)).tolist())
+        try:
+            expected = write(path).decode()
+        except UnicodeDecodeError:
+            continue
+        assert tok.decode(path) == expected
+    assert len(write.ids) > 3
+
+
+def test_llama_removes_the_first_space() -> None:
+    """With a decoder that strips one space of the text, a first token has one space less."""
+    from support.conformance.samples import SAMPLES
+
+    table = table_of("bpe characters and bytes")
+    header = {**table.header, "decoder": {"steps": LLAMA}}
+    tok = fst.Tokenizer(type(table)(header, **table.arrays()))
+    assert SAMPLES["bpe characters and bytes"].kind == "bpe"
+    write, texts = Writer(tok), ["a ab", "ab"]
+    found = fst.Guide(guide(tok, regex=pattern_of(texts)))
+    for number in found.allowed(found.start).tolist():
+        assert tok.decode([number]) == write((number,)).decode()
+        assert found.allowed(found.step(found.start, number)).tolist() == guides.allowed(write, texts, (number,), found.end_id)
+    assert tok.token_to_id("▁a") in found.allowed(found.start)
+
+
+LETTERS = st.text("ab\u00e9 ", min_size=1, max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(LETTERS, min_size=1, max_size=8, unique=True), st.lists(LETTERS, min_size=1, max_size=4), st.booleans())
+def test_masks_are_those_of_the_walk(tokens: list[str], pattern: list[str], loops: bool) -> None:
+    """Stored masks, masks made late and the slow walk allow the same tokens in all states."""
+    tok = fst.Tokenizer(wordpiece(["[UNK]", *tokens, *(f"##{token}" for token in tokens)]))
+    regex = f"({pattern_of(pattern)}){'*' if loops else ''}"
+    table = guide(tok, regex=regex)
+    table.prove()
+    stored, late = fst.Guide(table), fst.Guide(tok, regex=regex)
+    states = [NO_STATE, *range(len(table.mask_of))]
+    assert (stored.masks(states) == late.masks(states)).all()
+    for state in states[1:]:
+        assert stored.allowed(state).tolist() == table.allowed(state).tolist() == np.flatnonzero(table.mask(state)).tolist()
+        for number in range(-1, stored.size + 1):
+            expected = table.step(state, number) if 0 <= number < stored.size else NO_STATE
+            if number >= 0:
+                assert stored.step(state, number) == late.step(state, number) == expected
+
+
+def test_many_masks() -> None:
+    """A store grows for any number of different masks, and equal masks have one number."""
+    draw, words = np.random.default_rng(3), 7
+    masks, kept = store.Masks(words), list[np.ndarray[Any, Any]]()
+    base = draw.integers(0, 1 << 32, words, np.uint32)
+    for place in range(500):
+        row = draw.integers(0, 1 << 32, words, np.uint32) if place % 3 else base.copy()
+        row[place % words] ^= np.uint32(1 << place % 32)
+        kept.append(row)
+    numbers = [masks.add(row) for row in kept]
+    assert [masks.add(row) for row in kept] == numbers
+    found = masks.arrays()
+    for number, row in zip(numbers, kept, strict=True):
+        flips = found["flips"][found["flip_ends"][number - 1] if number else 0 : found["flip_ends"][number]]
+        made = found["rows"][found["bases"][number]].copy()
+        for flip in flips.tolist():
+            made[flip // 32] ^= np.uint32(1 << flip % 32)
+        assert (made == row).all()
+    assert (np.diff(flips.astype(np.int64)) > 0).all()
+
+
+def test_too_many_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masks that take more memory than a table may have are refused."""
+    monkeypatch.setattr(store, "MAX_FILE_BYTES", 100)
+    with pytest.raises(UnsupportedError, match=r"masks of .* kinds of states take more than 100 bytes; make masks late"):
+        [*map(store.Masks(4).add, np.random.default_rng(0).integers(0, 1 << 32, (99, 4), np.uint32))]
+
+
+def test_outputs() -> None:
+    """Masks are copied in place to arrays of words and of bool; elements past the last id become 0."""
+    found = fst.Guide(guide(small(), regex="12*a|2", end_id=1))
+    states = [found.start, NO_STATE, found.step(found.start, 2)]
+    expected = np.array([[number in found.allowed(state) for number in range(found.size)] for state in states])
+    for dtype in (np.uint32, np.int32):
+        for more in (0, 3):
+            out = np.full((3, found.words + more), 77, dtype)
+            assert found.masks(np.array(states, np.int32), out=out) is out
+            assert (np.unpackbits(out.view(np.uint8), axis=1, bitorder="little")[:, : found.size] == expected).all()
+            assert not out[:, found.words :].any()
+    for width in (0, 5, found.size, found.size + 90):
+        bits = np.ones((3, width), np.bool_)
+        assert found.masks(states, out=bits) is bits
+        both = min(width, found.size)
+        assert (bits[:, :both] == expected[:, :both]).all()
+        assert not bits[:, both:].any()
+    assert found.masks([]).shape == (0, found.words)
+
+
+@pytest.mark.parametrize("out", [[], np.empty((1, 1)), np.empty((2, 1), np.uint32), np.empty((1, 0), np.uint32), np.empty(1, np.bool_)])
+def test_wrong_outputs(out: Any) -> None:
+    """Another array is refused, and so are arrays that cannot be written in place."""
+    found = fst.Guide(small(), regex="1")
+    with pytest.raises((TypeError, ValueError), match=r"^out (is|has the shape)"):
+        found.masks([0], out=out)
+    with pytest.raises(ValueError, match="C-contiguous and writable"):
+        found.masks([0, 0], out=np.empty((4, 4), np.uint32)[::2])
+
+
+def test_torch() -> None:
+    """Masks are copied in place to tensors."""
+    torch = pytest.importorskip("torch")
+    found = fst.Guide(small(), regex="12*")
+    out, bits = torch.zeros((1, found.words), dtype=torch.int32), torch.zeros((1, found.size), dtype=torch.bool)
+    assert found.masks(torch.tensor([found.start]), out=out) is out
+    found.masks([found.start], out=bits)
+    assert out[0, 0] == 4
+    assert bits[0].nonzero().tolist() == [[2]]
+
+
+def test_steps_and_ends() -> None:
+    """Tokens lead from state to state; only the end follows the end, and nothing follows a token that is not allowed."""
+    for found in (fst.Guide(guide(small(), regex="12*a", end_id=1)), fst.Guide(small(), regex="12*a", end_id=1)):
+        state = found.advance(found.start, [2, 5, 5])
+        assert [found.is_final(state), found.allowed(state).tolist()] == [False, [5, 8]]
+        final = found.step(state, 8)
+        ended = found.step(final, 1)
+        assert [found.is_final(each) for each in (found.start, NO_STATE, final, ended)] == [False, False, True, True]
+        assert found.allowed(ended).tolist() == found.allowed(final).tolist() == [1]
+        assert found.advance(ended, [1, 1]) == ended
+        assert found.step(final, 2) == found.step(NO_STATE, 2) == found.step(found.start, 99) == found.advance(state, [8, 8]) == NO_STATE
+        assert found.step(found.start, 1) == NO_STATE
+        assert not found.mask(NO_STATE).any()
+
+
+def test_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens without a choice follow up to a choice, to the end, or to a limit."""
+    found = fst.Guide(small(), regex="1a(1|a)", end_id=1)
+    assert found.forced(found.start) == [2, 8]
+    found = fst.Guide(guide(small(), regex="1a2", end_id=1))
+    assert found.forced(found.start) == [2, 8, 5, 1]
+    assert found.forced(NO_STATE) == found.forced(found.advance(found.start, [2, 8, 5, 1])) == []
+    monkeypatch.setattr(token_masks, "MAX_FORCED", 3)
+    assert found.forced(found.start) == [2, 8, 5]
+
+
+def test_ends() -> None:
+    """The end is the token that the source names, or the first known name of a special token, or the argument."""
+    tok = small()
+    assert fst.Guide(tok, regex="1").end_id == 1
+    assert fst.Guide(tok, regex="1", end_id=0).end_id == 0
+    assert fst.Guide(fst.Tokenizer(wordpiece(["[UNK]", "1"])), regex="1").end_id is None
+    for wrong in (2, 99, -1):
+        with pytest.raises(UnsupportedError, match=f"end_id is {wrong}; expected the id of a special token"):
+            fst.Guide(tok, regex="1", end_id=wrong)
+
+
+def test_wrong_arguments() -> None:
+    """Numbers that are not states, tables of other kinds, and patterns that are missing are refused."""
+    found = fst.Guide(guide(small(), regex="1"))
+    for wrong in (-2, 4, 1 << 40):
+        for call in (found.mask, found.is_final, lambda state: found.step(state, 2), fst.Guide(small(), regex="1").mask):
+            with pytest.raises(ValueError, match=f"a state is {wrong}; expected -1 to 3"):
+                call(wrong)
+    with pytest.raises(ValueError, match="two ways to describe texts"):
+        guide(small())
+    with pytest.raises(UnsupportedError, match="the table is of kind 'guide'; expected that of a tokenizer"):
+        guide(guide(small(), regex="1"), regex="1")
+    with pytest.raises(TypeError, match="the tokenizer is str"):
+        guide("bert.npz", regex="1")
+    with pytest.raises(UnsupportedError, match="the table is of kind 'wordpiece'"):
+        fst.Guide(wordpiece(["[UNK]"]))
+    with pytest.raises(UnsupportedError, match="the table is of kind 'guide'; expected that of a tokenizer"):
+        fst.Guide(guide(small(), regex="1"), regex="1")
+    affixes = table_of("bpe affixes")
+    with_suffix = type(affixes)({**affixes.header, "decoder": {"steps": [{"type": "BPEDecoder", "suffix": "</w>"}]}}, **affixes.arrays())
+    with pytest.raises(UnsupportedError, match="the steps BPEDecoder, by which a token writes text that depends on the tokens after it"):
+        guide(with_suffix, regex="a")
+
+
+def test_saved_copied_and_pickled(tmp_path: Path) -> None:
+    """A guide is the same after it is saved and loaded, copied, or pickled; a late guide is not saved."""
+    table = guide(small(), regex="12*", end_id=1)
+    fst.Guide(table).save(tmp_path / "guide.npz")
+    loaded = fst.load(tmp_path / "guide.npz")
+    assert isinstance(loaded, fst.Guide)
+    late = fst.Guide(small(), regex="12*", end_id=1)
+    assert copy.copy(loaded) is copy.deepcopy(loaded) is loaded
+    states = [*range(len(table.mask_of))]
+    for other in (fst.Guide.load(tmp_path / "guide.npz"), pickle.loads(pickle.dumps(loaded)), late, pickle.loads(pickle.dumps(late))):
+        assert (other.masks(states) == fst.Guide(table).masks(states)).all()
+        assert (other.start, other.end_id, repr(other)) == (loaded.start, 1, "<fst.Guide, 2 states, 9 ids>")
+    with pytest.raises(UnsupportedError, match="makes masks late"):
+        late.save(tmp_path / "late.npz")
+
+
+def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that share a guide get the same masks, even if late masks are dropped all the time."""
+    monkeypatch.setattr(rows, "MAX_KEPT_BYTES", 16)
+    tok = fst.Tokenizer(table_of("bpe automaton"))
+    found, late = fst.Guide(guide(tok, regex="(ab|é){3,9}")), fst.Guide(tok, regex="(ab|é){3,9}")
+    states = np.arange(20) % 12
+    expected = found.masks(states)
+    with ThreadPoolExecutor(4) as pool:
+        for got in pool.map(lambda each: each.masks(states), [found, late] * 40):
+            assert (got == expected).all()
+
+
+def test_summary() -> None:
+    """The summary of a table has its sizes and its pattern."""
+    table: GuideTable = guide(small(), regex="12*", end_id=1)
+    assert table.summary == {
+        "kind": "guide", "states": 2, "masks": 4, "ids": 9, "bytes_per_state": table.summary["bytes_per_state"],
+        "end_id": 1, "pattern": "12*",
+    }
+    assert table.run("122a") == [1, 1, 1]

@@ -1,0 +1,88 @@
+"""A table of token masks is proven before kernels use it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.conformance.ways import public, table_of
+from support.tables.damage import survivors
+from support.tiers import sample
+
+import fst
+from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.table import GuideTable
+
+GUIDES = ["guide of words", "guide of bytes", "guide of characters"]
+
+
+def changed(name: str, field: str, place: Any, value: Any) -> GuideTable:
+    """A sample with one changed element; with a place of None, the field becomes the value."""
+    table: GuideTable = table_of(name)
+    array = getattr(table, field).copy()
+    if place is None:
+        array = np.array(value, array.dtype)
+    else:
+        array[place] = value
+    fields: Any = {field: array}
+    return replace(table, **fields)
+
+
+@pytest.mark.parametrize(
+    ("field", "place", "value", "found"),
+    [
+        ("targets", None, np.empty((0, 3)), "there are 0 states"),
+        ("targets", (0, 0), -2, "state 0 leads to a state that is not one of"),
+        ("targets", (1, 0), 1 << 20, "state 1 leads to a state that is not one of"),
+        ("classes", None, [0], "classes has 1 elements"),
+        ("classes", 7, 99, "byte 7 has the class 99 of"),
+        ("finals", 0, 2, "finals is 2 for state 0"),
+        ("finals", None, [0], "finals has 1 elements"),
+        ("mask_of", 0, 99, "state 0 has the mask 99 of"),
+        ("mask_of", None, [0], "mask_of has 1 elements"),
+        ("bases", 0, 99, "mask 0 has the row 99 of"),
+        ("rows", (0, 0), 1, "the first row has a bit"),
+        ("rows", None, np.empty((0, 2)), "the first row has a bit|mask 0 has the row"),
+        ("rows", None, np.zeros((50, 1)), "a row has 1 words; expected 2"),
+        ("rows", (1, -1), 1 << 31, "row 1 has a bit of an id past the last"),
+        ("flip_ends", None, [0], "flip_ends has 1 elements"),
+        ("flip_ends", 0, 99, "ends before it begins|ends at byte"),
+        ("flips", 0, 999, "flip 0 is the id 999 of"),
+        ("flips", 5, 258, "flip 6 is not greater than the flip before it"),
+        ("token_ends", 8, 0, "number 8 of the tokens ends before it begins"),
+        ("token_ends", None, [], "there are 0 tokens"),
+        ("token_bytes", None, [65], "the last of the tokens ends at byte"),
+        ("first_ends", None, [0], "first_ends has 1 elements"),
+        ("first_ends", 8, 0, "number 8 of the first tokens ends before it begins"),
+        ("first_ends", None, [], "first_bytes has bytes of no token"),
+    ],
+)
+def test_forged_table_is_refused(field: str, place: Any, value: Any, found: str) -> None:
+    """A table whose arrays would lead kernels out of bounds is refused with the fault."""
+    with pytest.raises(fst.TableError, match=found):
+        changed("guide of bytes" if field == "flips" else "guide of words", field, place, value).prove()
+
+
+@pytest.mark.parametrize(("key", "value"), [("end_id", 1 << 20), ("end_id", -1), ("keeps_first", 1), ("pattern", 5)])
+def test_forged_settings_are_refused(key: str, value: Any) -> None:
+    """A setting that is not in its range is refused."""
+    table: GuideTable = table_of("guide of words")
+    with pytest.raises(fst.TableError, match=key):
+        replace(table, header={**table.header, key: value}).prove()
+
+
+@pytest.mark.parametrize("name", GUIDES)
+@pytest.mark.sampled
+def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
+    """A table with one changed bit is refused, or kernels give the masks that are stored, and the steps of the walk that these allow."""
+    table, draw = table_of(name), random.Random(name)
+    for damaged in survivors(table, draw, len(sample(range(50), 2))):
+        found: Any = public(damaged)
+        for state in [NO_STATE, *range(len(damaged.mask_of))]:
+            allowed = [] if state == NO_STATE else damaged.allowed(state).tolist()
+            assert found.allowed(state).tolist() == allowed
+            steps = [damaged.step(state, number) if number in allowed else NO_STATE for number in range(found.size)]
+            assert [found.step(state, number) for number in range(found.size)] == steps

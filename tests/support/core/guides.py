@@ -1,0 +1,38 @@
+"""The part of the fuzzer that makes token masks."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+import fst
+from fst.compile import guide, wordpiece
+from fst.compile.machines.guide.store import Masks
+from fst.machines.guide.arguments import NO_STATE
+
+PARTS = ("a", "b", "é", " ", "ab", "世", "[^a]", "[ab]{1,3}", "(?:é|a)*")
+
+
+def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
+    """Draw patterns and vocabularies, and compare stored masks with late ones, and steps with those of the walk."""
+    words = {text[place : place + 3] for text in texts[:20] for place in range(0, min(len(text), 9), 2)}
+    names = [*dict.fromkeys(["[UNK]", "[SEP]", "a", *(word for word in sorted(words) if word.strip() == word and word.isalnum())])]
+    tok = fst.Tokenizer(wordpiece([*names, *(f"##{name}" for name in names[2:] if draw.random() < 0.7)]))
+    regex = "".join(draw.choice(PARTS) for _ in range(draw.randint(1, 6))) + "|" + re.escape(texts[0][:5])
+    table = guide(tok, regex=regex)
+    table.prove()
+    found, late = fst.Guide(table), fst.Guide(tok, regex=regex)
+    states = [NO_STATE, *range(len(table.mask_of))]
+    rows = found.masks(states)
+    assert (rows == late.masks(states)).all()
+    bits = np.empty((len(states), found.size), np.bool_)
+    assert (found.masks(states, out=bits).sum(axis=1) == [len(found.allowed(state)) for state in states]).all()
+    for state in draw.sample(states, min(len(states), 5)):
+        for number in range(found.size):
+            assert found.step(state, number) == late.step(state, number) == table.step(state, number)
+    masks = Masks(found.words)
+    for row in [*rows, *np.random.default_rng(draw.randrange(99)).integers(0, 1 << 32, (99, found.words), np.uint32)]:
+        masks.add(row)
