@@ -29,6 +29,7 @@ function for the characters of a str, ``numba_extract_unicode``, which is a jump
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 from collections.abc import Callable, Iterable
@@ -111,8 +112,12 @@ def library() -> Library | None:
         levels = [level for level in levels_of(CPU_INFO) if (FOLDER / f"{level}.so").exists()]
         if not levels or manifest["abi"] != ABI or manifest["digest"] != digest_of(manifest["sources"]):
             return None
+    except OSError:
+        return None
+    try:
         return Library(FOLDER, levels[0], manifest["kernels"])
-    except (OSError, ImportError):
+    except (OSError, ImportError) as error:
+        logging.getLogger("fst").warning("fst: native code cannot be loaded, so numba compiles kernels: %s", error)
         return None
 
 

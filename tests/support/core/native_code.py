@@ -25,15 +25,24 @@ IS_OLD = not hasattr(llvm, "create_new_module_pass_manager")
 OBSTACLE = f"native code needs {', '.join(MISSING)}" if MISSING else "this llvmlite has typed pointers" * IS_OLD  # empty if there is none
 
 LETTERS = {"none": "n", "bool": "b", "float64": "d", "object": "o"}
-# The place of numba's function for the characters of a str.
-HELPER = f"""
+# What numba's library of helpers provides, as LLVM code.
+HELPERS = {
+    "numba_extract_unicode": f"""
 @{native.CHARACTERS} = external global i64
 define internal ptr @numba_extract_unicode(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) {{
   %at = load ptr, ptr @{native.CHARACTERS}
   %data = call ptr %at(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4)
   ret ptr %data
 }}
-"""
+""",
+    "numba_ldexp": """
+declare double @ldexp(double, i32)
+define internal double @numba_ldexp(double %0, i32 %1) {
+  %scaled = call double @ldexp(double %0, i32 %1)
+  ret double %scaled
+}
+""",
+}
 
 
 class Captured(NamedTuple):
@@ -73,7 +82,7 @@ def captured() -> Iterator[list[Captured]]:
 def write_folder(kernels: list[Captured], folder: Path) -> None:
     """Write the folder, with the library for the best level of this processor."""
     folder.mkdir()
-    machine = _target_machine()
+    machine = _target_machine(kernels[0].result)
     entries = dict[str, list[Any]]()
     objects = []
     for number, kernel in enumerate(kernels):
@@ -108,10 +117,10 @@ def _modules(source: str) -> set[str]:
     return {names[path] for path in sources_of(source) if path in names}
 
 
-def _target_machine() -> Any:
-    target = llvm.Target.from_default_triple()
-    name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=name, features=features, opt=3, reloc="pic", codemodel="default")
+def _target_machine(result: Any) -> Any:
+    """LLVM's description of the processor for which numba has compiled a kernel."""
+    triple, name, features = result.library.codegen.magic_tuple()
+    return llvm.Target.from_triple(triple).create_target_machine(cpu=name, features=features, opt=3, reloc="pic", codemodel="default")
 
 
 def _results(kind: Any) -> str:
@@ -126,13 +135,14 @@ def _module(symbol: str, result: Any) -> Any:
     entry.triple = llvm.get_default_triple()
     generate_entry(entry, symbol, result, lambda builder, kind, result: ir.Function(builder.module, kind, result.fndesc.llvm_func_name))
     text = str(result.library._get_module_for_linking())
-    lines = [line for line in text.splitlines() if not (line.startswith("declare") and "@numba_extract_unicode" in line)]
-    module = llvm.parse_assembly("\n".join(lines) + HELPER)
+    used = [name for name in HELPERS if f"@{name}(" in text]
+    lines = [line for line in text.splitlines() if not (line.startswith("declare") and any(f"@{name}(" in line for name in used))]
+    module = llvm.parse_assembly("\n".join([*lines, *(HELPERS[name] for name in used)]))
     module.link_in(llvm.parse_assembly(str(entry)))
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name != symbol:
             each.linkage = llvm.Linkage.internal
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, llvm.create_pass_builder(_target_machine(), llvm.create_pipeline_tuning_options()))
+    passes.run(module, llvm.create_pass_builder(_target_machine(result), llvm.create_pipeline_tuning_options()))
     return module
