@@ -24,15 +24,15 @@ TAKEN = {
 }
 
 
-def load(path: str) -> Any:
-    """Load the table of a tokenizer.
+def load(path: str, *others: str) -> Any:
+    """Load the table of a tokenizer, or of one of other kinds.
 
     Raises:
         UnsupportedError: the file is a table of another kind, such as keywords; the message names the kind.
         TableError, OSError: as in `fst.registry.load`.
     """
     table = registry.load(path)
-    if not table.has_tokens:
+    if not table.has_tokens and table.kind not in others:
         raise UnsupportedError(f"{path} is a table of {table.kind}; expected the table of a tokenizer; make one with `fst compile SOURCE`")
     return table
 

@@ -14,7 +14,7 @@ from support.kept import wordpiece
 import fst
 from fst.cli.main import main
 
-COMMANDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path")
+COMMANDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path", "guide")
 MAX_HELP = 50  # number of lines
 OF_WORDS = "to compile keywords, run `fst compile keywords {0}`; to compile a dictionary, `fst compile maxmatch {0}`"
 

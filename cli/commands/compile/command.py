@@ -13,7 +13,7 @@ from fst.cli.group import LazyGroup
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-KINDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path")
+KINDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path", "guide")
 COMMANDS = {name: f"fst.cli.commands.compile.{name.replace('-', '_')}" for name in KINDS}
 
 

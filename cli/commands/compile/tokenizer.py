@@ -86,7 +86,6 @@ def tokenizer(source: str, output: str, **options: Any) -> None:
       fst compile BAAI/bge-small-en-v1.5 -o bge.npz
       fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
-      fst compile keywords names.txt -o names.npz
     """
     from fst.cli.commands.compile.hints import hint
     from fst.errors import VocabularyError

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @table_argument
 @click.argument("text")
 def command(table: str, text: str) -> None:
-    """Show step by step how TEXT becomes tokens.
+    """Show step by step how TEXT becomes tokens; for token masks, the tokens that may follow TEXT.
 
     WordPiece shows each word twice: first the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table
     2 of Song et al. 2021; then the transducer, with one transition per character. BPE shows each pre-token with the state and the last
@@ -30,24 +30,27 @@ def command(table: str, text: str) -> None:
     \b
     Examples:
       fst explain bert.npz "unaffable"
+      fst explain guide.npz ""
       fst explain bert.npz -- "--text that begins with a hyphen"
     """
     from fst.cli.tables import load
 
     keep_apart([STANDARD], [table])
-    show(explained(load(table), text))
+    show(explained(load(table, "guide"), text))
 
 
 def explained(tables: Table, text: str) -> Iterator[str]:
-    """Yield the lines that explain how a text becomes tokens.
+    """Yield the lines that explain how a text becomes tokens, or which tokens follow it.
 
     Raises:
         TextError: the text contains a lone surrogate.
     """
+    from fst.cli.commands.explain.guide import explained_masks
     from fst.cli.commands.explain.pieces import explained_bytes
     from fst.cli.commands.explain.wordpiece import Explanation
     from fst.compile.machines.wordpiece.compiler import source_of
     from fst.machines.bpe.table import BpeTable
+    from fst.machines.guide.table import GuideTable
     from fst.machines.unigram.table import UnigramTable
     from fst.machines.wordpiece.table import WordPieceTable
 
@@ -57,5 +60,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
         raise TextError(f"TEXT is not UTF-8 at character {error.start}; correct it") from None
     if isinstance(tables, BpeTable | UnigramTable):
         return explained_bytes(tables, text)
+    if isinstance(tables, GuideTable):
+        return explained_masks(tables, text)
     assert isinstance(tables, WordPieceTable)
     return Explanation(source_of(tables)).lines(text)

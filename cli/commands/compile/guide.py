@@ -1,0 +1,33 @@
+"""The command `fst compile guide`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fst.cli.commands.compile.options import output_option
+from fst.cli.commands.compile.table import write_table
+from fst.cli.group import CliCommand
+from fst.cli.parameters import FileName
+
+
+@click.command("guide", cls=CliCommand)
+@click.argument("source", type=FileName(), metavar="TOKENIZER.npz")
+@output_option
+@click.option("--regex", required=True, metavar="PATTERN", help="The pattern that a text matches as a whole.")
+@click.option("--end-id", type=int, metavar="ID", show_default="by its name", help="The id of the special token that ends a text.")
+def command(source: str, output: str, **options: Any) -> None:
+    """Compile the token masks of a pattern for `fst.Guide`.
+
+    A mask contains the tokens that a language model may write next. TOKENIZER.npz is the table of a tokenizer. `fst explain` shows the
+    tokens that may follow a text.
+
+    \b
+    Examples:
+      fst compile guide gpt2.npz --regex "[0-9]{4}-[0-9]{2}" -o month.npz
+      fst explain month.npz "2026"
+    """
+    from fst.cli.tables import load
+
+    write_table("fst.compile:guide", source, output, named=load, **options)

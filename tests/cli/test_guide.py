@@ -1,0 +1,51 @@
+"""`fst compile guide` makes tables of token masks; `fst explain` and `fst info` show them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.commands import call, error_of
+
+import fst
+from fst.compile import wordpiece
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> Path:
+    """The table of a tokenizer."""
+    wordpiece(["[UNK]", "[SEP]", "1", "2", "##1", "##2", "##12", "a\u2028"]).save(tmp_path / "tok.npz")
+    return tmp_path / "tok.npz"
+
+
+def test_masks_of_a_pattern(tokenizer: Path, tmp_path: Path) -> None:
+    """The table of a pattern is loaded as a guide; its tokens after a text are shown with their texts."""
+    table = tmp_path / "guide.npz"
+    call("compile", "guide", tokenizer, "--regex", "12*|a\u2028", "--end-id", "1", "-o", table)
+    guide = fst.load(table)
+    assert isinstance(guide, fst.Guide)
+    assert guide.allowed(guide.start).tolist() == [2, 7]
+    lines = call("explain", table, "").stdout.splitlines()
+    assert lines == [f"state {guide.start}: 2 tokens may follow; the text may not end", "  id  text", "  2   1", "  7   a\\u2028"]
+    assert call("explain", table, "12").stdout.splitlines()[0].endswith("1 tokens may follow; the text may end, as token 1")
+    assert call("explain", table, "1a").stdout == "no text continues '1a'\n"
+    assert json.loads(call("info", table, "--json").stdout)["pattern"] == "12*|a\u2028"
+
+
+def test_many_tokens_are_cut(tmp_path: Path) -> None:
+    """Of many tokens, the first hundred are shown."""
+    wordpiece(["[UNK]", *(chr(code) for code in range(0x4E00, 0x4E96))]).save(tmp_path / "tok.npz")
+    call("compile", "guide", tmp_path / "tok.npz", "--regex", ".", "-o", tmp_path / "guide.npz")
+    lines = call("explain", tmp_path / "guide.npz", "").stdout.splitlines()
+    assert (lines[-1], len(lines)) == ("  and 50 more", 103)
+
+
+def test_faults(tokenizer: Path, tmp_path: Path) -> None:
+    """A table without tokens, a malformed pattern and a wrong id are refused."""
+    call("compile", "guide", tokenizer, "--regex", "1", "-o", tmp_path / "guide.npz")
+    again = call("compile", "guide", tmp_path / "guide.npz", "--regex", "1", "-o", tmp_path / "b.npz", code=1)
+    assert "is a table of guide; expected the table of a tokenizer" in error_of(again)
+    assert "(" in error_of(call("compile", "guide", tokenizer, "--regex", "(", "-o", tmp_path / "b.npz", code=1))
+    wrong = call("compile", "guide", tokenizer, "--regex", "1", "--end-id", "2", "-o", tmp_path / "b.npz", code=1)
+    assert "end_id is 2; expected the id of a special token" in error_of(wrong)
