@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 from fst.errors import UnsupportedError
-from fst.pretokens.decoding import SIZE_BITS
+from fst.machines.bpe.arguments import MergeArguments
+from fst.pretokens.short_words import shift_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
@@ -25,8 +27,14 @@ from fst.tables.header import SENTENCEPIECE, ByteLevelDecoder, StepsDecoder
 
 Array = NDArray[Any]
 # Flags of an id: no token has it; it is skipped with the special tokens; at the end of a text, its last byte is dropped; its token
-# represents a byte.
-UNKNOWN, SKIPPED, SHORTENED, BYTE = 1, 2, 4, 8
+# represents a byte; and `fst.runtime.kernels.unpacking.WORD`.
+UNKNOWN, SKIPPED, SHORTENED, BYTE, WORD = 1, 2, 4, 8, 16
+MOST_DROPS = 15
+LOWEST_32 = (1 << 32) - 1
+
+build_spans, build_words, build_short_words, build_pairs, build_made = (
+    Deferred("fst.runtime.kernels.unpacking", f"build_{name}") for name in ("spans", "words", "short_words", "pairs", "made")
+)
 
 
 class Calls(NamedTuple):
@@ -84,18 +92,21 @@ def _spans_runner(encoder: Encoder) -> Runner | None:
 
 
 class Contents(NamedTuple):
-    """The bytes of tokens. A text is the bytes of its tokens, one after another; in the first token with bytes, those of `first`.
+    """The bytes of tokens, one after another in the order of ids. A text is the bytes of its tokens without their first few bytes.
 
     Attributes:
         contents: uint8[n].
-        first, next: uint64[ids], the span of each token in `contents`, see `fst.pretokens.decoding`: as the first of a text, and elsewhere.
-        flags: uint8[ids], bits of `UNKNOWN`, `SKIPPED`, `SHORTENED` and `BYTE`.
+        sizes: uint16[ids], the number of bytes of each token.
+        flags: uint8[ids], bits of `UNKNOWN`, `SKIPPED`, `SHORTENED`, `BYTE` and `WORD`.
+        drops: uint8[ids], the number of bytes to drop from a token that is the first with bytes in a text; and, times 16, from others.
+        spans: uint64[ids], the span of each token, see `fst.pretokens.decoding`.
     """
 
     contents: Array
-    first: Array
-    next: Array
+    sizes: Array
     flags: Array
+    drops: Array
+    spans: Array
 
 
 def contents(tok: Tokenizer) -> Contents | None:
@@ -140,17 +151,55 @@ def _laid_out(whole: Mapping[int, tuple[bytes, bytes, bytes]], skipped: Collecti
     Returns:
         None if the bytes of a token depend on other tokens in another way.
     """
-    size = max(whole, default=-1) + 1
-    firsts, nexts, flags = np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.full(size, UNKNOWN, np.uint8)
-    places: dict[bytes, int] = {}
-    parts, end = [], 0
+    ids = max(whole, default=-1) + 1
+    sizes, flags, drops = np.zeros(ids, np.uint16), np.full(ids, UNKNOWN, np.uint8), np.zeros(ids, np.uint8)
+    parts: dict[int, bytes] = {}
     for number, (first, following, last) in whole.items():
-        if last not in (following, following[:-1]) or (first and not following):
+        longer = max(first, following, key=len)
+        cut, later = len(longer) - len(first), len(longer) - len(following)
+        are_ends = longer.endswith(first) and longer.endswith(following) and cut <= MOST_DROPS and later <= MOST_DROPS
+        if not are_ends or last not in (following, following[:-1]) or (first and not following):
             return None
+        parts[number], sizes[number], drops[number] = longer, len(longer), cut | later << 4
         flags[number] = SKIPPED * (number in skipped) | SHORTENED * (last != following) | BYTE * (number in are_bytes)
-        for spans, content in ((firsts, first), (nexts, following)):
-            if content not in places:
-                places[content], end = end, end + len(content)
-                parts.append(content)
-            spans[number] = places[content] << SIZE_BITS | len(content)
-    return Contents(np.frombuffer(b"".join(parts), np.uint8), firsts, nexts, flags)
+    data = np.frombuffer(b"".join(parts[number] for number in sorted(parts)), np.uint8)
+    spans = np.zeros(ids, np.uint64)
+    build_spans.call(sizes, spans)
+    return Contents(data, sizes, flags, drops, spans)
+
+
+def builds(encoder: Encoder, tokens: Contents | None) -> list[PreparedCall]:
+    """The calls that build arrays of a table from smaller ones, in their order; the last argument of each is the array.
+
+    Args:
+        encoder: as in `calls`.
+        tokens: the bytes of its tokens, whose flags `WORD` are set.
+    """
+    if tokens is None:
+        return []
+    found, arguments = [PreparedCall(build_spans, tokens.sizes, tokens.spans)], encoder._ids_runner.arguments
+    shared = getattr(arguments, "shared", None)
+    if shared is not None and hasattr(shared, "short_words"):
+        values = shared.words[3::4]
+        tokens.flags[(values[values > 0] & np.uint64(LOWEST_32)).astype(np.int64)] |= WORD
+        common = tokens.contents, tokens.spans, tokens.flags
+        shift = np.array([shift_of(shared.short_words.reshape(-1, 2))], np.uint64)
+        found.append(PreparedCall(build_words, *common, shared.displacements, shared.params, shared.words))
+        found.append(PreparedCall(build_short_words, *common, shift, shared.short_words))
+    if isinstance(arguments, MergeArguments):
+        left, right, made = (_planes(encoder._table.merges[:, column]) for column in range(3))
+        found += [PreparedCall(build_pairs, left, right, arguments.pairs), PreparedCall(build_made, made, arguments.made)]
+    return [call for call in found if _is_exact(call)]
+
+
+def _planes(numbers: Array) -> Array:
+    """uint8[3, n], the lowest three bytes of each number; such rows are compressed better than the numbers."""
+    return np.stack([numbers >> shift & 0xFF for shift in (0, 8, 16)]).astype(np.uint8)
+
+
+def _is_exact(call: PreparedCall) -> bool:
+    """Whether a call builds the array that a table has."""
+    *arguments, expected = call.arguments
+    built = np.zeros_like(expected)
+    call.kernel.call(*arguments, built)
+    return np.array_equal(built, expected)

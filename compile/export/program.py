@@ -6,7 +6,7 @@ other arrays are working memory, whose size is a constant plus a multiple of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from operator import index
@@ -47,12 +47,14 @@ class Field(NamedTuple):
     """An array of a program.
 
     Attributes:
-        stored: the contents; None for working memory, which is zero at first.
+        stored: the contents; None for an array that is built, and for working memory, which is zero at first.
         size: the number of bytes.
+        is_built: whether a call builds the contents when the image is loaded.
     """
 
     stored: Array | None
     size: Linear
+    is_built: bool
 
 
 class Word(NamedTuple):
@@ -75,12 +77,14 @@ class Program(NamedTuple):
         fields: the arrays.
         roles: the index of the field of each array that a host reads or writes.
         calls: the words of each call; empty for a call that is not made.
+        builds: the words of the calls that build arrays when the image is loaded, in their order.
     """
 
     kernels: list[Deferred]
     fields: list[Field]
     roles: dict[str, int]
     calls: dict[str, list[Word]]
+    builds: list[list[Word]]
 
     @property
     def abi(self) -> int:
@@ -89,25 +93,38 @@ class Program(NamedTuple):
         return int.from_bytes(sha256(described.encode()).digest()[:8], "little") >> 1
 
 
-def program(variants: Sequence[Variant]) -> Program:
-    """Find the program of prepared calls, from one variant for each size in `SIZES`."""
-    kernels = list(dict.fromkeys(call.kernel for call in variants[0].calls.values() if call))
-    arrays = [_arrays(variant) for variant in variants]
+def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) -> Program:
+    """Find the program of prepared calls.
+
+    Args:
+        variants: one variant for each size in `SIZES`.
+        builds: calls that build arrays when the image is loaded; the last argument of each is the array.
+    """
+    each = [[*variant.calls.values(), *builds] for variant in variants]
+    kernels = list(dict.fromkeys(call.kernel for call in each[0] if call))
+    arrays = [_arrays(variant.roles, calls) for variant, calls in zip(variants, each, strict=True)]
     places = [{_key(array): place for place, array in enumerate(own)} for own in arrays]
-    units = [variant.units for variant in variants]
-    fields = [_field(same, units) for same in zip(*arrays, strict=True)]
-    calls = {}
-    for name, call in variants[0].calls.items():
-        first = Word(-1, Linear(kernels.index(call.kernel) + 1, 0)) if call else None
-        each = [[*_words(variant.calls[name], own)] for variant, own in zip(variants, places, strict=True)]
-        calls[name] = [first, *(_word(words, units) for words in zip(*each, strict=True))] if first else []
-    return Program(kernels, fields, {name: places[0][_key(array)] for name, array in variants[0].roles.items()}, calls)
+    units, built = [variant.units for variant in variants], {_key(call.arguments[-1]) for call in builds}
+    fields = [_field(same, units, built) for same in zip(*arrays, strict=True)]
+    calls = [_call(same, kernels, places, units) for same in zip(*each, strict=True)]
+    roles = {name: places[0][_key(array)] for name, array in variants[0].roles.items()}
+    return Program(kernels, fields, roles, dict(zip(variants[0].calls, calls, strict=False)), calls[len(variants[0].calls) :])
 
 
-def _arrays(variant: Variant) -> list[Array]:
+def _call(
+    same: Sequence[PreparedCall | None], kernels: Sequence[Deferred], places: Sequence[Mapping[Any, int]], units: Sequence[int]
+) -> list[Word]:
+    """The words of a call from the call of each variant; empty if it is not made."""
+    if same[0] is None:
+        return []
+    each = [[*_words(call, own)] for call, own in zip(same, places, strict=True)]
+    return [Word(-1, Linear(kernels.index(same[0].kernel) + 1, 0)), *(_word(words, units) for words in zip(*each, strict=True))]
+
+
+def _arrays(roles: Mapping[str, Array], calls: Sequence[PreparedCall | None]) -> list[Array]:
     """The different arrays of a variant, in the order in which its roles and calls contain them."""
-    found: dict[Any, Array] = {_key(array): array for array in variant.roles.values()}
-    for call in variant.calls.values():
+    found: dict[Any, Array] = {_key(array): array for array in roles.values()}
+    for call in calls:
         for leaf in _leaves(call.arguments if call else ()):
             if isinstance(leaf, np.ndarray):
                 found.setdefault(_key(leaf), leaf)
@@ -138,10 +155,10 @@ def _words(call: PreparedCall | None, places: Mapping[Any, int]) -> Iterator[tup
         yield from ((-1, length) for length in leaf.shape)
 
 
-def _field(same: Sequence[Array], units: Sequence[int]) -> Field:
-    """A field from the array in each variant."""
-    stored = same[0] if len({_key(array) for array in same}) == 1 else None
-    return Field(stored, _linear([array.nbytes for array in same], units))
+def _field(same: Sequence[Array], units: Sequence[int], built: Collection[Any]) -> Field:
+    """A field from the array in each variant, and the keys of the arrays that are built."""
+    is_shared, is_built = len({_key(array) for array in same}) == 1, _key(same[0]) in built
+    return Field(same[0] if is_shared and not is_built else None, _linear([array.nbytes for array in same], units), is_built)
 
 
 def _word(same: Sequence[tuple[int, int]], units: Sequence[int]) -> Word:

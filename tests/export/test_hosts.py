@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from support.hosts import C, FstError, needs_c, needs_node, node
@@ -33,22 +33,37 @@ def texts() -> list[str]:
     return [*ODD, *random.Random(34).sample(lines, 1500)]
 
 
+class Machine(NamedTuple):
+    """A tokenizer, and the folders of its exports to C and to JavaScript."""
+
+    tok: fst.Tokenizer
+    c: Path
+    js: Path
+
+
 @pytest.fixture(scope="module", params=SOURCES)
-def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[fst.Tokenizer, Path]:
-    """A tokenizer, and its exports in one folder."""
+def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """A tokenizer and its exports. For byte-level BPE, JavaScript runs the list of merges, and C the automaton."""
     folder = tmp_path_factory.mktemp(request.param)
     table = tokenizer(SHARED / SOURCES[request.param])
     table.save(folder / "table.npz")
-    for name, data in exported(folder / "table.npz", ["wasm", "c"]).items():
-        (folder / name).write_bytes(data)
-    return fst.Tokenizer(table), folder
+    exports = [(["c"], "full"), (["wasm"], "merges")] if request.param == "bpe" else [(["c", "wasm"], "full")]
+    written = {}
+    for kinds, layout in exports:
+        files = exported(folder / "table.npz", kinds, layout=layout)
+        for kind in kinds:
+            written[kind] = folder / kind
+            written[kind].mkdir()
+            for name, data in files.items():
+                (written[kind] / name).write_bytes(data)
+    return Machine(fst.Tokenizer(table), written["c"], written["wasm"])
 
 
 @needs_c
-def test_c_has_the_ids_and_the_spans_of_python(machine: tuple[fst.Tokenizer, Path], texts: list[str]) -> None:
+def test_c_has_the_ids_and_the_spans_of_python(machine: Machine, texts: list[str]) -> None:
     """In C, the ids of a text and their spans in bytes are those of Python."""
-    tok, folder = machine
-    host, expected = C(folder), tok.encode_batch(texts, offsets="bytes")
+    tok = machine.tok
+    host, expected = C(machine.c), tok.encode_batch(texts, offsets="bytes")
     assert expected.offsets is not None
     spans = [expected.offsets[begin:end].tolist() for begin, end in zip(expected.row_splits, expected.row_splits[1:], strict=False)]
     for text, ids, span in zip(texts, expected, spans, strict=True):
@@ -57,11 +72,11 @@ def test_c_has_the_ids_and_the_spans_of_python(machine: tuple[fst.Tokenizer, Pat
 
 
 @needs_node
-def test_javascript_has_the_ids_and_the_spans_of_python(machine: tuple[fst.Tokenizer, Path], texts: list[str]) -> None:
+def test_javascript_has_the_ids_and_the_spans_of_python(machine: Machine, texts: list[str]) -> None:
     """In JavaScript, the ids of a text and their spans in units of UTF-16 are those of Python."""
-    tok, folder = machine
+    tok = machine.tok
     expected = tok.encode_batch(texts, offsets=True)
-    found = node(folder, [["encodeWithOffsets", text] for text in texts] + [["encodeBatch", texts]])
+    found = node(machine.js, [["encodeWithOffsets", text] for text in texts] + [["encodeBatch", texts]])
     batch = found.pop()
     assert (batch["ids"], batch["rowSplits"]) == (expected.ids.tolist(), expected.row_splits.tolist())
     assert expected.offsets is not None
@@ -80,25 +95,24 @@ def _in_utf_16(text: str, places: list[int]) -> list[int]:
 @needs_c
 @needs_node
 @pytest.mark.parametrize("skip", [True, False])
-def test_decoded_texts_are_those_of_python(machine: tuple[fst.Tokenizer, Path], texts: list[str], skip: bool) -> None:
+def test_decoded_texts_are_those_of_python(machine: Machine, texts: list[str], skip: bool) -> None:
     """Ids of texts and random ids, some of no token, decode to the text of Python; in C, to its bytes, of which some may not be UTF-8."""
-    tok, folder = machine
+    tok = machine.tok
     draw = random.Random(7)
     rows = [[draw.randrange(len(tok) + 3) for _ in range(draw.randrange(9))] for _ in range(2000)]
     rows += [ids.tolist() for ids in tok.encode_batch(texts)]
     expected = [tok.decode(ids, skip_special_tokens=skip) for ids in rows]
-    assert node(folder, [["decode", ids, {"skipSpecialTokens": skip}] for ids in rows]) == expected
-    host = C(folder)
+    assert node(machine.js, [["decode", ids, {"skipSpecialTokens": skip}] for ids in rows]) == expected
+    host = C(machine.c)
     for ids, text in zip(rows, expected, strict=True):
         data = host.decode(ids, skip)
         assert data == text.encode() or "\ufffd" in text
 
 
 @needs_c
-def test_c_refuses_what_it_cannot_read(machine: tuple[fst.Tokenizer, Path]) -> None:
+def test_c_refuses_what_it_cannot_read(machine: Machine) -> None:
     """Text that is not UTF-8 and text that is too long are errors, and the next text is encoded as if nothing had happened."""
-    tok, folder = machine
-    host = C(folder, most=100)
+    tok, host = machine.tok, C(machine.c, most=100)
     malformed = (b"\xff", b"a\xc3", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"abcdefgh\x80", b"\xe2\x82")
     for text, error in [*((text, TEXT) for text in malformed), (b"a" * 101, LONG)]:
         with pytest.raises(FstError, match=str(error)):
@@ -107,18 +121,17 @@ def test_c_refuses_what_it_cannot_read(machine: tuple[fst.Tokenizer, Path]) -> N
 
 
 @needs_node
-def test_javascript_replaces_lone_surrogates(machine: tuple[fst.Tokenizer, Path]) -> None:
+def test_javascript_replaces_lone_surrogates(machine: Machine) -> None:
     """In JavaScript, a lone surrogate is read as U+FFFD."""
-    tok, folder = machine
     texts = ["a\ud800b", "\udc00", "\ude00\ud83d", "x\ud83d"]
-    assert node(folder, [["encode", text] for text in texts]) == [ids.tolist() for ids in tok.encode_batch(texts, errors="replace")]
+    expected = [ids.tolist() for ids in machine.tok.encode_batch(texts, errors="replace")]
+    assert node(machine.js, [["encode", text] for text in texts]) == expected
 
 
 @needs_c
-def test_threads_share_a_table(machine: tuple[fst.Tokenizer, Path], texts: list[str]) -> None:
+def test_threads_share_a_table(machine: Machine, texts: list[str]) -> None:
     """Two threads with one table and their own memory find the ids of Python."""
-    tok, folder = machine
-    host = C(folder)
+    tok, host = machine.tok, C(machine.c)
     expected = [ids.tolist() for ids in tok.encode_batch(texts)]
 
     def run(work: Any) -> list[list[int]]:
@@ -129,10 +142,9 @@ def test_threads_share_a_table(machine: tuple[fst.Tokenizer, Path], texts: list[
 
 
 @needs_c
-def test_damaged_images_are_refused(machine: tuple[fst.Tokenizer, Path]) -> None:
+def test_damaged_images_are_refused(machine: Machine) -> None:
     """An image with any changed byte, or of another size, is refused; an image of another program, too."""
-    _, folder = machine
-    host = C(folder)
+    host = C(machine.c)
     data, size, draw = host.memory.view("u1"), host.memory.nbytes, random.Random(5)
     for place in [*range(64), *(draw.randrange(size) for _ in range(40))]:
         before = data[place]

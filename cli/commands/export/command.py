@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fst.cli.process import Process
 
 CPU = "x86-64-v3"
+LAYOUTS = ("full", "merges")
 KINDS = ("wasm", "c", "object", "image")
 # The files of each kind of folder that are the same for all tables.
 HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "c": ("c", ("fst.h", "fst.c", "example.c"))}
@@ -28,9 +29,16 @@ HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "
 @with_options(
     click.option("--target", type=click.Choice(KINDS), required=True, help="What to write."),
     click.option("--cpu", default=None, metavar="NAME", show_default=CPU, help="The processor of an object, such as aarch64."),
+    click.option(
+        "--layout",
+        type=click.Choice(LAYOUTS),
+        default=None,
+        show_default="merges for wasm, else full",
+        help="For byte-level BPE: with the automaton, or a small file with its list of merges alone, which is slower.",
+    ),
     click.option("-o", "--output", required=True, type=FileName(), metavar="FOLDER", help="The folder to write."),
 )
-def command(table: str, target: str, cpu: str | None, output: str) -> None:
+def command(table: str, target: str, cpu: str | None, layout: str | None, output: str) -> None:
     """Export a table, so that programs without Python encode text: in a browser, on a phone, in C.
 
     The folder of --target wasm is an ES module with types and an example for Node.js: table.fst, fst.wasm, fst.js. The folder of --target
@@ -54,7 +62,7 @@ def command(table: str, target: str, cpu: str | None, output: str) -> None:
     target_of(cpu or CPU)
     folder = Path(output)
     _need_new(folder)
-    contents = exported(table, [target], cpu or CPU)
+    contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"))
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in contents.items():
         (folder / name).write_bytes(data)
@@ -70,13 +78,14 @@ def _need_new(folder: Path) -> None:
         raise UnsupportedError(f"{folder} exists; expected a new or empty folder; name another one, or remove it")
 
 
-def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU) -> dict[str, bytes]:
+def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: str = "full") -> dict[str, bytes]:
     """Export a table in a process of its own, because numba compiles for another processor there.
 
     Args:
         table: the file of the table.
         kinds: values of `KINDS`.
         cpu: the processor of objects.
+        layout: a value of `LAYOUTS`.
 
     Returns:
         The files of the folder, by name.
@@ -89,7 +98,7 @@ def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU) -> dict[st
     with TemporaryDirectory() as cache:
         process = Process("the exporter", "fst.cli.commands.export.work:Exporter", settings={**SETTINGS, "NUMBA_CACHE_DIR": cache})
         try:
-            process.ask("load", str(table))
+            process.ask("load", str(table), layout)
             return {name: data for kind in kinds for name, data in _files(process, kind, cpu).items()}
         finally:
             process.end()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import fst
 from fst.compile.export.capture import Captured, captured
 from fst.compile.export.code import object_of
@@ -10,7 +12,8 @@ from fst.compile.export.program import SIZES, Variant, program
 from fst.compile.export.targets import target_of
 from fst.errors import UnsupportedError
 from fst.runtime.encoder import Encoder
-from fst.runtime.exporting import calls, contents
+from fst.runtime.exporting import builds, calls, contents
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.keywords.searcher import Searcher
 from fst.runtime.tokenizer import Tokenizer
 
@@ -18,23 +21,32 @@ from fst.runtime.tokenizer import Tokenizer
 class Exporter:
     """An exporter of one table, which `load` loads."""
 
-    def load(self, path: str) -> None:
+    def load(self, path: str, layout: str) -> None:
         """Load a table, and prepare the calls of its kernels.
+
+        Args:
+            path: the file of the table.
+            layout: "full"; or "merges": leave the automaton of byte-level BPE out, and run its list of merges.
 
         Raises:
             UnsupportedError: this kind of table cannot be exported.
             TableError, OSError: as in `fst.load`.
         """
         machine = fst.load(path)
+        if layout == "merges" and isinstance(machine, BpeTokenizer):
+            table = machine._table
+            machine = BpeTokenizer(replace(table, entries=table.entries[:0], depths=table.depths[:0]))
         self._encoder = _encoder_of(machine)
-        self._contents = contents(machine) if isinstance(machine, Tokenizer) else None
-        self._program = program([Variant(*calls(self._encoder, units)) for units in SIZES])
+        tokens = contents(machine) if isinstance(machine, Tokenizer) else None
+        roles = {name: array for name, array in tokens._asdict().items() if name != "sizes"} if tokens else {}
+        each = [calls(self._encoder, units) for units in SIZES]
+        variants = [Variant(own.units, own.arrays | roles, own.calls) for own in each]
+        self._program = program(variants, builds(self._encoder, tokens))
         self._captured: list[Captured] = []
 
     def image(self) -> bytes:
         """The image of the table."""
-        decoding = self._contents._asdict() if self._contents else {}
-        return image(self._program, self._encoder._ids_runner.unit_type.itemsize, decoding)
+        return image(self._program, self._encoder._ids_runner.unit_type.itemsize)
 
     def code(self, target: str) -> bytes:
         """The object of the kernels for a target."""

@@ -7,10 +7,10 @@
 uint64_t fst_run(const uint64_t *words); /* in the exported object */
 uint64_t fst_abi(void);
 
-enum { TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, FIRST, NEXT, FLAGS, ROLES };
+enum { TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, ROLES };
 enum { IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS, CALLS = 2 * SPANS };
-enum { COUNT = 1, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4 };
-static const uint64_t FAILED = UINT64_MAX, MOST = (1u << 29) - 1;
+enum { COUNT = 1, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BUILT = 1 };
+static const uint64_t FAILED = UINT64_MAX, MOST = (1u << 29) - 1, MOST_BYTES = 1u << 31, MOST_PER_UNIT = 1u << 12;
 
 typedef struct { char magic[8]; uint64_t checksum, abi, size; uint32_t unit, fields, words, calls, roles, zero; } header;
 typedef struct { uint64_t at, size, per_unit; } field;
@@ -24,6 +24,8 @@ struct fst {
     const word *words;
     const call *calls;
     const uint32_t *roles;
+    char *memory;        /* of the fields that are built */
+    char *base[];        /* the address of each field in the image, or of each built one */
 };
 
 struct fst_work {
@@ -43,63 +45,90 @@ static uint64_t sum(const uint64_t *words, uint64_t count) {
     return found;
 }
 
-static int proven(const fst *t, size_t size) {
-    const header *h = t->head;
-    uint64_t tables = sizeof(header) + (uint64_t)h->fields * sizeof(field) + (uint64_t)h->words * sizeof(word);
-    if (size < sizeof(header) || memcmp(h->magic, "fstimage", 8) || h->size != size || size % 8) return FST_IMAGE;
-    if (h->checksum != sum((const uint64_t *)t->image + 2, size / 8 - 2)) return FST_IMAGE;
-    if (h->abi != fst_abi()) return FST_ABI;
-    if (h->calls != CALLS || h->roles != ROLES || tables + CALLS * sizeof(call) + ROLES * 4 > size) return FST_IMAGE;
+static int is_stored(const field *f) { return f->at > BUILT; }
+
+/* Point to the tables of an image, and prove that they are inside it, and that their numbers refer to parts of them. */
+static int prove(fst *t, const char *image, size_t size) {
+    const header *h = (const header *)image;
+    t->image = image, t->head = h, t->fields = (const field *)(h + 1), t->words = (const word *)(t->fields + h->fields);
+    t->calls = (const call *)(t->words + h->words), t->roles = (const uint32_t *)(t->calls + h->calls);
+    uint64_t tables = sizeof *h + h->fields * (uint64_t)sizeof(field) + h->words * (uint64_t)sizeof(word) + h->calls * (uint64_t)sizeof(call);
+    if (h->calls < CALLS || h->roles != ROLES || tables + ROLES * 4 > size) return FST_IMAGE;
+    for (const field *f = t->fields; f < t->fields + h->fields; f++)
+        if (f->size > MOST_BYTES || f->per_unit > MOST_PER_UNIT || (is_stored(f) && (f->at % 8 || f->at > size || f->size > size - f->at)))
+            return FST_IMAGE;
+    for (const word *x = t->words; x < t->words + h->words; x++)
+        if (x->field > h->fields) return FST_IMAGE;
+    for (const call *c = t->calls; c < t->calls + h->calls; c++)
+        if (c->first > h->words || c->count > h->words - c->first) return FST_IMAGE;
+    for (int i = 0; i < ROLES; i++)
+        if (t->roles[i] > h->fields || (i <= IDS && !t->roles[i])) return FST_IMAGE;
     return 0;
 }
 
-fst *fst_load(const void *image, size_t size, int *error) {
-    fst *t = malloc(sizeof *t);
-    if (t) {
-        t->image = image, t->head = image;
-        *error = size < sizeof(header) ? FST_IMAGE : proven(t, size);
-        if (!*error) {
-            t->fields = (const field *)(t->head + 1);
-            t->words = (const word *)(t->fields + t->head->fields);
-            t->calls = (const call *)(t->words + t->head->words);
-            t->roles = (const uint32_t *)(t->calls + CALLS);
-            return t;
-        }
-        free(t);
-    } else {
-        *error = FST_MEMORY;
+/* Give memory to the fields that are not stored and have a kind, `at`; return the number of bytes. Without memory, only count. */
+static uint64_t lay_out(const fst *t, uint64_t kind, size_t units, char *memory, char **base) {
+    uint64_t end = ALIGNMENT, shift = memory ? aligned((uintptr_t)memory) - (uintptr_t)memory : 0;
+    for (uint32_t i = 0; i < t->head->fields; i++) {
+        const field *f = t->fields + i;
+        if (f->at != kind) continue;
+        if (memory) base[i] = memory + shift + end - ALIGNMENT;
+        end += aligned(f->size + f->per_unit * units);
     }
-    return NULL;
+    return end;
 }
 
-void fst_free(fst *table) { free(table); }
+/* Compute words from `first` on: addresses of fields, and numbers. */
+static void fill(const fst *t, char *const *base, size_t units, uint64_t *words, uint32_t first, uint32_t count) {
+    for (uint32_t i = first; i < first + count; i++) {
+        const word *x = t->words + i;
+        words[i - first] = x->field ? (uint64_t)(uintptr_t)base[x->field - 1] : x->number + (uint64_t)x->per_unit * units;
+    }
+}
 
-static uint64_t size_of(const field *f, size_t units) { return f->at ? 0 : aligned(f->size + f->per_unit * units); }
+static int build(fst *t) {
+    uint64_t *words = malloc((t->head->words + 1) * 8);
+    if (!words || !(t->memory = calloc(lay_out(t, BUILT, 0, NULL, NULL), 1))) return free(words), 0;
+    for (uint32_t i = 0; i < t->head->fields; i++)
+        if (is_stored(t->fields + i)) t->base[i] = (char *)t->image + t->fields[i].at;
+    lay_out(t, BUILT, 0, t->memory, t->base);
+    for (uint32_t i = CALLS; i < t->head->calls; i++) fill(t, t->base, 0, words, t->calls[i].first, t->calls[i].count), fst_run(words);
+    return free(words), 1;
+}
+
+fst *fst_load(const void *image, size_t size, int *error) {
+    const header *h = image;
+    fst *t = NULL;
+    *error = FST_IMAGE;
+    if (size < sizeof *h || size % 8 || memcmp(h->magic, "fstimage", 8) || h->size != size || h->fields > size) return NULL;
+    if (h->checksum != sum((const uint64_t *)image + 2, size / 8 - 2)) return NULL;
+    if (h->abi != fst_abi()) return *error = FST_ABI, NULL;
+    *error = FST_MEMORY;
+    if (!(t = calloc(1, sizeof *t + h->fields * sizeof(char *)))) return NULL;
+    if (!(*error = prove(t, image, size)) && !build(t)) *error = FST_MEMORY;
+    return *error ? fst_free(t), NULL : t;
+}
+
+void fst_free(fst *t) {
+    if (t) free(t->memory), free(t);
+}
+
+fst_work *fst_work_new(const fst *t, size_t most) {
+    size_t pointers = t->head->fields * sizeof(char *);
+    fst_work *w = calloc(1, sizeof *w + pointers);
+    if (!w || most > MOST) return free(w), NULL;
+    w->table = t, w->units = most;
+    memcpy(w->base, t->base, pointers);
+    w->memory = calloc(lay_out(t, 0, most, NULL, NULL), 1), w->words = malloc((t->head->words + 1) * 8), w->places = malloc((most + 2) * 4);
+    if (!w->memory || !w->words || !w->places) return fst_work_free(w), NULL;
+    lay_out(t, 0, most, w->memory, w->base);
+    fill(t, w->base, most, w->words, 0, t->head->words);
+    return w;
+}
 
 static char *role(const fst_work *w, int name) {
     uint32_t place = w->table->roles[name];
     return place ? w->base[place - 1] : NULL;
-}
-
-fst_work *fst_work_new(const fst *t, size_t most) {
-    const header *h = t->head;
-    uint64_t total = ALIGNMENT, at;
-    fst_work *w = calloc(1, sizeof *w + h->fields * sizeof(char *));
-    if (!w || most > MOST) return free(w), NULL;
-    w->table = t, w->units = most;
-    for (uint32_t i = 0; i < h->fields; i++) total += size_of(t->fields + i, most);
-    w->memory = calloc(total, 1), w->words = malloc((h->words + 1) * 8), w->places = malloc((most + 2) * 4);
-    if (!w->memory || !w->words || !w->places) return fst_work_free(w), NULL;
-    at = aligned((uintptr_t)w->memory) - (uintptr_t)w->memory;
-    for (uint32_t i = 0; i < h->fields; i++) {
-        w->base[i] = t->fields[i].at ? (char *)t->image + t->fields[i].at : w->memory + at;
-        at += size_of(t->fields + i, most);
-    }
-    for (uint32_t i = 0; i < h->words; i++) {
-        const word *x = t->words + i;
-        w->words[i] = x->field ? (uint64_t)(uintptr_t)w->base[x->field - 1] : x->number + (uint64_t)x->per_unit * most;
-    }
-    return w;
 }
 
 void fst_work_free(fst_work *w) {
@@ -178,29 +207,23 @@ int64_t fst_encode_offsets(fst_work *w, const char *text, size_t size, const int
     return count;
 }
 
-/* The array of a role, and its number of bytes. */
-static const void *stored(const fst *t, int name, uint64_t *size) {
-    const field *f = t->fields + t->roles[name] - 1;
-    *size = f->size;
-    return t->image + f->at;
-}
-
 int64_t fst_decode(const fst *t, const int32_t *ids, size_t count, int skip_special_tokens, char *text, size_t capacity) {
-    uint64_t known, unused, end = 0, is_first = 1;
-    if (!t->roles[CONTENTS]) return FST_MISSING;
-    const char *contents = stored(t, CONTENTS, &unused);
-    const uint64_t *first = stored(t, FIRST, &unused), *next = stored(t, NEXT, &unused);
-    const uint8_t *flags = stored(t, FLAGS, &known);
+    uint64_t end = 0, is_first = 1;
     int mask = skip_special_tokens ? UNKNOWN | SKIPPED : UNKNOWN;
+    if (!t->roles[CONTENTS]) return FST_MISSING;
+    const char *contents = t->base[t->roles[CONTENTS] - 1];
+    const uint64_t *spans = (const uint64_t *)t->base[t->roles[SPANS_OF] - 1], known = t->fields[t->roles[FLAGS] - 1].size;
+    const uint8_t *flags = (const uint8_t *)t->base[t->roles[FLAGS] - 1], *drops = (const uint8_t *)t->base[t->roles[DROPS] - 1];
     while (count && ((uint32_t)ids[count - 1] >= known || flags[ids[count - 1]] & mask)) count--;
     for (size_t i = 0; i < count; i++) {
         uint32_t id = (uint32_t)ids[i];
         if (id >= known || flags[id] & mask) continue;
-        uint64_t span = is_first ? first[id] : next[id], size = span & ((1 << SIZE_BITS) - 1);
-        is_first = is_first && !(next[id] & ((1 << SIZE_BITS) - 1));
-        if (size && i + 1 == count && flags[id] & SHORTENED) size--;
-        for (uint64_t k = 0; k < size; k++, end++)
-            if (end < capacity) text[end] = contents[(span >> SIZE_BITS) + k];
+        uint64_t at = spans[id] >> SIZE_BITS, stop = at + (spans[id] & ((1 << SIZE_BITS) - 1)), has_bytes = at + (drops[id] >> 4) < stop;
+        at += is_first ? drops[id] & 15 : drops[id] >> 4;
+        is_first = is_first && !has_bytes;
+        if (i + 1 == count && at < stop && flags[id] & SHORTENED) stop--;
+        for (; at < stop; at++, end++)
+            if (end < capacity) text[end] = contents[at];
     }
     return (int64_t)end;
 }

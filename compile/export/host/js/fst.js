@@ -1,9 +1,9 @@
 // Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written. See fst.d.ts.
 
-const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, FIRST, NEXT, FLAGS, ROLES] = Array(11).keys();
+const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, ROLES] = Array(11).keys();
 const [IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS] = Array(6).keys();
 const CALLS = 2 * SPANS, HEADER = 56, COUNT = 1, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1;
-const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8;
+const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const aligned = (size) => Math.ceil(size / 64) * 64;
@@ -24,18 +24,32 @@ class Tokenizer {
     const view = new DataView(image.buffer, image.byteOffset, image.byteLength), u32 = (at) => view.getUint32(at, true);
     const u64 = (at) => Number(view.getBigUint64(at, true));
     const isImage = image.length >= HEADER && decoder.decode(image.subarray(0, 8)) === "fstimage" && u64(24) === image.length;
-    if (!isImage || u32(44) !== CALLS || u32(48) !== ROLES) throw new TypeError("the image is damaged; expected a table.fst of `fst export`");
+    if (!isImage || u32(44) < CALLS || u32(48) !== ROLES) throw new TypeError("the image is damaged; expected a table.fst of `fst export`");
     if (view.getBigUint64(16, true) !== kernels.fst_abi()) throw new TypeError("image and module differ; expected files of one `fst export`");
-    const [fields, words] = [u32(36), u32(40)], wordsAt = HEADER + 24 * fields, callsAt = wordsAt + 16 * words, rolesAt = callsAt + 8 * CALLS;
-    this.kernels = kernels, this.unit = u32(32);
-    this.base = aligned(kernels.__heap_base.value), this.free_ = aligned(this.base + image.length);
+    const [fields, words, calls] = [36, 40, 44].map(u32);
+    const wordsAt = HEADER + 24 * fields, callsAt = wordsAt + 16 * words, rolesAt = callsAt + 8 * calls;
+    this.kernels = kernels, this.unit = u32(32), this.base = aligned(kernels.__heap_base.value);
     this.fields = Array.from({ length: fields }, (_, i) => [0, 8, 16].map((part) => u64(HEADER + 24 * i + part)));
     this.words = Array.from({ length: words }, (_, i) => [0, 4, 8, 12].map((part) => u32(wordsAt + 16 * i + part)));
-    this.calls = Array.from({ length: CALLS }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
+    this.calls = Array.from({ length: calls }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
     this.roles = Array.from({ length: ROLES }, (_, i) => u32(rolesAt + 4 * i) - 1);
-    this.grow(this.free_);
+    this.addresses = this.fields.map(([at]) => this.base + at);
+    const built = aligned(this.base + image.length);
+    this.end = this.layOut(BUILT, 0, built);
+    this.grow(this.end);
     new Uint8Array(kernels.memory.buffer).set(image, this.base);
     this.reserve(4096);
+    for (let i = CALLS; i < calls; i++) this.run(i);
+  }
+
+  // Give addresses from `end` on to all fields of a kind; return the end of the last one.
+  layOut(kind, units, end) {
+    this.fields.forEach(([at, size, perUnit], i) => {
+      if (at !== kind) return;
+      this.addresses[i] = end;
+      end += aligned(size + perUnit * units);
+    });
+    return end;
   }
 
   grow(end) {
@@ -46,17 +60,11 @@ class Tokenizer {
   // Lay out the working memory for texts of at most `units` units, and the words of all calls.
   reserve(units) {
     if (units > MOST) throw new RangeError(`the text has ${units} units; expected at most ${MOST}`);
-    let end = this.free_;
-    this.units = units;
-    this.addresses = this.fields.map(([at, size, perUnit]) => {
-      const address = at ? this.base + at : end;
-      if (!at) end += aligned(size + perUnit * units);
-      return address;
-    });
-    this.wordsAt = end;
+    const end = this.layOut(WORKING, units, this.end);
+    this.units = units, this.wordsAt = end;
     this.grow(end + 8 * this.words.length);
     const memory = this.kernels.memory.buffer, block = new Uint32Array(memory, end, 2 * this.words.length);
-    new Uint8Array(memory, this.free_, end - this.free_).fill(0);
+    new Uint8Array(memory, this.end, end - this.end).fill(0);
     this.words.forEach(([field, perUnit, low, high], i) => {
       const number = field ? this.addresses[field - 1] : low + perUnit * units;
       block.set([number, perUnit || field ? 0 : high], 2 * i);
@@ -67,8 +75,8 @@ class Tokenizer {
     this.ids = this.array(IDS, Int32Array);
     this.idsOfSpans = this.array(IDS_SPANS, Int32Array);
     this.offsets = this.array(OFFSETS, Int32Array);
-    [this.contents, this.flags] = [CONTENTS, FLAGS].map((role) => this.array(role, Uint8Array));
-    [this.first, this.next] = [FIRST, NEXT].map((role) => this.array(role, BigUint64Array));
+    [this.contents, this.flags, this.drops] = [CONTENTS, FLAGS, DROPS].map((role) => this.array(role, Uint8Array));
+    this.spans = this.array(SPANS_OF, BigUint64Array);
   }
 
   array(role, Type) {
@@ -141,15 +149,13 @@ class Tokenizer {
   decode(ids, { skipSpecialTokens = true } = {}) {
     if (!this.contents) throw new RangeError("the image has no decoder");
     const mask = UNKNOWN | (skipSpecialTokens ? SKIPPED : 0), known = [...ids].filter((id) => id < this.flags.length && !((this.flags[id] ?? UNKNOWN) & mask));
-    const parts = [];
-    let isFirst = true, size = 0;
-    known.forEach((id, i) => {
-      const span = Number((isFirst ? this.first : this.next)[id]), begin = Math.floor(span / 2 ** SIZE_BITS);
-      let length = span % 2 ** SIZE_BITS;
-      isFirst = isFirst && this.next[id] % BigInt(2 ** SIZE_BITS) === 0n;
-      if (length && i === known.length - 1 && this.flags[id] & SHORTENED) length--;
-      parts.push({ bytes: this.contents.subarray(begin, begin + length), isByte: (this.flags[id] & BYTE) > 0 });
-      size += length;
+    let isFirst = true;
+    const parts = known.map((id, i) => {
+      const span = Number(this.spans[id]), begin = Math.floor(span / 2 ** SIZE_BITS), later = begin + (this.drops[id] >> 4);
+      const at = isFirst ? begin + (this.drops[id] & 15) : later, stop = begin + (span % 2 ** SIZE_BITS);
+      isFirst = isFirst && later >= stop;
+      const isShortened = i === known.length - 1 && at < stop && (this.flags[id] & SHORTENED) > 0;
+      return { bytes: this.contents.subarray(at, stop - isShortened), isByte: (this.flags[id] & BYTE) > 0 };
     });
     return parts.some(({ isByte }) => isByte) ? runs(parts).map(textOfRun).join("") : decoder.decode(joined(parts));
   }

@@ -1,0 +1,120 @@
+"""Kernels that build arrays of a table from smaller ones, so that an image need not contain them, see `fst.runtime.exporting`.
+
+The last argument of each kernel is the array that it fills.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.automata.rows import MULTIPLIERS
+from fst.core.jit import inlined, kernel
+from fst.machines.bpe.merge_list import EMPTY
+from fst.machines.bpe.pairs import insert, key_of
+from fst.pretokens.arguments import BUCKET_SHIFT, KEY_PARTS, SLOT_SHIFT
+from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
+from fst.pretokens.short_words import LENGTH_SHIFT, SHORT
+from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8
+
+WORD = 16  # a flag of an id: its token is in the table of words
+SIZE, SHIFT, KEY_LENGTH = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(LENGTH_SHIFT)
+FACTORS = tuple(map(np.uint64, MULTIPLIERS[:KEY_PARTS]))
+
+
+@kernel
+def build_spans(sizes, spans):
+    """Find the spans of tokens (`fst.pretokens.decoding`) whose bytes are next to each other.
+
+    Args:
+        sizes: uint16[ids], the number of bytes of each token.
+        spans: uint64[ids].
+    """
+    begin = U0
+    for number in range(len(sizes)):
+        size = np.uint64(sizes[number])
+        spans[number] = begin << SHIFT | size
+        begin += size
+
+
+@inlined
+def part_of(contents, begin, end):
+    """Up to eight bytes, the first in the lowest bits."""
+    found = U0
+    for place in range(begin, min(begin + U8, end)):
+        found |= np.uint64(contents[place]) << (np.uint64(place) - begin << U3)
+    return found
+
+
+@kernel
+def build_words(contents, spans, flags, displacements, params, words):
+    """Fill the table of words of `fst.pretokens.table.PretokenTable` with the tokens that have the flag `WORD`.
+
+    Args:
+        contents, spans: uint8[n] and uint64[ids], the bytes of tokens, at most 24 of a word.
+        flags: uint8[ids].
+        displacements, params: see `fst.pretokens.arguments.Arguments`.
+        words: uint64[4 * slots], zeros.
+    """
+    last = np.uint64(len(words) >> 2) - U1
+    for number in range(len(flags)):
+        if flags[number] & WORD:
+            begin, size = spans[number] >> SHIFT, spans[number] & SIZE
+            first, second, third = (
+                part_of(contents, begin, begin + size),
+                part_of(contents, begin + U8, begin + size),
+                part_of(contents, begin + U8 + U8, begin + size),
+            )
+            hashed = first * FACTORS[0] + second * FACTORS[1] + third * FACTORS[2]
+            slot = (hashed >> params[SLOT_SHIFT] ^ np.uint64(displacements[hashed >> params[BUCKET_SHIFT]])) & last
+            at = slot << U2
+            words[at], words[at + U1], words[at + U2], words[at + U3] = first, second, third, size << HALF | np.uint64(number)
+
+
+@kernel
+def build_short_words(contents, spans, flags, params, short_words):
+    """Fill the table of `fst.pretokens.short_words`. Of several words for a slot, the one with the lowest id remains.
+
+    Args:
+        contents, spans, flags: as in `build_words`.
+        params: uint64[1], the shift that turns a hash into a slot.
+        short_words: uint64[2 * slots], zeros.
+    """
+    for place in range(len(flags)):
+        number = len(flags) - 1 - place
+        begin, size = spans[number] >> SHIFT, spans[number] & SIZE
+        if flags[number] & WORD and size <= SHORT:
+            key = part_of(contents, begin, begin + size) | size << KEY_LENGTH
+            at = key * FACTORS[0] >> params[0] << U1
+            short_words[at], short_words[at + U1] = key, np.uint64(number)
+
+
+@kernel
+def build_pairs(left, right, pairs):
+    """Fill the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`.
+
+    Args:
+        left, right: uint8[3, merges], the three bytes of the tokens of each pair, the lowest first.
+        pairs: uint64[2 * slots].
+    """
+    for slot in range(len(pairs)):
+        pairs[slot] = EMPTY
+    for rank in range(left.shape[1]):
+        insert(key_of(id_of(left, rank), id_of(right, rank)), np.uint64(rank), pairs)
+
+
+@inlined
+def id_of(planes, index):
+    """The number whose three bytes are in three rows."""
+    return np.uint64(planes[0, index]) | np.uint64(planes[1, index]) << np.uint64(8) | np.uint64(planes[2, index]) << np.uint64(16)
+
+
+@kernel
+def build_made(planes, made):
+    """Write the token that each merge makes.
+
+    Args:
+        planes: uint8[3, merges], as `left` in `build_pairs`.
+        made: int32[merges].
+    """
+    for rank in range(len(made)):
+        made[rank] = np.int32(id_of(planes, rank))

@@ -1,0 +1,26 @@
+"""Kernels that build arrays of a table: their results are the arrays that the table has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.shared_data import SHARED, needs_shared
+
+import fst
+from fst.compile import tokenizer
+from fst.runtime.exporting import builds, contents
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["vocab_bpe/gpt2", "vocab_bpe/cl100k_base"])
+def test_all_arrays_are_built(source: str) -> None:
+    """The words, the short words and the spans of byte-level BPE are built from its tokens."""
+    tok = fst.Tokenizer(tokenizer(SHARED / source))
+    found = builds(tok, contents(tok))
+    assert [call.kernel.name for call in found] == ["build_spans", "build_words", "build_short_words"]
+    for call in found:
+        *arguments, expected = call.arguments
+        built = np.zeros_like(expected)
+        call.kernel.call(*arguments, built)
+        assert np.array_equal(built, expected)
