@@ -11,7 +11,7 @@ from fst.compile.machines.guide.machine import from_fst
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.store import Masks
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
-from fst.machines.guide.scanning import row_of
+from fst.machines.guide.scanning import row_of, working
 from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
@@ -71,7 +71,8 @@ def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | 
     automaton = with_classes(source)
     states, masks = len(automaton.finals), Masks(vocabulary.words)
     numbers = masks.add_states(automaton, vocabulary.trie, vocabulary.end_id, np.arange(states))
-    others = [masks.add(row_of(automaton, vocabulary, states + which)) for which in (FIRST, ENDED)]
+    work = working(automaton, vocabulary.trie, vocabulary.words)
+    others = [masks.add(row_of(automaton, vocabulary, states + which, work)) for which in (FIRST, ENDED)]
     tokens = vocabulary.tokens
     return GuideTable(
         header(pattern, vocabulary.end_id, keeps_first=bool(tokens.keeps_first[0])),

@@ -10,6 +10,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
+from fst.machines.guide.arguments import work_of
 from fst.tables.npz import MAX_FILE_BYTES
 
 MASKS, ROWS, FLIPS = COUNTS = range(3)  # indices into `Store.counts`
@@ -57,11 +58,11 @@ class Masks:
         Raises:
             UnsupportedError: the masks take more memory than a table may have.
         """
-        numbers, stack = np.empty(len(states), np.uint32), np.empty(int(trie.longest[0]) + 1, np.int32)
+        numbers, work = np.empty(len(states), np.uint32), work_of(automaton, self.store.rows.shape[1], trie.longest)
         end = -1 if end_id is None else end_id
 
         def add(done: int) -> int:
-            return int(add_states.call(automaton, trie, end, states, done, stack, self.row, self.store, numbers))
+            return int(add_states.call(automaton, trie, end, states, done, work, self.row, self.store, numbers))
 
         self._until(add, len(states))
         return numbers

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fst.automata.rows import Array
 
 NO_STATE = -1  # the state after a token that is not allowed; its mask is empty
@@ -23,6 +25,38 @@ class Automaton(NamedTuple):
     targets: Array
     classes: Array
     finals: Array
+
+
+RECENT, NEXT, STAMP = 4, 4, 5  # the number of masks in `Work`; indices into `Work.states`
+FAR, ENOUGH = 32, 16  # states are compared by strings of at most this length; the length that is enough
+PAIRS = 512
+
+
+class Work(NamedTuple):
+    """The working arrays of scans, for one automaton and one thread.
+
+    Attributes:
+        states: int64[RECENT + 2], the latest states whose scan read many nodes, or -1. `NEXT`: the place of the next one. `STAMP`: the
+            number of comparisons so far.
+        rows: uint32[RECENT, words + 1], the masks of these states.
+        stack: int32[longest + 1], the state at each depth.
+        pairs: int32[PAIRS, 2], the pairs of states that a comparison visits.
+        partners: int64[states], the latest comparison that has visited a pair with this state, and the other state: ``stamp 32 | state``.
+    """
+
+    states: Array
+    rows: Array
+    stack: Array
+    pairs: Array
+    partners: Array
+
+
+def work_of(automaton: Automaton, words: int, longest: int) -> Work:
+    """New working arrays for an automaton, masks of a number of words, and tokens of at most `longest` bytes."""
+    states, rows = np.full(RECENT + 2, -1), np.zeros((RECENT, words + 1), np.uint32)
+    states[[NEXT, STAMP]] = 0
+    pairs, partners = np.empty((PAIRS, 2), np.int32), np.zeros(len(automaton.finals), np.int64)
+    return Work(states, rows, np.empty(longest + 1, np.int32), pairs, partners)
 
 
 class Tokens(NamedTuple):

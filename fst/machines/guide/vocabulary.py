@@ -32,15 +32,24 @@ class Trie(NamedTuple):
             for the empty path.
         skips: uint32[nodes], the node after the subtree of each node.
         tokens: uint32[nodes], the id of the token that ends at each node; the number of bits of a mask if there is none.
+        longest_below: uint32[nodes], the number of bytes of the longest token in the subtree of each node.
+        by_length: uint32[tokens], the tokens in the trie, sorted by their numbers of bytes; length_ends: int64[longest + 1], the number of
+            tokens of at most each length.
         twins: uint32[n, 2], ids with the same bytes as another token, and the id of this token in the trie.
-        longest: int64[1], the number of bytes of the longest token.
     """
 
     labels: Array
     skips: Array
     tokens: Array
+    longest_below: Array
+    by_length: Array
+    length_ends: Array
     twins: Array
-    longest: Array
+
+    @property
+    def longest(self) -> int:
+        """The number of bytes of the longest token."""
+        return len(self.length_ends) - 1
 
 
 class Vocabulary(NamedTuple):
@@ -129,10 +138,13 @@ def trie_of(contents: list[bytes]) -> Trie:
             twins.append((number, ids[content]))
     strings = sorted(ids)
     data, ends = stored_bytes(strings)
-    longest = max(map(len, strings), default=0)
-    labels, skips = np.empty(len(data), np.uint32), np.empty(len(data), np.uint32)
+    sizes = np.diff(ends, prepend=0)
+    longest = int(sizes.max(initial=0))
+    labels, skips, below = (np.empty(len(data), np.uint32) for _ in range(3))
     tokens = np.full(len(data), words_of(len(contents)) * WORD_BITS, np.uint32)
     of_strings = np.array([ids[string] for string in strings], np.uint32)
-    count = build.call(data, ends, of_strings, labels, skips, tokens, np.empty(longest, np.int64))
-    labels, skips, tokens = (field[:count].copy() for field in (labels, skips, tokens))
-    return Trie(labels, skips, tokens, np.array(twins, np.uint32).reshape(-1, 2), np.array([longest]))
+    count = build.call(data, ends, of_strings, labels, skips, tokens, below, np.empty(longest, np.int64))
+    labels, skips, tokens, below = (field[:count].copy() for field in (labels, skips, tokens, below))
+    length_ends = np.cumsum(np.bincount(sizes, minlength=longest + 1))
+    by_length = of_strings[np.argsort(sizes, kind="stable")]
+    return Trie(labels, skips, tokens, below, by_length, length_ends, np.array(twins, np.uint32).reshape(-1, 2))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from threading import Lock, local
 from typing import Any, Protocol
 
 import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.machines.guide.arguments import AFTER_STATES, NO_STATE, Automaton, Masks
-from fst.machines.guide.scanning import row_of
+from fst.machines.guide.arguments import AFTER_STATES, NO_STATE, Automaton, Masks, Work
+from fst.machines.guide.scanning import row_of, working
 from fst.machines.guide.vocabulary import Vocabulary
 
 MAX_KEPT_BYTES = 1 << 26  # the largest size of the masks that are kept
@@ -74,7 +74,7 @@ class LateRows:
         self.words, self._count = vocabulary.words, len(automaton.finals) + len(AFTER_STATES)
         self._most = max(MAX_KEPT_BYTES // (4 * self.words), 1)
         self._kept = {NO_STATE: np.zeros(self.words, np.uint32)}
-        self._lock = Lock()
+        self._lock, self._local = Lock(), local()
 
     def copy(self, states: Array, out: Array) -> None:
         """Copy masks; see `Rows.copy`."""
@@ -83,10 +83,17 @@ class LateRows:
             row = self._kept.get(state)
             out[place, : self.words] = self._made(state) if row is None else row
 
+    def _work(self) -> Work:
+        """The working arrays of this thread."""
+        if not hasattr(self._local, "work"):
+            self._local.work = working(self._automaton, self._vocabulary.trie, self.words)
+        work: Work = self._local.work
+        return work
+
     def _made(self, state: int) -> Array:
         if not 0 <= state < self._count:
             raise not_a_state(state, self._count)
-        row = row_of(self._automaton, self._vocabulary, state)
+        row = row_of(self._automaton, self._vocabulary, state, self._work())
         with self._lock:
             if len(self._kept) > self._most:  # all but the mask of `NO_STATE`, which is first
                 self._kept = {NO_STATE: self._kept[NO_STATE]}

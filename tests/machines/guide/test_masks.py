@@ -21,9 +21,14 @@ from support.naive.guides import Writer
 import fst
 from fst.compile import guide, wordpiece
 from fst.compile.machines.guide import store
+from fst.compile.machines.guide.compiler import with_classes
+from fst.compile.machines.guide.regex import from_regex
 from fst.errors import UnsupportedError
-from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.arguments import FAR, NO_STATE
+from fst.machines.guide.kernels.scan import agreement
+from fst.machines.guide.scanning import scan_row, working
 from fst.machines.guide.table import GuideTable
+from fst.machines.guide.vocabulary import vocabulary_of
 from fst.runtime.machines.guide import rows, token_masks
 
 TEXTS = (
@@ -294,3 +299,34 @@ def test_summary() -> None:
         "end_id": 1, "pattern": "12*",
     }
     assert table.run("122a") == [1, 1, 1]
+
+
+@pytest.mark.parametrize("regex", ["a{0,50}", "(a|é){3,40}|b", "(ab?){0,30}é|[^b]{9,44}", "a*b|a{20,30}", "(é{1,3}a)*"])
+def test_masks_from_similar_states(regex: str) -> None:
+    """A mask that is made from that of a similar state equals the one that is scanned, in any order of the states."""
+    names = ["a" * size for size in range(1, 45)] + ["é" * size for size in range(1, 9)] + ["ab", "ba", "aéa", "b"]
+    vocabulary = vocabulary_of(wordpiece(["[UNK]", *names, *(f"##{name}" for name in names)]))
+    automaton = with_classes(from_regex(regex))
+    states, row = np.arange(len(automaton.finals)), np.empty(vocabulary.words + 1, np.uint32)
+
+    def scanned(work: Any, state: int) -> list[int]:
+        scan_row.call(automaton, vocabulary.trie, state, work, row)
+        return [int(word) for word in row[:-1]]
+
+    expected = [scanned(working(automaton, vocabulary.trie, vocabulary.words), state) for state in states.tolist()]
+    for order in (states, states[::-1], np.random.default_rng(7).permutation(states)):
+        work = working(automaton, vocabulary.trie, vocabulary.words)
+        assert [scanned(work, state) for state in order.tolist()] == [expected[state] for state in order]
+
+
+def test_agreement() -> None:
+    """States agree at most up to the shortest string that only one of them reads, and usually exactly up to it."""
+    automaton = with_classes(from_regex("(a|é){0,9}"))
+    work = working(automaton, vocabulary_of(small()._table).trie, 1)
+    states = [0]
+    for _ in range(9):
+        states.append(int(automaton.targets[states[-1], automaton.classes[ord("a")]]))
+    compared = getattr(agreement, "py_func", agreement)  # the function of Python
+    for one, other in ((0, 1), (1, 0), (2, 5), (0, 9), (3, 3)):
+        least = 99 if one == other else 9 - max(one, other)
+        assert compared(automaton, states[one], states[other], work) == min(least, FAR)

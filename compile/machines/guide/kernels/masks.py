@@ -10,7 +10,7 @@ import numpy as np
 from fst.automata.kernels.hashing import folded, mixed
 from fst.compile.machines.guide.store import FLIPS, MASKS, ROWS
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.kernels.scan import scan
+from fst.machines.guide.kernels.scan import fill
 
 BIT, WORD_SHIFT, ONE = np.uint32(31), np.uint32(5), np.uint32(1)
 U1, MULTIPLIER = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
@@ -102,7 +102,7 @@ def put(row, store):
 
 
 @kernel
-def add_states(automaton, trie, end_id, states, done, stack, row, store, masks):
+def add_states(automaton, trie, end_id, states, done, work, row, store, masks):
     """Store the masks of states, from the state number `done` of the list on.
 
     Args:
@@ -110,7 +110,7 @@ def add_states(automaton, trie, end_id, states, done, stack, row, store, masks):
         trie: the trie of the tokens.
         end_id: the id that is allowed in final states; -1 if there is none.
         states: int64[n], the states.
-        stack, row: see `fst.machines.guide.kernels.scan.scan`.
+        work, row: see `fst.machines.guide.kernels.scan.fill`.
         store: the `fst.compile.machines.guide.store.Store` that gets the masks.
         masks: uint32[n], the number of the mask of each state, to be filled.
 
@@ -118,8 +118,7 @@ def add_states(automaton, trie, end_id, states, done, stack, row, store, masks):
         The number of states whose masks are stored; fewer than `n` if an array of the store is too small.
     """
     for place in range(done, len(states)):
-        row[:] = np.uint32(0)
-        scan(automaton, trie, states[place], stack, row)
+        fill(automaton, trie, states[place], work, row)
         if end_id >= 0 and automaton.finals[states[place]]:
             row[end_id >> 5] |= ONE << (np.uint32(end_id) & BIT)
         mask = put(row, store)

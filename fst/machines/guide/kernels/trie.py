@@ -10,14 +10,15 @@ DEPTH_SHIFT = np.uint32(8)
 
 
 @kernel
-def build_trie(data, ends, ids, labels, skips, tokens, open_nodes):
+def build_trie(data, ends, ids, labels, skips, tokens, longest_below, open_nodes):
     """Fill the nodes of the trie of sorted, distinct, non-empty strings; see `fst.machines.guide.vocabulary.Trie`.
 
     Args:
         data: uint8[n], the strings, concatenated.
         ends: int64[strings], the end of each string in `data`.
         ids: uint32[strings], the id of each string.
-        labels, skips, tokens: uint32[n], the fields of the nodes, to be filled; `tokens` contains the value of nodes without a token.
+        labels, skips, tokens, longest_below: uint32[n], the fields of the nodes, to be filled; `tokens` contains the value of nodes without
+            a token.
         open_nodes: int64[longest], the node at each depth on the path of the latest string.
 
     Returns:
@@ -32,8 +33,11 @@ def build_trie(data, ends, ids, labels, skips, tokens, open_nodes):
             skips[open_nodes[depth]] = count
         for depth in range(common, size):
             labels[count] = np.uint32(depth) << DEPTH_SHIFT | np.uint32(data[begin + depth])
+            longest_below[count] = 0
             open_nodes[depth] = count
             count += 1
+        for depth in range(size):
+            longest_below[open_nodes[depth]] = max(longest_below[open_nodes[depth]], size)
         tokens[count - 1] = ids[string]
         begin, length = ends[string], size
     for depth in range(length):
