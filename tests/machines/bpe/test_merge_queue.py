@@ -90,6 +90,15 @@ def test_long_runs_are_periodic(unit: str) -> None:
     assert tokenizer.encode(unit * 12 * count).tolist() == expected
 
 
+@pytest.mark.parametrize("length", range(int(merge_queue.FEW) - 2, int(merge_queue.FEW) + 3))
+def test_few_atoms_merge_without_the_queue(length: int) -> None:
+    """Pre-tokens of about the length from which the queue is used have the ids of the slow walk."""
+    draw, table = random.Random(length), small(ONE_PIECE, LATE).table
+    for _ in range(50):
+        text = "".join(draw.choices("abc", k=length))
+        assert fst.Tokenizer(table).encode(text).tolist() == table.run(text)
+
+
 def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ids of a long word that is normalized in many parts repeat those of a short word."""
     monkeypatch.setattr(batch, "BLOCK", 1 << 5)
@@ -131,4 +140,4 @@ def print_steps() -> None:
     def found(tokenizer: fst.Tokenizer, text: str) -> int:
         return steps(lambda: tokenizer.encode(text), merge_queue)
 
-    print(json.dumps([[found(tokenizer, unit * size) for size in (32, 64, 128)] for tokenizer in tokenizers for unit in ("a", "abc")]))
+    print(json.dumps([[found(tokenizer, unit * size) for size in (64, 128, 256)] for tokenizer in tokenizers for unit in ("a", "abc")]))

@@ -4,7 +4,8 @@ ids of a pre-token.
 The loops over a round are those of `fst.runtime.machines.bpe.kernels.encode`, but a queue replaces the automaton. The table of words finds
 pre-tokens that are one token; the tokens of other pre-tokens are merged, one pre-token after another. An *atom* is a token before all
 merges. The queue contains the pairs of adjacent tokens that can merge, ordered by rank, and then from left to right. A merge adds at most
-two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps.
+two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps. For few atoms, a search of all ranks before each merge is
+faster than the queue.
 
 Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.encode`, and in addition:
 
@@ -28,6 +29,7 @@ from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
 
+FEW = np.uint64(32)  # maximum number of atoms for which a search of all ranks is faster than the queue
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 
 
@@ -154,20 +156,27 @@ def put_bytes(text, begin, length, table, numbers, at):
 
 
 @inlined
-def begin_merging(text, begin, length, table, numbers, at):
-    """Write the atoms of a pre-token, and link each atom to the next and to the previous atom, see `merge`.
-
-    Returns:
-        The number of atoms.
-    """
+def put_atoms(text, begin, length, table, numbers, at):
+    """Write the atoms of a pre-token, and return their number."""
     if len(table.alphabet.rules):
-        size = put_characters(text, begin, length, table, numbers, at)
-    else:
-        size = put_bytes(text, begin, length, table, numbers, at)
+        return put_characters(text, begin, length, table, numbers, at)
+    return put_bytes(text, begin, length, table, numbers, at)
+
+
+@inlined
+def link_atoms(numbers, at, size):
+    """Link each atom to the next and to the previous atom, see `merge`."""
     for index in range(size):
         place = np.uint64(index)
         numbers[at + size + place] = place + U1
         numbers[at + (size << U1) + place] = place - np.uint64(place > U0)
+
+
+@inlined
+def begin_merging(text, begin, length, table, numbers, at):
+    """Write the atoms of a pre-token, and link them. Return the number of atoms."""
+    size = put_atoms(text, begin, length, table, numbers, at)
+    link_atoms(numbers, at, size)
     return size
 
 
@@ -183,8 +192,44 @@ def collect(numbers, at, size):
 
 
 @part
+def merge_few(numbers, at, size, table):
+    """Merge the pairs of a few atoms, without a queue: each round searches all ranks for the lowest.
+
+    Args:
+        numbers, at: as in `merge`; the atoms are followed by room for as many ranks, each of the pair with the next token.
+        size: the number of atoms, at least 1.
+
+    Returns:
+        The index after the last id.
+    """
+    pairs, made, ranks = table.pairs, table.made, at + size
+    for index in range(1, size):
+        place = np.uint64(index) - U1
+        numbers[ranks + place] = rank_of(numbers[at + place], numbers[at + place + U1], pairs)
+    last = size - U1
+    while last:
+        lowest, place = np.uint64(numbers[ranks]) << HALF, U0
+        for index in range(1, last):
+            lowest = min(lowest, np.uint64(numbers[ranks + np.uint64(index)]) << HALF | np.uint64(index))
+        rank, place = np.int32(lowest >> HALF), lowest & LOW_HALF
+        if rank == NO_RANK:
+            break
+        numbers[at + place] = made[rank]
+        last -= U1
+        for index in range(place + U1, last + U1):
+            following = np.uint64(index)
+            numbers[at + following] = numbers[at + following + U1]
+            numbers[ranks + following - U1] = numbers[ranks + following]
+        if place < last:
+            numbers[ranks + place] = rank_of(numbers[at + place], numbers[at + place + U1], pairs)
+        if place:
+            numbers[ranks + place - U1] = rank_of(numbers[at + place - U1], numbers[at + place], pairs)
+    return at + last + U1
+
+
+@part
 def merge(text, begin, end, table, numbers, at):
-    """Encode a pre-token of n atoms.
+    """Encode a pre-token of n atoms; if they are few, without the queue.
 
     `numbers`, the array of the output's ids, also contains the working data, from `at` on: n tokens; n positions of the next token (n after
     the last token); n positions of the previous token; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n
@@ -195,7 +240,10 @@ def merge(text, begin, end, table, numbers, at):
         The index after the last id.
     """
     pairs, made = table.pairs, table.made
-    size = begin_merging(text, begin, end - begin, table, numbers, at)
+    size = put_atoms(text, begin, end - begin, table, numbers, at)
+    if size <= FEW:
+        return merge_few(numbers, at, size, table) if size else at
+    link_atoms(numbers, at, size)
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), pairs, count)
