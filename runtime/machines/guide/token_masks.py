@@ -129,7 +129,7 @@ class Guide(PublicClass):
 
         Raises:
             ValueError: a number is not a state, or the shape or the dtype of `out` is wrong.
-            TypeError: `out` is not an array.
+            TypeError: `states` is not a row of whole numbers, or `out` is not an array.
 
         Examples:
             >>> import numpy as np
@@ -139,7 +139,7 @@ class Guide(PublicClass):
             array([[False,  True, False,  True],
                    [False, False, False, False]])
         """
-        numbers = np.ascontiguousarray(states, np.int64)
+        numbers = _numbers(states)
         if out is None:
             out = np.empty((len(numbers), self.words), np.uint32)
         view = _view(out, len(numbers), self.words)
@@ -251,6 +251,14 @@ def _late(table: Any, given: dict[str, Any]) -> Guide:
     return Guide(table, **given)
 
 
+def _numbers(states: Any) -> Array:
+    """A row of states, as int64."""
+    numbers = np.asarray(states)
+    if numbers.ndim != 1 or (len(numbers) and numbers.dtype.kind not in "iu"):
+        raise TypeError(f"states is {numbers.dtype} of shape {numbers.shape}; expected a row of whole numbers")
+    return np.ascontiguousarray(numbers, np.int64)
+
+
 def _view(out: Any, rows: int, words: int) -> Array:
     """The memory of an array or a tensor, as uint32 or uint8.
 
@@ -261,9 +269,9 @@ def _view(out: Any, rows: int, words: int) -> Array:
     array = out if isinstance(out, np.ndarray) else out.numpy() if hasattr(out, "numpy") else None
     if array is None:
         raise TypeError(f"out is {type(out).__name__}; expected a NumPy array or a PyTorch tensor")
-    if array.dtype not in (np.uint32, np.int32, np.bool_) or array.ndim != 2 or not (array.flags.c_contiguous and array.flags.writeable):
+    if array.dtype not in (np.uint32, np.int32, np.bool_) or array.ndim != 2 or not array.flags.carray:
         found = f"{array.dtype} of shape {array.shape}"
-        raise ValueError(f"out is {found}; expected uint32, int32 or bool with two axes, C-contiguous and writable")
+        raise ValueError(f"out is {found}; expected uint32, int32 or bool with two axes, C-contiguous, aligned and writable")
     least = 0 if array.dtype == np.bool_ else words
     if len(array) != rows or array.shape[1] < least:
         raise ValueError(f"out has the shape {array.shape}; expected {rows} rows of at least {least} elements")

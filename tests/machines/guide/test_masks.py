@@ -188,7 +188,7 @@ def test_wrong_outputs(out: Any) -> None:
     found = fst.Guide(small(), regex="1")
     with pytest.raises((TypeError, ValueError), match=r"^out (is|has the shape)"):
         found.masks([0], out=out)
-    with pytest.raises(ValueError, match="C-contiguous and writable"):
+    with pytest.raises(ValueError, match="C-contiguous, aligned and writable"):
         found.masks([0, 0], out=np.empty((4, 4), np.uint32)[::2])
 
 
@@ -247,6 +247,9 @@ def test_wrong_arguments() -> None:
         for call in (found.mask, found.is_final, lambda state: found.step(state, 2), fst.Guide(small(), regex="1").mask):
             with pytest.raises(ValueError, match=f"a state is {wrong}; expected -1 to 3"):
                 call(wrong)
+    for states in ([[0]], 0, [0.5], ["0"], [1 << 70]):
+        with pytest.raises(TypeError, match="expected a row of whole numbers"):
+            found.masks(states)
     with pytest.raises(ValueError, match="two ways to describe texts"):
         guide(small())
     with pytest.raises(UnsupportedError, match="the table is of kind 'guide'; expected that of a tokenizer"):
