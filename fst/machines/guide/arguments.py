@@ -29,7 +29,21 @@ class Automaton(NamedTuple):
 
 RECENT, NEXT, STAMP = 4, 4, 5  # the number of masks in `Work`; indices into `Work.states`
 FAR, ENOUGH = 32, 16  # states are compared by strings of at most this length; the length that is enough
-PAIRS = 512
+PAIRS, SEVERAL = 512, 64  # the most pairs of states that comparisons by length, and by bytes, visit
+LETTERS_GROUP = 0
+
+
+def _groups() -> Array:
+    """uint64[256], a bit for the group of each byte: letters and digits; other characters; control characters; all other bytes alone."""
+    numbers = np.full(256, LETTERS_GROUP + 1)
+    for byte in range(0x80):
+        numbers[byte] = LETTERS_GROUP if chr(byte).isalnum() else LETTERS_GROUP + 2
+    alone = [byte for byte in range(0x80) if chr(byte) in "\t\n\r" or (chr(byte).isprintable() and not chr(byte).isalnum())]
+    numbers[alone] = LETTERS_GROUP + 3 + np.arange(len(alone))
+    return np.uint64(1) << numbers.astype(np.uint64)
+
+
+GROUPS = _groups()
 
 
 class Work(NamedTuple):
@@ -41,6 +55,8 @@ class Work(NamedTuple):
         rows: uint32[RECENT, words + 1], the masks of these states.
         stack: int32[longest + 1], the state at each depth.
         pairs: int32[PAIRS, 2], the pairs of states that a comparison visits.
+        exits: bool[256], see `fst.machines.guide.kernels.scan.find_exits`.
+        groups: uint64[256], the group of each byte, see `fst.machines.guide.arguments.GROUPS`.
         partners: int64[states], the latest comparison that has visited a pair with this state, and the other state: ``stamp 32 | state``.
     """
 
@@ -48,6 +64,8 @@ class Work(NamedTuple):
     rows: Array
     stack: Array
     pairs: Array
+    exits: Array
+    groups: Array
     partners: Array
 
 
@@ -56,7 +74,7 @@ def work_of(automaton: Automaton, words: int, longest: int) -> Work:
     states, rows = np.full(RECENT + 2, -1), np.zeros((RECENT, words + 1), np.uint32)
     states[[NEXT, STAMP]] = 0
     pairs, partners = np.empty((PAIRS, 2), np.int32), np.zeros(len(automaton.finals), np.int64)
-    return Work(states, rows, np.empty(longest + 1, np.int32), pairs, partners)
+    return Work(states, rows, np.empty(longest + 1, np.int32), pairs, np.zeros(256, np.bool_), GROUPS, partners)
 
 
 class Tokens(NamedTuple):

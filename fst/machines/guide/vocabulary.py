@@ -13,7 +13,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.guide.arguments import Tokens
+from fst.machines.guide.arguments import GROUPS, Tokens
 from fst.machines.guide.written import end_of, written_by
 from fst.tables.strings import stored_bytes
 from fst.tables.table import Table
@@ -33,6 +33,7 @@ class Trie(NamedTuple):
         skips: uint32[nodes], the node after the subtree of each node.
         tokens: uint32[nodes], the id of the token that ends at each node; the number of bits of a mask if there is none.
         longest_below: uint32[nodes], the number of bytes of the longest token in the subtree of each node.
+        groups_below: uint64[nodes], the groups of the bytes below each node, see `fst.machines.guide.arguments.GROUPS`.
         by_length: uint32[tokens], the tokens in the trie, sorted by their numbers of bytes; length_ends: int64[longest + 1], the number of
             tokens of at most each length.
         twins: uint32[n, 2], ids with the same bytes as another token, and the id of this token in the trie.
@@ -42,6 +43,7 @@ class Trie(NamedTuple):
     skips: Array
     tokens: Array
     longest_below: Array
+    groups_below: Array
     by_length: Array
     length_ends: Array
     twins: Array
@@ -143,8 +145,9 @@ def trie_of(contents: list[bytes]) -> Trie:
     labels, skips, below = (np.empty(len(data), np.uint32) for _ in range(3))
     tokens = np.full(len(data), words_of(len(contents)) * WORD_BITS, np.uint32)
     of_strings = np.array([ids[string] for string in strings], np.uint32)
-    count = build.call(data, ends, of_strings, labels, skips, tokens, below, np.empty(longest, np.int64))
+    groups = np.empty(len(data), np.uint64)
+    count = build.call(data, ends, of_strings, labels, skips, tokens, below, groups, GROUPS, np.empty(longest, np.int64))
     labels, skips, tokens, below = (field[:count].copy() for field in (labels, skips, tokens, below))
     length_ends = np.cumsum(np.bincount(sizes, minlength=longest + 1))
     by_length = of_strings[np.argsort(sizes, kind="stable")]
-    return Trie(labels, skips, tokens, below, by_length, length_ends, np.array(twins, np.uint32).reshape(-1, 2))
+    return Trie(labels, skips, tokens, below, groups[:count].copy(), by_length, length_ends, np.array(twins, np.uint32).reshape(-1, 2))

@@ -7,6 +7,7 @@ import pickle
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -304,10 +305,15 @@ def test_summary() -> None:
     assert table.run("122a") == [1, 1, 1]
 
 
-@pytest.mark.parametrize("regex", ["a{0,50}", "(a|é){3,40}|b", "(ab?){0,30}é|[^b]{9,44}", "a*b|a{20,30}", "(é{1,3}a)*"])
+SIMILAR = ("a{0,50}", "(a|é){3,40}|b", "(ab?){0,30}é|[^b]{9,44}", "a*b|a{20,30}", "(é{1,3}a)*")  # states that read the same short strings
+LOOPS = ("\"(a|é)*\"a!(é|a)*!(b|\"(a|é)*\")", "\"[^\"]*\"[^\"!]*!(\"[^\"]*\"|!)*", "([^!]*!(a[^!]*!b)?)*", "(a|é)*(!a|\"(a|é)*!!)*")
+
+
+@pytest.mark.parametrize("regex", [*SIMILAR, *LOOPS])
 def test_masks_from_similar_states(regex: str) -> None:
     """A mask that is made from that of a similar state equals the one that is scanned, in any order of the states."""
-    names = ["a" * size for size in range(1, 45)] + ["é" * size for size in range(1, 9)] + ["ab", "ba", "aéa", "b"]
+    names = [*("a" * size for size in range(1, 45)), *("é" * size for size in range(1, 9)), "ab", "ba", "aéa", "b"]
+    names += ["".join(some) for some in product('"!aé', repeat=3)]
     vocabulary = vocabulary_of(wordpiece(["[UNK]", *names, *(f"##{name}" for name in names)]))
     automaton = with_classes(from_regex(regex))
     states, row = np.arange(len(automaton.finals)), np.empty(vocabulary.words + 1, np.uint32)

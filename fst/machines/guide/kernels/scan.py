@@ -4,7 +4,8 @@ The nodes of the trie are in depth-first order, so the states on the path of a n
 whose byte leads nowhere is left out with its subtree.
 
 Two states often read the same short strings, such as the states in ``.{0,60}``. If the mask of one of them is known, only the tokens that
-are longer than these strings are scanned for the other.
+are longer than these strings are scanned for the other. Or they read the same strings up to a few bytes, such as the states in two JSON
+strings, up to a quote: then only the tokens with these bytes are scanned.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import kernel, part
-from fst.machines.guide.arguments import ENOUGH, FAR, NEXT, RECENT, STAMP
+from fst.machines.guide.arguments import ENOUGH, FAR, LETTERS_GROUP, NEXT, RECENT, SEVERAL, STAMP
 
 BYTE, DEPTH_SHIFT = np.uint32(0xFF), np.uint64(8)
 WORD_SHIFT, BIT, ONE, U1 = np.uint32(5), np.uint32(31), np.uint32(1), np.uint64(1)
+LETTERS = np.uint64(1 << LETTERS_GROUP)
 
 
 @part
@@ -84,6 +86,100 @@ def agreement(automaton, one, other, work):
 
 
 @part
+def find_exits(automaton, one, other, work):
+    """Find the classes after which two states may read different strings.
+
+    If a string has none of these classes while the first state is `one` and the second `other`, both read it, or none. Each of the other
+    classes leads to pairs of states that read the same strings, until they are equal, or are `one` and `other` again.
+
+    Args:
+        automaton, one, other, work: as in `agreement`; ``work.exits`` gets the classes.
+
+    Returns:
+        The groups of bytes of these classes, see `fst.machines.guide.arguments.GROUPS`.
+    """
+    targets, known = automaton.targets, 0
+    for symbol in range(targets.shape[1]):
+        first, second = targets[one, symbol], targets[other, symbol]
+        work.exits[symbol] = False
+        if first == second or (first == one and second == other):
+            continue
+        found = following_pairs(automaton, one, other, first, second, known, work.pairs) if first >= 0 and second >= 0 else -1
+        work.exits[symbol] = found < 0
+        known = max(known, found)
+    groups = np.uint64(0)
+    for byte in range(256):
+        if work.exits[automaton.classes[byte]]:
+            groups |= work.groups[byte]
+    return groups
+
+
+@part
+def following_pairs(automaton, one, other, first, second, known, pairs):
+    """Add a pair, and all pairs that follow it, to a list of pairs that read the same strings up to the pair of `one` and `other`.
+
+    Args:
+        automaton: a `fst.machines.guide.arguments.Automaton`.
+        one, other: the states at which strings may differ.
+        first, second: the pair.
+        known: the number of pairs in the list.
+        pairs: int32[PAIRS, 2], the list.
+
+    Returns:
+        The number of pairs in the list; -1 if the pair may read different strings, or if there are more than `SEVERAL` pairs.
+    """
+    targets, count = automaton.targets, known
+    place = known * targets.shape[1]  # of a pair and a class
+    while True:
+        if first != second and (first != one or second != other):
+            at = 0
+            while at < count and (pairs[at, 0] != first or pairs[at, 1] != second):
+                at += 1
+            if at == SEVERAL:
+                return -1
+            if at == count:
+                pairs[at, 0], pairs[at, 1] = first, second
+                count += 1
+        if place == count * targets.shape[1]:
+            return count
+        at, symbol = place // targets.shape[1], place % targets.shape[1]
+        first, second = targets[pairs[at, 0], symbol], targets[pairs[at, 1], symbol]
+        if first != second and (first < 0 or second < 0):
+            return -1
+        place += 1
+
+
+@part
+def scan_exits(automaton, trie, state, groups, work, row):
+    """Change the mask of a state into that of another state, which differs from it after the classes in ``work.exits`` only.
+
+    Args:
+        automaton, trie, row: as in `scan`.
+        state: the other state.
+        groups: the result of `find_exits`.
+        work: a `fst.machines.guide.arguments.Work`.
+    """
+    targets, classes, stack = automaton.targets, automaton.classes, work.stack
+    stack[0] = state
+    node, end, changed = np.uint64(0), np.uint64(len(trie.labels)), np.uint64(0)
+    while node < end:
+        label, token = trie.labels[node], trie.tokens[node]
+        depth, symbol = np.uint64(label) >> DEPTH_SHIFT, classes[label & BYTE]
+        source = stack[depth]
+        if node >= changed and source == state and work.exits[symbol]:
+            changed = np.uint64(trie.skips[node])  # from here on, all tokens of the subtree may differ
+            for below in range(node, changed):
+                row[trie.tokens[below] >> WORD_SHIFT] &= ~(ONE << (trie.tokens[below] & BIT))
+        target = targets[source, symbol]
+        if target < 0 or (node >= changed and not trie.groups_below[node] & groups):
+            node = np.uint64(trie.skips[node])
+        else:
+            stack[depth + U1] = target
+            row[token >> WORD_SHIFT] |= ONE << (token & BIT)
+            node += U1
+
+
+@part
 def like(automaton, trie, state, work, row):
     """Fill the mask of a state from that of a similar state, if there is one; return whether there is."""
     best, length = 0, 0
@@ -94,15 +190,23 @@ def like(automaton, trie, state, work, row):
             if found > length:
                 best, length = place, found
     longer = len(trie.by_length) - trie.length_ends[min(length, len(trie.length_ends) - 1)]
-    if not length or 4 * longer > len(trie.by_length):
-        return False
-    for word in range(len(row)):
-        row[word] = work.rows[best, word]
-    for place in range(len(trie.by_length) - longer, len(trie.by_length)):
-        token = trie.by_length[place]
-        row[token >> WORD_SHIFT] &= ~(ONE << (token & BIT))
-    scan(automaton, trie, state, work.stack, row, length + 1)
-    return True
+    if length and 4 * longer <= len(trie.by_length):
+        for word in range(len(row)):
+            row[word] = work.rows[best, word]
+        for place in range(len(trie.by_length) - longer, len(trie.by_length)):
+            token = trie.by_length[place]
+            row[token >> WORD_SHIFT] &= ~(ONE << (token & BIT))
+        scan(automaton, trie, state, work.stack, row, length + 1)
+        return True
+    for place in range(RECENT if length else 0):
+        if work.states[place] >= 0:
+            groups = find_exits(automaton, work.states[place], state, work)
+            if not groups & LETTERS:
+                for word in range(len(row)):
+                    row[word] = work.rows[place, word]
+                scan_exits(automaton, trie, state, groups, work, row)
+                return True
+    return False
 
 
 @part
