@@ -78,12 +78,8 @@ def is_deterministic(arcs: Arcs) -> bool:
     return not (np.diff(keys) == 0).any() and not ((arcs.ilabel == EPSILON) & (arcs.olabel == EPSILON)).any()
 
 
-def determinize(arcs: Arcs, most: int | None = None) -> Arcs:
+def determinize(arcs: Arcs) -> Arcs:
     """A machine with the same paths in which no state has two arcs with the same labels. Its states are numbered breadth first.
-
-    Args:
-        arcs: the machine.
-        most: the largest number of states; None: `MAX_STATES`.
 
     Raises:
         UnsupportedError: the result has too many states, arcs or members of sets. Weighted machines with cycles may have no finite result.
@@ -92,7 +88,7 @@ def determinize(arcs: Arcs, most: int | None = None) -> Arcs:
     if not arcs.states:
         return arcs
     labels = encoded(arcs)
-    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: _need_twins(arcs, labels.labels), most or MAX_STATES)
+    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: _need_twins(arcs, labels.labels))
     weight = output.weight if output.weight.any() else None
     final = output.final.astype(np.float32)
     reads, writes = labels.ilabel[output.label], labels.olabel[output.label]
@@ -122,7 +118,7 @@ def _need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
         ) from None
 
 
-def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None], most: int) -> _Output:
+def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None]) -> _Output:
     """The sets that can be reached, and their arcs. A weighted machine with many more sets than states is tested by `need_twins`."""
     from fst.compile.algebra.kernels import determinize as kernel
 
@@ -150,7 +146,7 @@ def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None],
         else:
             if machine.weight.any() and counts[STATES] > MANY_SETS * len(machine.final):
                 need_twins()
-            pool, output = _more_states(pool, output, counts, most)
+            pool, output = _more_states(pool, output, counts)
     states, made = counts[STATES], counts[ARCS]
     return _Output._make([output.row_start[: states + 1], *(column[:made] for column in output[1:4]), output.final[:states]])
 
@@ -159,16 +155,16 @@ def _buffer(length: int, states: int) -> _Buffer:
     return _Buffer(np.empty((2, length), np.int64), np.empty((2, length)), np.empty(states + 1, np.int64))
 
 
-def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64], most: int) -> tuple[_Pool, _Output]:
+def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64]) -> tuple[_Pool, _Output]:
     """Twice the room for states."""
     from fst.compile.algebra.kernels.pools import fill
 
-    digests = grown(pool.digests, most, "states", counts)
+    digests = grown(pool.digests, MAX_STATES, "states", counts)
     starts, row_start = (np.zeros(len(digests) + 1, np.int64) for _ in range(2))
     starts[: len(pool.starts)], row_start[: len(output.row_start)] = pool.starts, output.row_start
     table = np.zeros(2 * len(digests), np.int32)
     fill(digests, counts[STATES], table)
     pool = _Pool(pool.members, pool.residuals, starts, digests, table)
-    return pool, output._replace(row_start=row_start, final=grown(output.final, most, "states", counts))
+    return pool, output._replace(row_start=row_start, final=grown(output.final, MAX_STATES, "states", counts))
 
 

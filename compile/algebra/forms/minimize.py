@@ -60,7 +60,7 @@ def merge_states(arcs: Arcs) -> Arcs:
 def _merged(arcs: Arcs, labels: NDArray[np.int32]) -> Arcs:
     """The machine with equivalent states merged. No state has two arcs with the same number in `labels`, and all states are trimmed."""
     blocks = _blocks(arcs, labels)
-    representatives, numbers = _first_of(blocks)
+    representatives, numbers = first_of(blocks)
     kept = np.zeros(arcs.states, np.bool_)
     kept[representatives] = True
     kept_arcs = kept[arcs.sources]
@@ -79,7 +79,7 @@ def _merged(arcs: Arcs, labels: NDArray[np.int32]) -> Arcs:
     )
 
 
-def _first_of(blocks: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def first_of(blocks: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The first state of each block, ascending; and int32[states], the number of its block in this order."""
     _, first, of_state = np.unique(blocks, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -93,7 +93,7 @@ def _blocks(arcs: Arcs, labels: NDArray[np.int32]) -> NDArray[np.int32]:
     from fst.compile.algebra.kernels.minimize import refine
 
     finals = np.unique(_quantized(arcs.final), return_inverse=True)[1].astype(np.int32)
-    blocks, cords = _partition(finals), _partition(labels)
+    blocks, cords = partition(finals), partition(labels)
     refine(blocks, cords, arcs.sources, *incoming(arcs))
     return blocks.set_of
 
@@ -112,7 +112,7 @@ def _quantized(weights: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.floor(weights.astype(np.float64) * QUANTA + 0.5)
 
 
-def _partition(keys: NDArray[np.int32]) -> _Partition:
+def partition(keys: NDArray[np.int32]) -> _Partition:
     """The partition of indices by key; keys without indices have no set."""
     starts, order = grouped(keys, int(keys.max(initial=0)) + 1)
     first, end = (column[np.diff(starts) > 0].astype(np.int32) for column in (starts[:-1], starts[1:]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,20 @@ from fst.compile.machines.guide.utf_8 import Fragment
 from fst.errors import UnsupportedError
 
 MAX_STATES = 1 << 18
+
+
+class Block(NamedTuple):
+    """States and arcs that are added at once; state 0 is the first.
+
+    Attributes:
+        states: the number of states.
+        arcs: int64[n, 4]: the state before each arc, its first and last byte, the state after it.
+        final: the final states.
+    """
+
+    states: int
+    arcs: NDArray[np.int64]
+    final: list[int]
 
 
 class Builder:
@@ -57,3 +73,11 @@ class Builder:
         base = self.room(one.states - 2) - 2
         numbers = [start, end, *range(base + 2, base + one.states)]
         self.arcs += [(numbers[before], first, last, numbers[after]) for before, first, last, after in one.arcs]
+
+    def block(self, start: int, block: Block, end: int) -> None:
+        """Add a block between two states."""
+        base = self.room(block.states)
+        self.blocks.append(block.arcs + np.array([base, 0, 0, base]))
+        if block.states:
+            self.skip(start, base)
+        self.silent += [(base + state, end) for state in block.final]

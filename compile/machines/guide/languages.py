@@ -1,25 +1,23 @@
-"""Regular languages over bytes: minimal deterministic automata over classes of bytes, and the operations on them.
-
-The operations are those of `fst.compile.algebra`. There, label 0 is ε, so class k is label k + 1.
-"""
+"""Regular languages over bytes: minimal deterministic automata over classes of bytes, and the operations on them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra.arcs import EPSILON, Arcs, make
-from fst.compile.algebra.forms.determinize import determinize
-from fst.compile.algebra.forms.minimize import minimize
+from fst.compile.algebra.connect import grouped, leads_to
+from fst.compile.algebra.forms.minimize import first_of, partition
+from fst.compile.algebra.kernels.counters import COMPLETE
 from fst.compile.machines.guide.automaton import ByteAutomaton
-from fst.compile.machines.guide.builder import Builder
+from fst.compile.machines.guide.builder import Block, Builder
+from fst.errors import UnsupportedError
 
 BYTES = 256
 MAX_STATES = 1 << 16  # states of a deterministic automaton: 64 MB as a table over bytes
-NOT_FINAL = np.float32(np.inf)
+FIRST_SETS = 1 << 8
+MANY_MEMBERS = 16  # states of a set, on average
 
 
 class Language(NamedTuple):
@@ -56,49 +54,163 @@ class Language(NamedTuple):
         return ByteAutomaton(np.ascontiguousarray(self.targets[:, self.classes]), self.is_final)
 
 
+class _Machine(NamedTuple):
+    """See the kernel."""
+
+    row_start: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    target: NDArray[np.int64]
+    silent_start: NDArray[np.int64]
+    silent_target: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+
+class _Pool(NamedTuple):
+    starts: NDArray[np.int64]
+    members: NDArray[np.int64]
+    table: NDArray[np.int32]
+
+
+class _Work(NamedTuple):
+    stamps: NDArray[np.int64]
+    found: NDArray[np.int64]
+    alone: NDArray[np.int64]
+    marks: NDArray[np.bool_]
+
+
 def of_builder(builder: Builder, start: int, end: int) -> Language:
     """The language of all texts that lead from one state to another.
 
     Raises:
         UnsupportedError: the deterministic automaton has more than `MAX_STATES` states.
     """
-    table = np.array(builder.arcs, np.int64).reshape(-1, 4)
-    source, first, last, target = np.concatenate([table, *builder.blocks]).T
-    classes = _classes([first, last + 1])
-    begins = classes[first].astype(np.int64)
-    counts = classes[last] - begins + 1
-    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    labels = np.repeat(begins, counts) + offsets + 1
+    from fst.compile.machines.guide.kernels.subsets import determinize
+
+    count = builder.states
+    arcs = np.concatenate([np.array(builder.arcs, np.int64).reshape(-1, 4), *builder.blocks])
     silent = np.array(builder.silent, np.int64).reshape(-1, 2)
-    sources = np.concatenate([np.repeat(source, counts), silent[:, 0]])
-    reads = np.concatenate([labels, np.full(len(silent), EPSILON)])
-    final = np.full(builder.states, NOT_FINAL)
-    final[end] = 0
-    machine = make(sources, reads, reads, np.concatenate([np.repeat(target, counts), silent[:, 1]]), None, final, start)
-    return _minimal(machine, classes)
+    row_start, order = _sorted(arcs[:, 0], count)
+    silent_start, silent_order = _sorted(silent[:, 0], count)
+    first, last, target = (np.ascontiguousarray(column) for column in arcs[order, 1:].T)
+    machine = _Machine(row_start, first, last, target, silent_start, np.ascontiguousarray(silent[silent_order, 1]), np.array([end]))
+    sets = min(max(FIRST_SETS, 1 << (2 * count).bit_length()), MAX_STATES)
+    while True:
+        pool = _Pool(np.zeros(sets + 1, np.int64), np.empty(MANY_MEMBERS * sets + count, np.int64), np.zeros(2 * sets, np.int32))
+        work = _Work(np.zeros(count, np.int64), np.empty(count, np.int64), np.full(count, -1), np.zeros(BYTES + 1, np.bool_))
+        counts, targets, is_final = np.zeros(3, np.int64), np.empty((sets, BYTES), np.int32), np.empty(sets, np.bool_)
+        if determinize(start, machine, pool, work, counts, targets, is_final) == COMPLETE:
+            break
+        sets = _larger(sets)
+    begins = np.zeros(BYTES + 1, np.bool_)  # of ranges of bytes that all arcs read alike
+    begins[0] = begins[machine.first] = begins[machine.last + 1] = True
+    runs = np.flatnonzero(begins[:BYTES])
+    classes, first = _classes(targets[: counts[0], runs])
+    return _minimal(np.repeat(classes, np.diff(runs, append=BYTES)), targets[: counts[0], runs[first]], is_final[: counts[0]])
 
 
-def _classes(edges: Sequence[NDArray[np.int64]]) -> NDArray[np.uint8]:
-    """uint8[256], classes of bytes, ascending: a class begins at each edge."""
-    begins = np.zeros(BYTES + 1, np.bool_)
-    for each in edges:
-        begins[each] = True
-    begins[0] = False
-    return np.cumsum(begins[:BYTES]).astype(np.uint8)
+def _sorted(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first place of each key in the sorted keys, and the order that sorts them."""
+    row_start = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(keys, minlength=count), out=row_start[1:])
+    return row_start, np.argsort(keys, kind="stable")
 
 
-def _minimal(machine: Arcs, classes: NDArray[np.uint8]) -> Language:
-    """The language of a machine whose labels are classes."""
-    machine = minimize(determinize(machine, MAX_STATES))
-    targets = np.full((machine.states, int(classes.max()) + 1), -1, np.int32)
-    targets[machine.sources, machine.ilabel - 1] = machine.target
-    return _reduced(Language(classes, targets, np.isfinite(machine.final)))
-
-
-def _reduced(language: Language) -> Language:
-    """The same language with as few classes as possible, in the order of their first bytes."""
-    columns = np.ascontiguousarray(language.targets.T)
+def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Classes of equal columns, in the order of first columns: uint8[columns], and int64[classes], the first column of each class."""
+    columns = np.ascontiguousarray(targets.T)
     numbers: dict[bytes, int] = {}
-    merged = np.array([numbers.setdefault(column.tobytes(), len(numbers)) for column in columns], np.uint8)
-    firsts = np.unique(merged, return_index=True)[1]
-    return Language(merged[language.classes], np.ascontiguousarray(columns[firsts].T), language.is_final)
+    classes = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
+    return np.array(classes, np.uint8), np.unique(classes, return_index=True)[1]
+
+
+def _minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
+    """The language of a deterministic automaton, of which all states can be reached.
+
+    Args:
+        classes: uint8[256], the class of each byte.
+        targets: int32[states, classes].
+        is_final: bool[states].
+    """
+    from fst.compile.algebra.kernels.minimize import refine
+
+    sources, columns = np.nonzero(targets >= 0)
+    row_start = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=len(targets)))])
+    kept = leads_to(row_start, targets[sources, columns], is_final)
+    if not kept.all():
+        numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
+        targets, is_final = numbers[targets[kept]], is_final[kept]
+        if not kept[:1].any():
+            return Language(classes, targets[:0], is_final[:0])
+        sources, columns = np.nonzero(targets >= 0)
+    blocks, cords = partition(is_final.astype(np.int32)), partition(columns.astype(np.int32))
+    refine(blocks, cords, sources.astype(np.int32), *grouped(targets[sources, columns], len(targets)))
+    firsts, numbers = first_of(blocks.set_of)
+    targets = np.append(numbers, np.int32(-1))[targets[firsts]]
+    merged, first = _classes(targets)
+    return Language(merged[classes], np.ascontiguousarray(targets[:, first]), is_final[firsts])
+
+
+def intersection(first: Language, second: Language) -> Language:
+    """The strings of both languages."""
+    return _product(first, second, False, False, np.logical_and)
+
+
+def difference(first: Language, second: Language) -> Language:
+    """The strings of the first language that are not in the second."""
+    return _product(first, second, True, False, np.greater)
+
+
+def union(first: Language, second: Language) -> Language:
+    """The strings of either language."""
+    return _product(first, second, True, True, np.logical_or)
+
+
+def _product(first: Language, second: Language, keeps_first: bool, keeps_second: bool, is_final: np.ufunc) -> Language:
+    """The strings that lead to pairs of states; `is_final` tells from those of the two states whether a pair is final."""
+    from fst.compile.machines.guide.kernels.subsets import products
+
+    pairs, classes = np.unique(first.classes.astype(np.int64) << 8 | second.classes, return_inverse=True)
+    columns = np.stack([pairs >> 8, pairs & 0xFF], axis=1)
+    count = FIRST_SETS
+    while True:
+        keys, table, counts = np.empty(count, np.int64), np.zeros(2 * count, np.int32), np.zeros(1, np.int64)
+        keys[0] = int(not first.is_empty) << 32 | int(not second.is_empty)
+        targets = np.empty((count, len(columns)), np.int32)
+        if products(first.targets, second.targets, columns, keeps_first, keeps_second, keys, table, counts, targets) == COMPLETE:
+            break
+        count = _larger(count)
+    keys = keys[: counts[0]]
+    finals = [np.append(False, each.is_final)[states] for each, states in ((first, keys >> 32), (second, keys & 0xFFFFFFFF))]
+    return _minimal(classes.astype(np.uint8), targets[: counts[0]], is_final(*finals))
+
+
+def _larger(count: int) -> int:
+    """A larger number of states."""
+    if count == MAX_STATES:
+        raise UnsupportedError(f"the automaton has more than {MAX_STATES:,} states; make it smaller")
+    return min(4 * count, MAX_STATES)
+
+
+def concatenation(first: Language, second: Language) -> Language:
+    """The strings of the first language, each followed by a string of the second."""
+    builder = Builder()
+    start, middle, end = builder.state(), builder.state(), builder.state()
+    builder.block(start, block_of(first), middle)
+    builder.block(middle, block_of(second), end)
+    return of_builder(builder, start, end)
+
+
+def block_of(language: Language) -> Block:
+    """The states and arcs of a language."""
+    return Block(len(language.is_final), ranges_of(language.over_bytes().targets), np.flatnonzero(language.is_final).tolist())
+
+
+def ranges_of(targets: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The arcs of a table over bytes, one for each range of bytes with the same target, as in `Block`."""
+    changes = np.ones((len(targets), targets.shape[1] + 1), np.bool_)
+    changes[:, 1:-1] = targets[:, 1:] != targets[:, :-1]
+    states, first = np.nonzero(changes[:, :-1])
+    last = np.nonzero(changes[:, 1:])[1]
+    found = np.stack([states, first, last, targets[states, first]], axis=1).astype(np.int64)
+    return found[found[:, 3] >= 0]

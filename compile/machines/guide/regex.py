@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from functools import lru_cache
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import MAX_STATES as MAX_BUILT
@@ -37,6 +38,12 @@ def from_regex(pattern: str) -> ByteAutomaton:
     if language.is_empty:
         raise UnsupportedError(f"the pattern {quoted(pattern)} matches no text; expected one that does")
     return language.over_bytes()
+
+
+@lru_cache(maxsize=1 << 10)
+def whole(pattern: str) -> Language:
+    """The language of all texts that a pattern matches as a whole. Errors are those of `from_regex`."""
+    return Pattern(pattern).language()
 
 
 class _Parser(Parser):
@@ -87,7 +94,7 @@ class Pattern:
         Raises:
             UnsupportedError: the automaton has too many states.
         """
-        found = _language([self._tree])
+        found = language_of([self._tree])
         if found is None:
             found_in = self._quoted(self._too_large())
             raise UnsupportedError(f"the pattern has more than {MAX_STATES:,} states, in {found_in}; lower its counts")
@@ -105,7 +112,7 @@ class Pattern:
         while len(parts) == 1:
             inner = children(parts[0])
             runs = [inner] if isinstance(parts[0], Sequence) else [[child] for child in inner]
-            larger = next((run for run in runs if run and _language(run) is None), None)
+            larger = next((run for run in runs if run and language_of(run) is None), None)
             if larger is None:
                 break
             parts = _shortened(larger)
@@ -114,8 +121,8 @@ class Pattern:
 
 def _shortened(parts: Items[Node]) -> Items[Node]:
     """A shortest run of adjacent parts that has too many states."""
-    end = _least(len(parts), lambda count: _language(parts[:count]) is None)
-    return parts[end - _least(end, lambda count: _language(parts[end - count : end]) is None) : end]
+    end = _least(len(parts), lambda count: language_of(parts[:count]) is None)
+    return parts[end - _least(end, lambda count: language_of(parts[end - count : end]) is None) : end]
 
 
 def _least(most: int, is_enough: Callable[[int], bool]) -> int:
@@ -123,7 +130,7 @@ def _least(most: int, is_enough: Callable[[int], bool]) -> int:
     return 1 + bisect_left(range(1, most), True, key=is_enough)
 
 
-def _language(parts: Items[Node]) -> Language | None:
+def language_of(parts: Items[Node]) -> Language | None:
     """The language of adjacent parts; None if it has too many states."""
     if sum(map(_size, parts)) > MAX_BUILT:
         return None

@@ -1,0 +1,102 @@
+"""From a schema to an automaton over bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import difference
+from fst.compile.machines.guide.regex import whole
+from fst.compile.machines.guide.schema.document import Document
+from fst.compile.machines.guide.schema.evaluate import Evaluator
+from fst.compile.machines.guide.schema.text import Writer
+from fst.compile.machines.guide.schema.values import Values
+from fst.errors import UnsupportedError, VocabularyError, quoted
+
+WHITESPACE = "[ ]?"
+FREE_DEPTHS = (4, 2, 1)  # levels of arrays and objects in a value without a schema; smaller numbers are tried if states are too many
+
+
+def from_schema(
+    schema: Mapping[str, Any] | bool | str, *, whitespace: str = WHITESPACE, depth: int | None = None, formats: bool | None = None
+) -> ByteAutomaton:
+    """The automaton of the JSON texts, in UTF-8, of all values that a schema allows.
+
+    Properties are written in the order of the schema, then other properties in any order. Numbers with bounds have no exponent.
+
+    Args:
+        schema: a JSON Schema, or its JSON; draft 2020-12, or an earlier one.
+        whitespace: a pattern of the whitespace that may be between two tokens of JSON: one space or none by default.
+        depth: how often a recursive schema is entered again below itself, and how many levels of arrays and objects a value without a
+            schema has. None: recursive schemas are refused, and values without a schema have at most 4 levels, or 2 or 1 if 4 take too many
+            states.
+        formats: whether ``format`` restricts strings. None: not if ``$schema`` is draft 2019-09 or 2020-12, where it is an annotation.
+
+    Raises:
+        UnsupportedError: a keyword is not covered, the schema is recursive, allows no value, or needs too many states; the message
+            contains the path in the schema.
+        VocabularyError: the schema is malformed; the message contains the path.
+
+    Examples:
+        >>> automaton = from_schema({"type": "array", "items": {"enum": [1, "a"]}, "maxItems": 1}, whitespace="")
+        >>> automaton.targets.shape
+        (7, 256)
+    """
+    document = Document(_read(schema) if isinstance(schema, str) else schema)
+    evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
+    values = evaluator.values(document.schema, "#")
+    if values.is_empty:
+        raise UnsupportedError("the schema allows no value; expected one that does")
+    _need_whitespace(whitespace)
+    *depths, last = FREE_DEPTHS if depth is None else (depth,)
+    for each in depths:
+        with suppress(UnsupportedError):
+            return _compiled(Writer(evaluator.algebra, whitespace, each), values)
+    writer = Writer(evaluator.algebra, whitespace, last)
+    try:
+        return _compiled(writer, values)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{_largest(writer, values, evaluator.paths)}: {error}") from None
+
+
+def _compiled(writer: Writer, values: Values) -> ByteAutomaton:
+    return writer.language(values).over_bytes()
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise VocabularyError(f"the schema is not JSON: {error}") from None
+
+
+def _need_whitespace(pattern: str) -> None:
+    if not difference(whole(pattern), whole(r"[ \t\n\r]*")).is_empty:
+        raise VocabularyError(f"whitespace is {quoted(pattern)}; expected a pattern that matches only spaces, tabs and newlines")
+
+
+def _largest(writer: Writer, values: Values, paths: Mapping[int, str]) -> str:
+    """The path of the smallest schema whose automaton by itself is too large."""
+    path = paths.get(id(values), "#")
+    larger = next((below for below in _below(values) if not _is_small(writer, below)), None)
+    return path if larger is None else _largest(writer, larger, {id(larger): path, **paths})
+
+
+def _is_small(writer: Writer, values: Values) -> bool:
+    try:
+        writer.language(values)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _below(values: Values) -> Iterator[Values]:
+    """The sets of items and properties."""
+    for term in values.arrays:
+        yield from (*term.first, term.rest)
+    for each in values.objects:
+        yield from (found.values for found in each.named.values())
+        yield from (found.values for found in each.others)

@@ -1,0 +1,146 @@
+"""Sets of numbers as languages of decimals.
+
+A number has many texts, such as 5, 5.0 and 5.00. A set contains all decimals of its numbers, without exponents, so intersection, union and
+difference of sets are those of languages.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache, lru_cache, reduce
+
+from fst.compile.machines.guide.builder import Builder
+from fst.compile.machines.guide.languages import Language, concatenation, difference, intersection, of_builder, union
+from fst.compile.machines.guide.regex import whole
+from fst.errors import UnsupportedError
+
+MAX_REMAINDERS = 20_000
+
+
+@cache
+def all_numbers() -> Language:
+    """The texts of all numbers, with exponents."""
+    return whole(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+@cache
+def decimals() -> Language:
+    """The texts of all numbers without exponents."""
+    return whole(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+
+
+@cache
+def integers() -> Language:
+    """The decimals of integers."""
+    return whole(r"-?(0|[1-9][0-9]*)(\.0+)?")
+
+
+def written(numbers: Language) -> Language:
+    """The decimals of a set that are written: without a fraction and without -0, if all numbers of the set are integers."""
+    return numbers if numbers is all_numbers() or not difference(numbers, integers()).is_empty else intersection(numbers, _plain())
+
+
+@cache
+def _plain() -> Language:
+    return whole(r"0|-?[1-9][0-9]*")
+
+
+@lru_cache(maxsize=1 << 10)
+def compared(bound: Decimal, orders: tuple[int, ...]) -> Language:
+    """The decimals that are smaller than a bound, equal to it or larger than it.
+
+    Args:
+        bound: the bound.
+        orders: those of -1 (smaller), 0 (equal) and 1 (larger) that are in the set.
+    """
+    unsigned = whole(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
+    smaller = difference(difference(unsigned, _larger(abs(bound))), _equal(abs(bound)))
+    languages = {-1: smaller, 0: _equal(abs(bound)), 1: _larger(abs(bound))}
+    positive = [languages[order] for order in orders] if bound >= 0 else [unsigned] * (1 in orders)
+    negative = [languages[-order] for order in orders] if bound <= 0 else [unsigned] * (-1 in orders)
+    minus = whole("-")
+    return reduce(union, [*positive, *(concatenation(minus, each) for each in negative)], difference(unsigned, unsigned))
+
+
+def _larger(bound: Decimal) -> Language:
+    """The decimals without sign that are larger than a bound, which is not negative."""
+    digits, fraction = _digits(bound)
+    builder = Builder()
+    start, integer, end = builder.state(), builder.state(), builder.state()  # `integer`: all digits before the point are read
+    equal = larger = longer = start
+    for place, digit in enumerate(digits):
+        following = builder.state(), builder.state(), builder.state()
+        _read(builder, equal, (digit, digit), following[0])
+        _read(builder, equal, (chr(ord(digit) + 1), "9"), following[1])
+        if place:
+            _read(builder, larger, ("0", "9"), following[1])
+        _read(builder, longer, ("0" if place else "1", "9"), following[2])
+        equal, larger, longer = following
+    more = builder.state()
+    _read(builder, longer, ("0", "9"), more)
+    _read(builder, more, ("0", "9"), more)
+    builder.skip(larger, integer)
+    builder.skip(more, integer)
+    builder.skip(integer, end)
+    point, any_digit = builder.state(), builder.state()
+    builder.text(integer, b".", point)
+    _read(builder, point, ("0", "9"), any_digit)
+    _read(builder, any_digit, ("0", "9"), any_digit)
+    builder.skip(any_digit, end)
+    equal = builder.text(equal, b".")
+    for digit in fraction:
+        _read(builder, equal, (chr(ord(digit) + 1), "9"), any_digit)
+        equal = builder.text(equal, digit.encode())
+    _read(builder, equal, ("0", "0"), equal)
+    _read(builder, equal, ("1", "9"), any_digit)
+    return of_builder(builder, start, end)
+
+
+def _read(builder: Builder, start: int, digits: tuple[str, str], end: int) -> None:
+    """Add an arc for a range of digits, unless the range is empty."""
+    if digits[0] <= digits[1]:
+        builder.read(start, ord(digits[0]), ord(digits[1]), end)
+
+
+def _equal(bound: Decimal) -> Language:
+    """The decimals without sign that are equal to a bound, which is not negative."""
+    digits, fraction = _digits(bound)
+    return whole(rf"{digits}\.{fraction}0*" if fraction else rf"{digits}(\.0+)?")
+
+
+def _digits(number: Decimal) -> tuple[str, str]:
+    """The digits before and after the point, without zeros at the end of the fraction."""
+    first, _, last = f"{number:f}".partition(".")
+    return first, last.rstrip("0")
+
+
+@lru_cache(maxsize=1 << 10)
+def multiples(of: Decimal) -> Language:
+    """The decimals that are multiples of a positive number. A state is the remainder of the digits so far, and the number of those after
+    the point.
+
+    Raises:
+        UnsupportedError: there are too many remainders.
+    """
+    digits, fraction = _digits(of)
+    places, modulus = len(fraction), int(digits + fraction)
+    if modulus * (places + 1) > MAX_REMAINDERS:
+        raise UnsupportedError(f"multiples of {of} have more than {MAX_REMAINDERS:,} remainders; choose a number with fewer digits")
+    builder = Builder()
+    builder.room(modulus * (places + 2))
+    end = builder.state()
+    for part in range(places + 2):  # 0: before the point; 1 + n: n digits after it
+        for remainder in range(modulus):
+            state = part * modulus + remainder
+            scale = 10 ** (places - max(part - 1, 0))
+            if remainder * scale % modulus == 0:
+                builder.skip(state, end)
+            if part == 0:
+                builder.read(state, ord("."), ord("."), modulus + remainder)
+            for digit in range(10) if part <= places else [0]:
+                following = min(part + (part > 0), places + 1) * modulus + (remainder * 10 + digit) % modulus
+                builder.read(state, 48 + digit, 48 + digit, state if part > places else following)
+    start = builder.state()
+    builder.read(start, ord("-"), ord("-"), 0)
+    builder.skip(start, 0)
+    return intersection(of_builder(builder, start, end), decimals())

@@ -1,0 +1,154 @@
+"""Languages of strings: those in which a pattern of JSON Schema matches somewhere, those of a length, and those of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache, reduce
+from typing import NamedTuple
+
+from fst.compile.machines.guide.builder import Builder
+from fst.compile.machines.guide.languages import Language, concatenation, difference, intersection, of_builder, union
+from fst.compile.machines.guide.regex import language_of
+from fst.compile.patterns.code_points import Set, complement
+from fst.compile.patterns.code_points import intersection as common
+from fst.compile.patterns.ecma import EcmaParser
+from fst.compile.patterns.parser import END_OF_TEXT
+from fst.compile.patterns.sets import ANY
+from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
+from fst.errors import UnsupportedError, quoted
+
+ANYTHING = Repeat(Characters(ANY), 0, None)
+MOST_COPIES = 8  # copies of a repeated part that contains an assertion
+
+
+class _Case(NamedTuple):
+    """What may follow a place in a text, if the character before the place is in a set or, perhaps, the place is the start."""
+
+    before: Set
+    at_start: bool
+    language: Language
+
+
+@cache
+def anything() -> Language:
+    """All strings."""
+    found = language_of([ANYTHING])
+    assert found is not None
+    return found
+
+
+@cache
+def nothing() -> Language:
+    """No string."""
+    return difference(anything(), anything())
+
+
+@lru_cache(maxsize=1 << 10)
+def matching(pattern: str) -> Language:
+    """The strings in which a pattern matches somewhere. Assertions of one place are intersections with what may follow or precede it.
+
+    Raises:
+        UnsupportedError: the pattern is malformed, has too many states, or has an assertion in a long repeat.
+    """
+    parser = EcmaParser(pattern)
+    tree = parser.tree()
+    alternatives = [_anchored(part) for part in (tree.parts if isinstance(tree, Choice) else [tree])]
+    if not any(_has_assertion(part) for part in alternatives):
+        return _built([Choice(tuple(alternatives))], pattern)
+    cases = _preceded(ANYTHING, _preceded(tree, [_Case(ANY, True, anything())], pattern), pattern)
+    return next(case.language for case in cases if case.at_start)
+
+
+def of_length(least: int, most: int | None) -> Language:
+    """The strings with at least `least` and at most `most` code points.
+
+    Raises:
+        UnsupportedError: the language has too many states.
+    """
+    return _built([Repeat(Characters(ANY), least, most)], f"{least} to {most} characters")
+
+
+def of_strings(strings: Iterable[str]) -> Language:
+    """The strings of a list."""
+    builder = Builder()
+    start, end = builder.state(), builder.state()
+    for text in strings:
+        if text:
+            builder.text(start, text.encode(), end)
+        else:
+            builder.skip(start, end)
+    return of_builder(builder, start, end)
+
+
+def _built(parts: list[Node], pattern: str) -> Language:
+    found = language_of(parts)
+    if found is None:
+        raise UnsupportedError(f"{quoted(pattern)} has too many states; shorten it")
+    return found
+
+
+def _has_assertion(node: Node) -> bool:
+    return any(isinstance(part, LookAhead | LookBehind | Atomic) for part in walk(node))
+
+
+def _anchored(node: Node) -> Node:
+    """An alternative as a part that matches a whole string: any text before it without ``^``, any text after it without ``$``."""
+    parts = node.parts if isinstance(node, Sequence) else (node,)
+    from_start = bool(parts) and isinstance(parts[0], LookBehind) and parts[0].name == "^"
+    parts = parts[from_start:]
+    to_end = bool(parts) and parts[-1] is END_OF_TEXT
+    parts = parts[: len(parts) - to_end]
+    return Sequence((*([] if from_start else [ANYTHING]), *parts, *([] if to_end else [ANYTHING])))
+
+
+def _preceded(node: Node, cases: list[_Case], pattern: str) -> list[_Case]:
+    """The cases before a node, from those after it."""
+    if not _has_assertion(node):
+        return _read(_built([node], pattern), cases, pattern)
+    if isinstance(node, Sequence):
+        return reduce(lambda found, part: _preceded(part, found, pattern), reversed(_runs(node)), cases)
+    if isinstance(node, Choice):
+        return reduce(lambda first, second: _combined(first, second, union), (_preceded(part, cases, pattern) for part in node.parts))
+    if isinstance(node, LookBehind):
+        inside = complement(node.edges) if node.negative else node.edges
+        outside = _Case(complement(inside), not node.negative, nothing())
+        kept = [_Case(common(case.before, inside), case.at_start and node.negative, case.language) for case in cases]
+        return [*kept, outside]
+    if isinstance(node, LookAhead):
+        ahead = _preceded(node.body, [_Case(ANY, True, anything())], pattern)
+        return _combined(cases, ahead, difference if node.negative else intersection)
+    if isinstance(node, Repeat) and (node.most or MOST_COPIES + 1) <= MOST_COPIES:
+        optional = Choice((Sequence(()), node.body))
+        copies = Sequence((*[node.body] * node.least, *[optional] * ((node.most or 0) - node.least)))
+        return _preceded(copies, cases, pattern)
+    raise UnsupportedError(f"the pattern {quoted(pattern)} has an assertion in a repeat, or an atomic group, which is not supported")
+
+
+def _runs(node: Sequence) -> list[Node]:
+    """The parts of a sequence, with adjacent parts without assertions joined."""
+    found: list[Node] = []
+    for part in node.parts:
+        if found and not _has_assertion(part) and not _has_assertion(found[-1]):
+            found[-1] = Sequence((found[-1], part))
+        else:
+            found.append(part)
+    return found
+
+
+def _read(run: Language, cases: list[_Case], pattern: str) -> list[_Case]:
+    """The cases before a run, from those after it, which may depend on its last character."""
+    if len(cases) == 1:
+        return [_Case(ANY, True, concatenation(run, cases[0].language))]
+    ended = [intersection(run, _built([ANYTHING, Characters(case.before)], pattern)) for case in cases]
+    after = reduce(union, (concatenation(each, case.language) for each, case in zip(ended, cases, strict=True)))
+    if b"" not in run:
+        return [_Case(ANY, True, after)]
+    return [case._replace(language=union(after, case.language)) for case in cases]
+
+
+def _combined(first: list[_Case], second: list[_Case], operation: Callable[[Language, Language], Language]) -> list[_Case]:
+    """Cases for each pair of cases that can hold at once."""
+    pairs = [(common(one.before, two.before), one.at_start and two.at_start, one, two) for one in first for two in second]
+    return [
+        _Case(before, at_start, operation(one.language, two.language)) for before, at_start, one, two in pairs if len(before) or at_start
+    ]

@@ -1,0 +1,331 @@
+r"""The texts of a set of JSON values, as an automaton over bytes.
+
+An object is written with its named properties first, in their order, and then the others. A string is written without escapes where it can
+be: a quotation mark, a backslash and control characters have one escape each, ``\n`` or ``\u0001``. At places of a string where every
+character may follow, and all lead on alike, every escape of JSON may be used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, lru_cache, reduce
+from itertools import chain, combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.machines.guide.builder import Block, Builder
+from fst.compile.machines.guide.languages import Language, block_of, of_builder, ranges_of
+from fst.compile.machines.guide.regex import whole
+from fst.compile.machines.guide.schema.numbers import written
+from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objects, Others, Values
+
+QUOTE, BACKSLASH, SPACE = 0x22, 0x5C, 0x20
+SHORT = {QUOTE: '"', BACKSLASH: "\\", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}  # the escapes of one letter
+HEX = "0123456789abcdefABCDEF"
+
+
+
+def written_strings(language: Language) -> Block:
+    """The automaton of the texts of strings, without quotation marks."""
+    targets = language.over_bytes().targets.copy()
+    free = _free_targets(targets)
+    states = np.flatnonzero(free >= 0)
+    inner, template = _any_escape()
+    numbers = np.concatenate(
+        [states[:, None], free[states][:, None], len(targets) + np.arange(len(states) * inner).reshape(-1, inner)], axis=1
+    )
+    arcs = np.repeat(template[None], len(states), axis=0)
+    arcs[:, :, 0], arcs[:, :, 3] = numbers[:, template[:, 0]], numbers[:, template[:, 3]]
+    builder = Builder()
+    builder.room(len(targets) + len(states) * inner)
+    escaped = [*range(SPACE), QUOTE, BACKSLASH]
+    for state in np.flatnonzero((free < 0) & (targets[:, escaped] >= 0).any(axis=1)).tolist():
+        _add_escapes(builder, state, {code: int(targets[state, code]) for code in escaped if targets[state, code] >= 0})
+    targets[:, escaped] = -1
+    every = [ranges_of(targets), arcs.reshape(-1, 4), np.array(builder.arcs, np.int64).reshape(-1, 4)]
+    return Block(builder.states, np.concatenate(every), np.flatnonzero(language.is_final).tolist())
+
+
+def _free_targets(targets: NDArray[np.int32]) -> NDArray[np.int32]:
+    """int32[states], the state to which every character leads; -1 if characters lead to different states, or one is not allowed."""
+
+    def after(first: int, last: int, states: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+        """The target of a range of bytes of each state; -1 if there are different ones."""
+        found = np.where((targets[:, first : last + 1] == targets[:, first : first + 1]).all(axis=1), targets[:, first], -1)
+        return found if states is None else np.where(states >= 0, found[states], -1)
+
+    one = after(0x80, 0xBF)
+    two = after(0x80, 0xBF, one)
+    three = after(0x80, 0xBF, two)
+
+    def then(following: NDArray[np.int32], states: NDArray[np.int32]) -> NDArray[np.int32]:
+        return np.where(states >= 0, following[states], -1)
+
+    found = after(0, 0x7F)
+    leads = [
+        then(one, after(0xC2, 0xDF)),
+        then(one, after(0xA0, 0xBF, targets[:, 0xE0])),
+        then(two, after(0xE1, 0xEC)),
+        then(one, after(0x80, 0x9F, targets[:, 0xED])),
+        then(two, after(0xEE, 0xEF)),
+        then(two, after(0x90, 0xBF, targets[:, 0xF0])),
+        then(three, after(0xF1, 0xF3)),
+        then(two, after(0x80, 0x8F, targets[:, 0xF4])),
+    ]
+    return np.where(np.all([each == found for each in leads], axis=0), found, -1).astype(np.int32)
+
+
+@cache
+def _any_escape() -> tuple[int, NDArray[np.int64]]:
+    """The number of inner states and the arcs of all escapes between two states, 0 and 1; the inner states follow."""
+    builder = Builder()
+    builder.room(2)
+    after = builder.text(0, b"\\")
+    for letter in '"\\/bfnrt':
+        builder.text(after, letter.encode(), 1)
+    unit, hex_1, hex_2, hex_3, surrogate = builder.text(after, b"u"), *(builder.state() for _ in range(4))
+    for start, digits, end in (
+        (unit, "0123456789abcefABCEF", hex_3),
+        (hex_3, HEX, hex_2),
+        (hex_2, HEX, hex_1),
+        (hex_1, HEX, 1),
+        (unit, "dD", surrogate),
+        (surrogate, "01234567", hex_2),
+    ):
+        _read_any(builder, start, digits, end)
+    for digits in ("89abAB", HEX, HEX):
+        surrogate = _read_any(builder, surrogate, digits, builder.state())
+    low = builder.text(surrogate, b"\\u")
+    for digits, end in (("dD", builder.state()), ("cdefCDEF", hex_2)):
+        low = _read_any(builder, low, digits, end)
+    return builder.states - 2, np.array(builder.arcs, np.int64)
+
+
+def _read_any(builder: Builder, start: int, letters: str, end: int) -> int:
+    """Add an arc for each of some letters; return the state after them."""
+    for letter in letters:
+        builder.text(start, letter.encode(), end)
+    return end
+
+
+def _add_escapes(builder: Builder, start: int, targets: dict[int, int]) -> None:
+    """Add the escape of each character in `targets`, up to its target."""
+    after = builder.text(start, b"\\")
+    units: dict[int, int] = {}
+    for code, target in targets.items():
+        if code in SHORT:
+            builder.text(after, SHORT[code].encode(), target)
+            continue
+        if not units:
+            zeros = builder.text(after, b"u00")
+            units = {high: builder.text(zeros, b"%d" % high) for high in (0, 1)}
+        _read_any(builder, units[code >> 4], f"{code & 15:x}" if code & 15 < 10 else f"{code & 15:x}{code & 15:X}", target)
+
+
+@lru_cache(maxsize=64)
+def free_values(whitespace: str, depth: int) -> Block:
+    """The texts of all values with some levels of arrays and objects. Arguments are those of `Writer`."""
+    values = replace(ANY, arrays=ANY.arrays[: depth > 0], objects=ANY.objects[: depth > 0])
+    return block_of(Writer(Algebra(), whitespace, depth - 1).language(values))
+
+
+class Writer:
+    """A builder of the texts of values.
+
+    Args:
+        algebra: the operations on sets.
+        whitespace: a pattern of the whitespace that may be between two tokens of JSON.
+        depth: the levels of arrays and objects in a value without a schema.
+    """
+
+    def __init__(self, algebra: Algebra, whitespace: str, depth: int) -> None:
+        self._algebra, self._pattern, self._depth = algebra, whitespace, depth
+        self._whitespace = whole(whitespace)
+        self._blocks: dict[tuple[int, str], tuple[Language, Block]] = {}
+        self.builder = Builder()
+
+    def language(self, values: Values) -> Language:
+        """The texts of a set of values."""
+        self.builder = Builder()
+        start, end = self.builder.state(), self.builder.state()
+        self.add(values, start, end)
+        return of_builder(self.builder, start, end)
+
+    def add(self, values: Values, start: int, end: int) -> None:
+        """Add the texts of a set of values between two states."""
+        if values is ANY:
+            self.builder.block(start, free_values(self._pattern, self._depth), end)
+            return
+        for literal in sorted(values.literals):
+            self.builder.text(start, literal.encode(), end)
+        if not values.numbers.is_empty:
+            self.builder.block(start, self._block(values.numbers, "number"), end)
+        if not values.strings.is_empty:
+            self._add_string(values.strings, start, end)
+        for arrays in values.arrays:
+            self._add_arrays(arrays, start, end)
+        for objects in values.objects:
+            self._add_objects(objects, start, end)
+
+    # Parts.
+
+    def _block(self, language: Language, kind: str) -> Block:
+        key = id(language), kind
+        if key not in self._blocks:
+            block = (
+                block_of(written(language)) if kind == "number" else written_strings(language) if kind == "string" else block_of(language)
+            )
+            self._blocks[key] = language, block  # the language is kept, so that no other one gets its id
+        return self._blocks[key][1]
+
+    def _add_string(self, language: Language, start: int, end: int) -> None:
+        first, last = self.builder.text(start, b'"'), self.builder.state()
+        self.builder.block(first, self._block(language, "string"), last)
+        self.builder.text(last, b'"', end)
+
+    def _space(self, start: int) -> int:
+        """Add whitespace; return the state after it."""
+        if len(self._whitespace.is_final) == 1 and (self._whitespace.targets < 0).all():
+            return start
+        end = self.builder.state()
+        self.builder.block(start, self._block(self._whitespace, "whitespace"), end)
+        return end
+
+    def _mark(self, start: int, mark: bytes) -> int:
+        """Add a comma or a colon with whitespace around it; return the state after it."""
+        return self._space(self.builder.text(self._space(start), mark))
+
+    # Arrays and objects.
+
+    def _add_arrays(self, term: Arrays, start: int, end: int) -> None:
+        """Add arrays. A state is the number of items so far, and the elements of `some` that these items contain, as bits."""
+        loop = max(len(term.first), term.least, 1, *(place + 1 for place, _ in term.some)) if term.most is None else term.most
+        states = _States(self.builder)
+        empty = states[0, 0] = self._space(self.builder.text(start, b"["))
+        for count in range(loop + (term.most is None)):
+            following = count + 1 if term.most is not None else min(count + 1, loop)
+            for met in [met for number, met in states if number == count]:
+                before = self._mark(states[count, met], b",") if count else empty
+                for more, values in self._contained(term, count, met):
+                    self.add(values, before, states[following, met | more])
+        for (count, met), state in states.items():
+            if count >= term.least and met == (1 << len(term.some)) - 1:
+                self.builder.text(self._space(state) if count else state, b"]", end)
+
+    def _contained(self, term: Arrays, place: int, met: int) -> Iterator[tuple[int, Values]]:
+        """Sets for an item, and the elements of `some`, as bits, that contain them; elements that are met already are left out."""
+        bits = [bit for bit, (first, _) in enumerate(term.some) if place >= first and not met >> bit & 1]
+        for chosen in chain.from_iterable(combinations(bits, count) for count in range(len(bits) + 1)):
+            values = reduce(self._algebra.intersection, (term.some[bit][1] for bit in chosen), term.item(place))
+            if not values.is_empty:
+                yield sum(1 << bit for bit in chosen), values
+
+    def _add_objects(self, term: Objects, start: int, end: int) -> None:
+        """Add objects: named properties, then others, then those of `some`. A state is a place and the number of properties so far, which
+        is only counted as far as bounds need it. Those of `some` come last, because the last one of two properties with one name counts.
+        """
+        named = [(name, each) for name, each in term.named.items() if not each.values.is_empty]
+        is_exact = term.most is not None and (bool(term.others) or term.most < len(named))
+        required = sum(each.is_required for _, each in named)
+        counting = _Counting(term.most or 0 if is_exact else max(1, term.least) if term.least > required else 1, is_exact)
+        states = _States(self.builder)
+        states[0, 0] = self._space(self.builder.text(start, b"{"))
+        for place, (name, each) in enumerate(named):
+            text = json.dumps(name, ensure_ascii=False).encode()
+            for count, before in self._begun(states, place, counting):
+                self.add(each.values, self._mark(self.builder.text(before, text), b":"), states[place + 1, count])
+            if not each.is_required:
+                for count in states.at(place):
+                    self.builder.skip(states[place, count], states[place + 1, count])
+        last = len(named)
+        if term.others:
+            for count, before in self._begun(states, last, counting, again=True):
+                for other in term.others:
+                    self._add_other(other, before, states[last, count])
+        everything = (1 << len(term.some)) - 1  # place `last` plus a number: the elements of `some` that are met, as bits
+        for met in range(everything):
+            for count, before in self._begun(states, last + met, counting):
+                for more, other in self._within(term, met):
+                    self._add_other(other, before, states[last + (met | more), count])
+        last += everything
+        for count in states.at(last):
+            if count >= min(term.least, counting.limit) or term.least <= required:
+                self.builder.text(self._space(states[last, count]) if count else states[last, count], b"}", end)
+
+    def _begun(self, states: _States, place: int, counting: _Counting, *, again: bool = False) -> list[tuple[int, int]]:
+        """Begin another property at a place, with a comma after the first property.
+
+        Args:
+            states: the states of the object.
+            place: the place.
+            counting: how properties are counted.
+            again: properties are added at the same place again and again.
+
+        Returns:
+            The numbers of properties after the property, and the states before its name.
+        """
+        counts = states.at(place)
+        for count in counts:  # the loop appends to `counts`
+            following = counting.after(count)
+            if again and following is not None and following not in counts:
+                counts.append(following)
+        before: dict[int, int] = {}
+        for count in counts:
+            following = counting.after(count)
+            if following is not None:
+                before.setdefault(following, self.builder.states)
+                if before[following] == self.builder.states:
+                    self.builder.state()
+                self.builder.skip(self._mark(states[place, count], b",") if count else states[place, count], before[following])
+        return [*before.items()]
+
+    def _add_other(self, other: Others, start: int, end: int) -> None:
+        """Add a property that is not named."""
+        name = self.builder.state()
+        self._add_string(other.names, start, name)
+        self.add(other.values, self._mark(name, b":"), end)
+
+    def _within(self, term: Objects, met: int) -> Iterator[tuple[int, Others]]:
+        """Properties that are among those of `some`, which are not met yet, as bits."""
+        bits = [bit for bit in range(len(term.some)) if not met >> bit & 1]
+        for chosen in chain.from_iterable(combinations(bits, count + 1) for count in range(len(bits))):
+            for each in term.others:
+                names = reduce(self._algebra.both, (term.some[bit].names for bit in chosen), each.names)
+                values = reduce(self._algebra.intersection, (term.some[bit].values for bit in chosen), each.values)
+                if not names.is_empty and not values.is_empty:
+                    yield sum(1 << bit for bit in chosen), Others(names, values)
+
+
+class _States(dict[tuple[int, int], int]):
+    """States of an array or object, which are made when they are first looked up."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+
+    def __missing__(self, key: tuple[int, int]) -> int:
+        self[key] = self._builder.state()
+        return self[key]
+
+    def at(self, place: int) -> list[int]:
+        """The second numbers of the states at a place."""
+        return [count for at, count in self if at == place]
+
+
+class _Counting(NamedTuple):
+    """How properties are counted.
+
+    Attributes:
+        limit: the largest number.
+        is_exact: no property may follow `limit` properties; otherwise, `limit` means that many or more.
+    """
+
+    limit: int
+    is_exact: bool
+
+    def after(self, count: int) -> int | None:
+        """The number after another property."""
+        return count + 1 if count < self.limit else None if self.is_exact else count

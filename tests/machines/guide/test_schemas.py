@@ -1,0 +1,78 @@
+"""Automata over bytes from JSON Schemas, compared with published schemas and instances."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.machines.json_texts import accepts_value
+from support.shared_data import SHARED, needs_shared
+
+from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.schema.compiler import from_schema
+from fst.errors import UnsupportedError
+
+FOLDER = SHARED / "oracles" / "schemas"
+DEPTH = 3  # of recursive schemas
+EACH = 8  # of the cases of one file, the default tests take one out of so many
+# Reasons for which a schema may be refused: what is not regular, and what takes too many states.
+REASONS = [
+    "uniqueItems is not supported",
+    "unevaluated(Properties|Items) is not supported",
+    "minContains is|maxContains is not supported",
+    "not in the document",
+    "remainders",
+    "minProperties is .*, and names are free",
+    "too many states|more than [0-9,]+ states|at most [0-9,]+ states",
+    "a combination of schemas",
+    "a recursive schema has no complement",
+    "an assertion in a repeat",
+]
+
+
+def cases(name: str) -> Iterator[dict[str, Any]]:
+    """The cases of a file."""
+    with gzip.open(FOLDER / f"{name}.jsonl.gz", "rt") as lines:
+        yield from map(json.loads, lines)
+
+
+def compiled(schema: Any) -> ByteAutomaton:
+    """The automaton of a schema, to some depth if it is recursive."""
+    try:
+        return from_schema(schema)
+    except UnsupportedError as error:
+        if "is recursive" not in str(error):
+            raise
+    return from_schema(schema, depth=DEPTH)
+
+
+def refusal(case: dict[str, Any]) -> str:
+    """The reason for which a schema is refused; empty if it is compiled and exactly the valid instances are accepted."""
+    try:
+        automaton = compiled(case["schema"])
+    except UnsupportedError as error:
+        allows_none = "allows no value" in str(error) and not any(test["valid"] for test in case["tests"])
+        return "" if allows_none else next((reason for reason in REASONS if re.search(reason, str(error))), str(error))
+    wrong = [(test["valid"], test["data"]) for test in case["tests"] if accepts_value(automaton, test["data"]) != test["valid"]]
+    assert not wrong, (case["case_id"], wrong)
+    return ""
+
+
+@needs_shared
+def test_the_test_suite_is_followed() -> None:
+    """Exactly the valid instances of the JSON Schema Test Suite are accepted, and a schema is only refused for what is not regular."""
+    refusals = Counter(map(refusal, cases("json_schema_test_suite")))
+    assert refusals == {"": 216, "uniqueItems is not supported": 3, "not in the document": 2, REASONS[1]: 2, "remainders": 1}
+
+
+@needs_shared
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, EACH))])
+def test_published_schemas_are_followed(part: int) -> None:
+    """Exactly the valid instances of published schemas are accepted, and a schema is only refused for a known reason."""
+    refusals = Counter(map(refusal, [*cases("maskbench")][part::EACH]))
+    assert {*refusals} <= {"", *REASONS}
