@@ -18,7 +18,7 @@ from fst.compile.machines.guide.schema.compiler import from_schema
 from fst.errors import UnsupportedError
 
 FOLDER = SHARED / "oracles" / "schemas"
-DEPTH = 3  # of recursive schemas
+DEPTH = 2  # of recursive schemas
 EACH = 8  # of the cases of one file, the default tests take one out of so many
 # Reasons for which a schema may be refused: what is not regular, and what takes too many states.
 REASONS = [

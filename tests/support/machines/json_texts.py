@@ -10,7 +10,7 @@ from support.machines.byte_automata import state_after
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
 
-MAX_TRIED = 60  # sets of properties of an object that are tried at most; the properties that leave most others possible come first
+MAX_TRIED = 60  # sets of properties of an object that are tried at most; a property that leaves the others possible comes first
 
 States = frozenset[int]
 
@@ -47,8 +47,8 @@ def _after_object(automaton: ByteAutomaton, states: States, value: dict[str, Any
         comma = "," if len(left) < len(value) else ""
         begun = {name: _after(automaton, _read(automaton, found, comma + keys[name]), value[name]) for name in sorted(left)}
         possible = [name for name, reached in begun.items() if reached]
-        possible.sort(key=lambda name: sum(not _read(automaton, begun[name], "," + keys[other]) for other in left))
-        return frozenset().union(*(after(left - {name}, begun[name]) for name in possible))
+        lost = {name: sum(not _read(automaton, begun[name], "," + keys[other]) for other in possible) for name in possible}
+        return frozenset().union(*(after(left - {name}, begun[name]) for name in sorted(possible, key=lost.__getitem__)))
 
     return _read(automaton, after(frozenset(value), _read(automaton, states, "{")), "}")
 

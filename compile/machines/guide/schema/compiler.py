@@ -25,14 +25,13 @@ def from_schema(
 ) -> ByteAutomaton:
     """The automaton of the JSON texts, in UTF-8, of all values that a schema allows.
 
-    Properties are written in the order of the schema, then other properties in any order. Numbers with bounds have no exponent.
+    Properties are written in the order of the schema, then other properties in any order. Numbers with bounds have no exponent. A value
+    without a schema has at most 4 levels of arrays and objects, or 2 or 1 where 4 would take too many states.
 
     Args:
         schema: a JSON Schema, or its JSON; draft 2020-12, or an earlier one.
         whitespace: a pattern of the whitespace that may be between two tokens of JSON: one space or none by default.
-        depth: how often a recursive schema is entered again below itself, and how many levels of arrays and objects a value without a
-            schema has. None: recursive schemas are refused, and values without a schema have at most 4 levels, or 2 or 1 if 4 take too many
-            states.
+        depth: how often a recursive schema is entered again below itself; None: recursive schemas are refused.
         formats: whether ``format`` restricts strings. None: not if ``$schema`` is draft 2019-09 or 2020-12, where it is an annotation.
 
     Raises:
@@ -51,7 +50,7 @@ def from_schema(
     if values.is_empty:
         raise UnsupportedError("the schema allows no value; expected one that does")
     _need_whitespace(whitespace)
-    *depths, last = FREE_DEPTHS if depth is None else (depth,)
+    *depths, last = FREE_DEPTHS
     for each in depths:
         with suppress(UnsupportedError):
             return _compiled(Writer(evaluator.algebra, whitespace, each), values)

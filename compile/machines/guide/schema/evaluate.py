@@ -66,19 +66,19 @@ class Evaluator:
             return ANY if schema else NOTHING
         if not isinstance(schema, dict):
             raise VocabularyError(f"{path} is {quoted(schema)}; expected a schema, which is an object or a boolean")
-        again = id(schema) in self._active
+        again = self._active.count(id(schema))
         if again and self._depth is None:
             raise LocatedError(f"{path} is recursive; pass a depth, or write it out")
-        if again and self._level == self._depth:
+        if again > (self._depth or 0):
             return replace(NOTHING, is_cut=True)
-        self._level += again
+        self._level += again > 0
         key = id(schema), self._level
         if key not in self._kept:
             self._active.append(id(schema))
             self._kept[key] = self._evaluated(schema, path)
             self._active.pop()
             self.paths.setdefault(id(self._kept[key]), path)
-        self._level -= again
+        self._level -= again > 0
         return self._kept[key]
 
     def _evaluated(self, schema: dict[str, Any], path: str) -> Values:

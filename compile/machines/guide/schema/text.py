@@ -28,7 +28,6 @@ SHORT = {QUOTE: '"', BACKSLASH: "\\", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}
 HEX = "0123456789abcdefABCDEF"
 
 
-
 def written_strings(language: Language) -> Block:
     """The automaton of the texts of strings, without quotation marks."""
     targets = language.over_bytes().targets.copy()

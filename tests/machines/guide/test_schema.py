@@ -1,0 +1,160 @@
+"""Automata over bytes from JSON Schemas: keywords, texts and refusals."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support.machines.byte_automata import accepted, accepts
+from support.machines.json_texts import accepts_value
+
+from fst.compile.machines.guide.schema.compiler import from_schema
+from fst.errors import UnsupportedError, VocabularyError
+
+# A schema, the values that it allows, and others.
+SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
+    ({"type": ["integer", "null"]}, [0, -7, 10**30, None], [1.5, "1", True, [], {}]),
+    ({"minimum": -1.5, "exclusiveMaximum": 100}, [-1.5, 0, 99.999, "a"], [-1.51, 100, 1000]),
+    ({"type": "integer", "multipleOf": 7}, [0, 49, -7], [1, 48]),
+    ({"type": "number", "multipleOf": 0.25}, [0.5, 1, -2.75], [0.3, 0.125]),
+    ({"minLength": 2, "maxLength": 3}, ["é€", "a\nb", '""'], ["", "x", "abcd"]),
+    ({"pattern": "^(?!a)\\w+$"}, ["b1"], ["ab", "é", "", "b "]),
+    ({"format": "date"}, ["2024-02-29"], ["2023-02-29", "2024-2-1"]),
+    ({"enum": ["a", 1, {"k": [None]}]}, ["a", 1, {"k": [None]}], ["b", 2, {"k": []}, {}]),
+    (
+        {"prefixItems": [{"const": 1}], "items": {"const": 2}, "minItems": 2, "maxItems": 3},
+        [[1, 2], [1, 2, 2]],
+        [[1], [2, 2], [1, 2, 2, 2]],
+    ),
+    ({"type": "array", "contains": {"type": "null"}}, [[None], [1, None, 2]], [[], [1]]),
+    (
+        {"properties": {"a": {"const": 1}, "b": {"type": "null"}}, "required": ["b"], "additionalProperties": {"type": "string"}},
+        [{"b": None}, {"a": 1, "b": None, "c": "x"}],
+        [{}, {"a": 2, "b": None}, {"b": None, "c": 1}],
+    ),
+    (
+        {
+            "type": "object",
+            "patternProperties": {"^x": {"type": "null"}, "y$": {"type": ["null", "string"]}},
+            "additionalProperties": False,
+        },
+        [{}, {"x": None}, {"ay": "s"}, {"xy": None}],
+        [{"xy": "s"}, {"a": None}],
+    ),
+    (
+        {"type": "object", "propertyNames": {"maxLength": 1}, "maxProperties": 2},
+        [{}, {"a": 1, "b": 2}],
+        [{"ab": 1}, {"a": 1, "b": 2, "c": 3}],
+    ),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, [1, 2.5, "a"], [3, 1.5]),
+    ({"type": "string", "not": {"enum": ["a", "b"]}}, ["", "ab", "c"], ["a", "b"]),
+    ({"type": "object", "not": {"required": ["a"]}, "minProperties": 1}, [{"b": 1}], [{"a": 1}, {}]),
+    ({"type": "array", "not": {"items": {"type": "null"}}}, [[None, 1]], [[], [None]]),
+    ({"allOf": [{"minLength": 1}, {"maxLength": 2}], "type": "string"}, ["a", "ab"], ["", "abc"]),
+    ({"if": {"type": "string"}, "then": {"maxLength": 1}, "else": {"type": "null"}}, ["a", None], ["ab", 1]),
+    ({"dependentRequired": {"a": ["b"]}}, [{}, {"b": 1}, {"a": 1, "b": 1}], [{"a": 1}]),
+    ({"$ref": "#/$defs/x", "maximum": 3, "$defs": {"x": {"type": "integer"}}}, [3], [4, "a"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), SCHEMAS, ids=lambda value: json.dumps(value)[:50])
+def test_an_automaton_accepts_exactly_the_valid_values(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    """Each valid value is accepted in some text, and no invalid value in any."""
+    automaton = from_schema(schema)
+    assert [value for value in valid + invalid if accepts_value(automaton, value)] == valid
+
+
+@pytest.mark.parametrize(
+    ("whitespace", "texts"),
+    [
+        ("", ['{"a":[1,1],"b":1}']),
+        ("[ ]?", ['{"a":[1,1],"b":1}', '{"a": [1, 1], "b": 1}', '{ "a" : [ 1 , 1 ] , "b" : 1 }']),
+        ("\\s*", ['{"a":[1,1],"b":1}', '{"a": [1, 1], "b": 1}', '{ "a" : [ 1 , 1 ] , "b" : 1 }', '{\n\t"a":[1,1],\r\n  "b":1\n}']),
+    ],
+)
+def test_whitespace_follows_its_pattern(whitespace: str, texts: list[str]) -> None:
+    """Whitespace may be between all tokens, and only as its pattern allows."""
+    one = {"const": 1}
+    schema = {
+        "properties": {"a": {"type": "array", "items": one}, "b": one},
+        "required": ["a"],
+        "additionalProperties": False,
+        "type": "object",
+    }
+    every = [
+        '{"a":[1,1],"b":1}',
+        '{"a": [1, 1], "b": 1}',
+        '{ "a" : [ 1 , 1 ] , "b" : 1 }',
+        '{\n\t"a":[1,1],\r\n  "b":1\n}',
+        '{"b":1,"a":[]}',
+    ]
+    assert accepted(from_schema(schema, whitespace=whitespace.replace("\\s", "[ \\n\\r\\t]")), every) == texts
+
+
+def test_strings_without_a_pattern_may_have_any_escape() -> None:
+    """Where all characters lead on alike, every escape of JSON counts as one character; halves of surrogate pairs are refused."""
+    automaton = from_schema({"type": "string", "maxLength": 1})
+    texts = ['"\\u00e9"', '"\\u0041"', '"\\/"', '"\\ud83d\\ude00"', '"\\""', '"\\n"', '"é"', '""']
+    assert accepted(automaton, [*texts, '"\\ud83d"', '"\\ude00"', '"\\x"', '"\n"', '"ab"', '"\\u00e9\\u00e9"']) == texts
+
+
+def test_other_strings_have_one_text() -> None:
+    """Where characters lead to different states, only those have escapes that must have them."""
+    automaton = from_schema({"enum": ['a"\n\u0001\u007fé']})
+    assert accepted(automaton, ['"a\\"\\n\\u0001\u007fé"', '"\\u0061\\"\\n\\u0001\u007fé"', '"a\\"\\n\\u0001\u007f\\u00e9"']) == [
+        '"a\\"\\n\\u0001\u007fé"'
+    ]
+
+
+def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> None:
+    """A recursive schema is entered again as often as `depth` states."""
+    schema = {"type": "array", "items": {"$ref": "#"}}
+    assert [accepts(from_schema(schema, depth=2), b"[" * depth + b"]" * depth) for depth in range(1, 6)] == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"properties": {"a": {"items": {"uniqueItems": True}}}}, "^#/properties/a/items/uniqueItems is not supported"),
+        ({"anyOf": [{}, {"unevaluatedProperties": False}]}, "^#/anyOf/1/unevaluatedProperties is not supported"),
+        ({"properties": {"a": {"$ref": "#"}}}, "^# is recursive; pass a depth"),
+        ({"$ref": "http://example.com/s"}, r"^#/\$ref is 'http://example.com/s', which is not in the document"),
+        ({"properties": {"a": {"maxLength": 99999}}}, "^#/properties/a/maxLength: .* too many states"),
+        ({"properties": {"a": {"pattern": "(a|b)*a(a|b){20}"}}}, "^#/properties/a/pattern: .* too many states"),
+        ({"prefixItems": [{}, {"type": "string", "pattern": "^((?!a).)*$"}]}, "^#/prefixItems/1/pattern: .* an assertion in a repeat"),
+        ({"properties": {"a": {"type": "array", "items": {"maxLength": 900}, "minItems": 99}}}, "^#/properties/a: .* states"),
+        ({"format": "regex"}, "^#/format is 'regex', which is not supported"),
+        ({"type": "string", "enum": [1]}, "allows no value"),
+        ({"minProperties": 2, "type": "object"}, "^#/minProperties is 2, and names are free"),
+    ],
+)
+def test_a_schema_is_refused_by_keyword_and_path(schema: Any, message: str) -> None:
+    """The message for a keyword that is not covered, or takes too many states, begins with its path."""
+    with pytest.raises(UnsupportedError, match=message):
+        from_schema(schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ('{"type": ', "not JSON"),
+        ({"properties": {"a": 1}}, "^#/properties/a is 1; expected a schema"),
+        ({"type": "text"}, "^#/type: "),
+        ({"maxLength": -1}, "^#/maxLength is -1; expected"),
+        ({"multipleOf": 0}, "^#/multipleOf is 0; expected a positive number"),
+        ({"$ref": "#/$defs/x"}, r"^#/\$ref is '#/\$defs/x'; expected the path of a schema"),
+    ],
+)
+def test_a_malformed_schema_is_refused_by_path(schema: Any, message: str) -> None:
+    """The message for a malformed schema begins with the path of the fault."""
+    with pytest.raises(VocabularyError, match=message):
+        from_schema(schema)
+
+
+def test_formats_are_annotations_where_the_draft_says_so() -> None:
+    """Drafts 2019-09 and 2020-12 do not restrict strings by their format, unless the caller does."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string", "format": "uuid"}
+    assert accepts(from_schema(schema), b'"a"')
+    assert not accepts(from_schema(schema, formats=True), b'"a"')
+    assert accepts(from_schema({"format": "uuid"}, formats=False), b'"a"')
