@@ -42,7 +42,7 @@ def from_schema(
     Examples:
         >>> automaton = from_schema({"type": "array", "items": {"enum": [1, "a"]}, "maxItems": 1}, whitespace="")
         >>> automaton.targets.shape
-        (7, 256)
+        (6, 256)
     """
     document = Document(_read(schema) if isinstance(schema, str) else schema)
     evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
