@@ -243,7 +243,7 @@ def _compile_best_path(_: Path) -> None:
 
 def _compile_guide(folder: Path) -> None:
     import fst
-    from fst.compile import guide
+    from fst.compile import guide, tokenizer
     from fst.compile.machines.guide.store import Masks
 
     table = guide(_wordpiece(), regex="(ab)*")
@@ -252,6 +252,9 @@ def _compile_guide(folder: Path) -> None:
     loaded = fst.load(folder / "guide.npz")
     assert isinstance(loaded, fst.Guide)
     loaded.masks([loaded.step(loaded.start, 1)], out=np.empty((1, 1), np.bool_))
+    for tokens in (_wordpiece(), tokenizer(_bpe(folder, decoder={"type": "ByteLevel"}))):
+        canonical = fst.Guide(tokens, regex="a", canonical=True)
+        canonical.advance(canonical.start, canonical.allowed(canonical.start)[:1])
     masks = Masks(1)
     for number in range(99):  # enough masks that the hash table must grow
         masks.add(np.array([number], np.uint32))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, quoted
-from fst.machines.guide.arguments import ENDED, FIRST, NO_STATE
+from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE
 from fst.runtime.decoder import row_of
 from fst.runtime.machines.guide.rows import LateRows, Rows, StoredRows, not_a_state
 from fst.runtime.public_class import PublicClass
@@ -40,6 +40,9 @@ class Guide(PublicClass):
         table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer: then each mask is made at its first use, and
             the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be saved.
         regex, fst, end_id: with a tokenizer, as in `fst.compile.guide`.
+        canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives: ids are allowed if they are the first ids of
+            ``tok.encode(text, add_special_tokens=False)``, and ``text`` is what ``tok.decode`` makes of all these ids, for a text that the
+            pattern allows. States are then found by `step`, and get their numbers in this order.
 
     Raises:
         UnsupportedError: the table has no token masks; or as in `fst.compile.guide`.
@@ -56,13 +59,27 @@ class Guide(PublicClass):
         (array([34], dtype=uint32), [1, 5], True)
         >>> guide.step(state, tok.token_to_id("##1"))
         -1
+
+        The tokenizer encodes "112" as "1" and "##12", so "##1" before "##2" is not canonical:
+
+        >>> guide = Guide(tok, regex="112", canonical=True)
+        >>> guide.forced(guide.start) == tok.encode("112", add_special_tokens=False).tolist() + [1]
+        True
     """
 
     def __new__(cls, table: Any, **late: Any) -> Self:
         """Make a guide from a table or, late, from a tokenizer."""
+        if late.get("canonical"):
+            from fst.bridge.guide import canonical_guide
+
+            found: Self = object.__new__(canonical_guide())
+            return found
         return object.__new__(cls) if any(value is not None for value in late.values()) else super().__new__(cls, table)
 
-    def __init__(self, table: Any, *, regex: str | None = None, fst: Any = None, end_id: int | None = None) -> None:
+    def __init__(
+        self, table: Any, *, regex: str | None = None, fst: Any = None, end_id: int | None = None, canonical: bool = False
+    ) -> None:
+        del canonical  # `__new__` has made another object if it is true
         self._rows: Rows
         if regex is None and fst is None:
             self._table, self._source = table, None
@@ -201,7 +218,7 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
         """
         self._need_state(state)
-        if state == NO_STATE or state == self._states + ENDED:
+        if state == NO_STATE or state == self._ended:
             return state != NO_STATE
         return bool(self._automaton.finals[0 if state == self._states + FIRST else state])
 
@@ -215,7 +232,7 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
         """
         found = list[int]()
-        while len(found) < MAX_FORCED and state != self._states + ENDED and len(allowed := self.allowed(state)) == 1:
+        while len(found) < MAX_FORCED and state != self._ended and len(allowed := self.allowed(state)) == 1:
             found.append(int(allowed[0]))
             state = self.step(state, found[-1])
         return found
@@ -231,9 +248,19 @@ class Guide(PublicClass):
             raise UnsupportedError("the guide makes masks late, so that there is no table; call fst.compile.guide, and save its result")
         self._table.save(path)
 
+    @property
+    def _ended(self) -> int:
+        """The state after the token that ends a text."""
+        return self._states + ENDED
+
+    @property
+    def _count(self) -> int:
+        """The number of states."""
+        return self._states + len(AFTER_STATES)
+
     def _need_state(self, state: Any) -> None:
-        if not isinstance(state, int | np.integer) or not NO_STATE <= state <= self._states + ENDED:
-            raise not_a_state(quoted(state), self._states + ENDED + 1)
+        if not isinstance(state, int | np.integer) or not NO_STATE <= state < self._count:
+            raise not_a_state(quoted(state), self._count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._table,)) if self._source is None else (_late, self._source)

@@ -5,15 +5,41 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from support.conformance.ways import table_of
 
 import fst
 from fst.compile import guide, wordpiece
 from fst.compile.machines.guide.store import Masks
+from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
 
 PARTS = ("a", "b", "é", " ", "ab", "世", "[^a]", "[ab]{1,3}", "(?:é|a)*")
+
+
+def spaced(table: Any) -> fst.Tokenizer:
+    """A tokenizer of a Unigram table whose decoder writes spaces."""
+    decoder = {"steps": [{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}]}
+    return fst.Tokenizer(type(table)({**table.header, "decoder": decoder}, **table.arrays()))
+
+
+def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None:
+    """Walk along canonical masks, whose tokens are those of other masks, and compare the ids with those of the text."""
+    try:
+        guide, other = fst.Guide(tok, regex=regex, canonical=True), fst.Guide(tok, regex=regex)
+    except UnsupportedError:
+        return
+    state, found, ids = guide.start, other.start, list[int]()
+    while len(ids) < 30 and (number := draw.choice(guide.allowed(state).tolist())) != guide.end_id:
+        assert number in other.allowed(found)
+        state, found = guide.step(state, number), other.step(found, number)
+        ids.append(number)
+        if guide.is_final(state):
+            assert tok.encode(tok.decode(ids), add_special_tokens=False).tolist() == ids
+            if guide.end_id is None and not len(guide.allowed(state)):
+                return
 
 
 def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
@@ -33,6 +59,8 @@ def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
     for state in draw.sample(states, min(len(states), 5)):
         for number in range(found.size):
             assert found.step(state, number) == late.step(state, number) == table.step(state, number)
+    for one in (tok, fst.Tokenizer(table_of("bpe automaton")), spaced(table_of("unigram"))):
+        drive_canonical(draw, one, regex)
     masks = Masks(found.words)
     for row in [*rows, *np.random.default_rng(draw.randrange(99)).integers(0, 1 << 32, (99, found.words), np.uint32)]:
         masks.add(row)

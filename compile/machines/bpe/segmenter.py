@@ -1,0 +1,121 @@
+"""The segmenter of a byte-level BPE table: its automaton of merges, and an automaton of cuts from its splitter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.automata.segmenter import NOWHERE, Segmenter, characters_of, walked
+from fst.errors import UnsupportedError
+from fst.machines.bpe.table import BpeTable
+from fst.text.splitter import DEAD, START, Splitter
+
+Cut = tuple[int, frozenset[int]]  # the state of the current search, and of earlier searches that must not find a longer match
+BEGIN: Cut = (DEAD, frozenset())  # the beginning of a text, where no search has begun
+
+
+def segmenter(table: BpeTable) -> Segmenter:
+    """The segmenter of a table.
+
+    Raises:
+        UnsupportedError: the table rewrites texts, drops pre-tokens, or has no automaton.
+    """
+    _need_plain(table)
+    splitter = table.splitter
+    cuts, ends = cuts_of(splitter)
+    known = table.metadata.model.model_tokens
+    sizes = table.lengths.astype(np.int32)
+    if table.metadata.model.ignore_merges:
+        ids, tokens = table.token_ids[:known], table.contents[:known]
+        used = [place for place, token in enumerate(tokens) if token and max(token) < 0xF8]
+        wrong = np.flatnonzero(walked(table.entries, [tokens[place] for place in used]) != ids[used])
+        if len(wrong):
+            raise UnsupportedError(f"{len(wrong)} tokens are not what merges make, and ignore_merges is set; use canonical=False")
+    none = np.empty(0, np.uint64), np.empty(0, np.float64), 0.0
+    risky = np.zeros(cuts.shape[2], np.uint8)
+    characters = characters_of(splitter.classes)
+    return Segmenter(characters, cuts, ends, risky, table.entries, np.empty(0, np.int32), 0, sizes, *none, begins_with_space=False)
+
+
+def cuts_of(splitter: Splitter) -> tuple[Array, Array]:
+    """The fields `cuts` and `ends` of a `Segmenter`, for a splitter whose matches cover every text.
+
+    A word is cut correctly if its search finds a match that ends there, and no longer match. So the automaton runs the search of the
+    current word, and continues the searches of earlier words until they end without another match.
+
+    Raises:
+        UnsupportedError: characters of a text may be in no match.
+    """
+    moves = splitter.moves
+    _need_matches(moves)
+    classes = moves.shape[1] - 1
+    numbers, queue = {BEGIN: 0}, [BEGIN]
+    rows, ends = [], []
+    for cut in queue:  # the loop appends to `queue`
+        row = np.full((2, classes), NOWHERE, np.int16)
+        for begins in (0, 1):
+            for number in range(classes):
+                after = _after(moves, cut, number, begins == 1)
+                if after is not None:
+                    if after not in numbers:
+                        numbers[after] = len(queue)
+                        queue.append(after)
+                    row[begins, number] = numbers[after]
+        rows.append(row)
+        ends.append(cut == BEGIN or _may_end(moves, cut))
+    return np.array(rows), np.array(ends, np.uint8)
+
+
+def _after(moves: Array, cut: Cut, number: int, begins: bool) -> Cut | None:
+    """The searches after a character of a class, before which a word begins or not; None if the cuts are wrong."""
+    state, earlier = cut
+    if any(moves[other, number] & 1 for other in earlier):
+        return None
+    left = {int(moves[other, number]) >> 1 for other in earlier}
+    if cut == BEGIN and not begins:
+        return None
+    if cut != BEGIN:
+        move = int(moves[state, number])
+        if begins and not move & 1:
+            return None
+        if begins:
+            left.add(move >> 1)
+        else:
+            return None if move >> 1 == DEAD else (move >> 1, frozenset(left - {DEAD}))
+    return int(moves[START, number]) >> 1, frozenset(left - {DEAD})
+
+
+def _may_end(moves: Array, cut: Cut) -> bool:
+    state, earlier = cut
+    return bool(moves[state, -1] & 1) and not any(moves[other, -1] & 1 for other in earlier)
+
+
+def _need_matches(moves: Array) -> None:
+    """Refuse a splitter if a search may end without a match."""
+    seen, stack = {START}, [START]  # states that searches reach before a match ends
+    while stack:
+        state = stack.pop()
+        for place, move in enumerate(moves[state].tolist()):
+            if move & 1 or (state == START and place == moves.shape[1] - 1):
+                continue
+            if move >> 1 == DEAD:
+                raise UnsupportedError("the splitter leaves characters between its matches; use canonical=False")
+            if move >> 1 not in seen:
+                seen.add(move >> 1)
+                stack.append(move >> 1)
+
+
+def _need_plain(table: BpeTable) -> None:
+    model, text = table.metadata.model, table.metadata.text
+    found = {
+        "a normalizer or add_prefix_space": text.normalizer is not None,
+        "symbols that are characters": not model.letters.are_bytes,
+        "bytes without tokens": model.missing_bytes > 0,
+        "merges without an automaton": not table.has_automaton,
+        "a prefix or suffix in the names of tokens": bool(table.affixes),
+        "pre-tokens that are dropped": bool(table.drops.any()),
+        "splits between bytes": len(table.byte_kinds) > 0,
+    }
+    names = [name for name, is_there in found.items() if is_there]
+    if names:
+        raise UnsupportedError(f"canonical masks do not cover this BPE: it has {' and '.join(names)}; use canonical=False")

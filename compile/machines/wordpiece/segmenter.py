@@ -1,0 +1,146 @@
+"""The segmenter of a WordPiece table: an automaton over bytes for the longest match, and cuts between words and punctuation."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+
+from fst.automata.rows import BYTE_ROW, ONE, Array, are_parts, field_kind
+from fst.automata.segmenter import ENTRY, NO_TOKEN, NOWHERE, Segmenter, characters_of, classes_by
+from fst.compile.layout.rows import filled, placed
+from fst.errors import UnsupportedError, listed
+from fst.machines.wordpiece.table import WordPieceTable
+from fst.tables.cleanup import cleaned
+from fst.tables.header import Decoder
+
+# Classes: a space; a character that is a token at the beginning and inside of words; a word by itself; a character that only longer tokens
+# contain; a word by itself before which no space is decoded; all other characters.
+SPACE, LETTER, ALONE, LONGER, CLOSE, OTHER = range(6)
+# The states: the beginning of a text, the space before a word, inside a word, after a word of one character. The automaton accepts only
+# texts that decoding writes, with one space before each word.
+CUTS = [
+    [[-1, -1, -1, -1, -1, -1], [1, -1, -1, -1, 3, -1]],
+    [[-1, 2, 3, 2, -1, -1], [-1, -1, -1, -1, -1, -1]],
+    [[-1, 2, -1, 2, -1, -1], [1, -1, -1, -1, 3, -1]],
+    [[-1, -1, -1, -1, -1, -1], [1, -1, -1, -1, 3, -1]],
+]
+MAX_TEXTS = 12  # the number of texts that are tried to see whether a character changes
+WORD, REST = 0, 1  # the nodes where a word begins, and where the rest of a word begins after a token
+
+
+def segmenter(table: WordPieceTable) -> Segmenter:
+    """The segmenter of a table.
+
+    Raises:
+        UnsupportedError: the alphabet of the table does not express all texts.
+    """
+    metadata, model = table.metadata, table.metadata.model
+    decoder = metadata.settings.decoder
+    if metadata.normalizer.steps is not None or not isinstance(decoder, Decoder):
+        found = "characters depend on their neighbours" if isinstance(decoder, Decoder) else "decoding does not join the tokens of a word"
+        raise UnsupportedError(f"canonical masks do not cover this WordPiece: {found}; use canonical=False")
+    added = {*metadata.added_tokens.ids.values(), model.unk_id}
+    pairs = zip(table.tokens[: model.model_tokens], table.token_ids.tolist(), strict=False)
+    tokens = {name: number for name, number in pairs if number not in added}
+    prefix = model.continuing_subword_prefix
+    words = {name.encode(): number for name, number in tokens.items() if not name.startswith(prefix)}
+    rests = {name.removeprefix(prefix).encode(): number for name, number in tokens.items() if name.startswith(prefix)}
+    entries, fails = _automaton(words, rests)
+    sizes = np.zeros(int(table.token_ids.max()) + 1, np.int32)
+    for names, space in ((words, 1), (rests, 0)):  # a word has a space before it, or nothing is before it
+        sizes[[*names.values()]] = [len(token) + space for token in names]
+    characters = characters_of(_classes(table, tokens, prefix, decoder.cleanup))
+    none = np.empty(0, np.uint64), np.empty(0, np.float64), 0.0
+    ends, risky = np.array([1, 0, 1, 1], np.uint8), np.array([0, 0, 0, 1, 0, 0], np.uint8)
+    limit = model.max_input_chars_per_word
+    return Segmenter(characters, np.array(CUTS, np.int16), ends, risky, entries, fails, limit, sizes, *none, begins_with_space=True)
+
+
+def _classes(table: WordPieceTable, tokens: Mapping[str, int], prefix: str, has_cleanup: bool) -> Array:
+    """The class of each code point."""
+    names = {number: name for name, number in tokens.items()}
+    groups: list[list[str]] = [[" "], [], [], [], []]
+    for char, texts in sorted(_texts_with(tokens, prefix).items()):
+        symbols = table.listed(table.class_of(ord(char)))
+        if len(symbols) != 1 or not any(_spelled(table, text, names, prefix) for text in texts):
+            continue
+        record = table.classes[[2 * symbols[0][0]]]
+        if field_kind(record)[0] == ONE:
+            groups[CLOSE if has_cleanup and cleaned(f" {char}") == char else ALONE].append(char)
+        elif are_parts(record)[0]:
+            groups[LETTER if char in tokens and f"{prefix}{char}" in tokens else LONGER].append(char)
+    marks = [char for group in groups for char in group if unicodedata.combining(char)]
+    if marks:
+        raise UnsupportedError(f"the tokens contain marks, {listed(marks)}, whose order may change; use canonical=False")
+    return classes_by(groups, OTHER)
+
+
+def _texts_with(tokens: Collection[str], prefix: str) -> dict[str, list[str]]:
+    """For each character of the tokens, texts that contain it: the character, tokens with it, and the rests of words after some token."""
+    found: dict[str, list[str]] = {}
+    words = [token for token in tokens if not token.startswith(prefix)]
+    lead = next((token for token in ("a", *words) if token in tokens), "")
+    for token in tokens:
+        text = token if not token.startswith(prefix) else lead + token.removeprefix(prefix)
+        for char in {*text} - {" "}:
+            texts = found.setdefault(char, [char, lead + char])
+            if len(texts) < MAX_TEXTS:
+                texts.append(text)
+    return found
+
+
+def _spelled(table: WordPieceTable, text: str, names: Mapping[int, str], prefix: str) -> bool:
+    """Whether the tokens of a text spell the same text."""
+    return "".join(names.get(number, "").removeprefix(prefix) for number in table.run(text)) == text
+
+
+def _automaton(words: Mapping[bytes, int], rests: Mapping[bytes, int]) -> tuple[Array, Array]:
+    """The automaton of the longest match, by failure links as in `fst.automata.links`, and the link of the state in each slot."""
+    children: list[dict[int, int]] = [{ord(" "): WORD}, {}]
+    tokens = [NO_TOKEN, NO_TOKEN]
+    links, lasts = [NOWHERE, NOWHERE], [NO_TOKEN, NO_TOKEN]
+    for root, found in ((WORD, words), (REST, rests)):
+        for token, number in found.items():
+            node = root
+            for byte in token:
+                if byte not in children[node]:
+                    children[node][byte] = len(children)
+                    children.append({})
+                    tokens.append(NO_TOKEN)
+                node = children[node][byte]
+            tokens[node] = number
+    links, lasts = links + [NOWHERE] * (len(children) - 2), lasts + [NO_TOKEN] * (len(children) - 2)
+    for parent, byte, node in _by_level(children):
+        if tokens[node] != NO_TOKEN:
+            links[node], lasts[node] = REST, tokens[node]
+            continue
+        link = links[parent]
+        while link != NOWHERE and byte not in children[link]:
+            link = links[link]
+        if link != NOWHERE:
+            links[node] = children[link][byte]
+            lasts[node] = lasts[links[node]]
+    return _rows(children, links, lasts)
+
+
+def _by_level(children: list[dict[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Parent, byte and node of each edge, level by level."""
+    level = [WORD, REST]
+    while level:
+        edges = [(parent, byte, node) for parent in level for byte, node in children[parent].items() if node != WORD]
+        yield from edges
+        level = [node for _, _, node in edges]
+
+
+def _rows(children: list[dict[int, int]], links: list[int], lasts: list[int]) -> tuple[Array, Array]:
+    starts = np.append(0, np.cumsum([len(found) for found in children]))
+    labels = np.array([byte for found in children for byte in found], np.int64)
+    targets = np.array([node for found in children for node in found.values()], np.int64)
+    slots = placed(ENTRY, starts, labels, np.arange(len(children)))
+    entries = filled(ENTRY, slots, BYTE_ROW, ENTRY.pack(ENTRY.own, np.array(lasts)), "the automaton of these tokens")
+    entries[np.repeat(slots, np.diff(starts)) + ENTRY.first + labels] = ENTRY.pack(labels, slots[targets])
+    fails = np.full(len(entries), NOWHERE, np.int32)
+    fails[slots] = np.where(np.array(links) == NOWHERE, NOWHERE, slots[np.array(links)])
+    return entries, fails

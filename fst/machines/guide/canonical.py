@@ -1,0 +1,44 @@
+"""The arrays of canonical masks: an automaton over bytes, a segmenter, and a text after each of their states."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fst.automata.rows import Array
+
+LIMIT, IS_PATH, START = range(3)  # indices into `Machine.params`
+
+
+class Machine(NamedTuple):
+    """An automaton over the bytes of texts, with a segmenter.
+
+    Attributes:
+        targets: int32[states, 256], the next state of each state for each byte; -1: none.
+        finals: uint8[states], 1 for each final state, else 0.
+        next_bytes: uint8[states], the first byte of the shortest text from each state to a final state; 0 for final states.
+        next_classes: int32[states], the class of the first character of this text; -1 if it is empty, or does not begin with a character.
+        next_states: int32[states], the state after this character.
+        live: int32[states, cuts], 0 if the text cannot be cut in a way that the state of the cuts allows; else 1 + the number of its
+            characters before the next word begins, or before the end.
+        characters, cuts, ends, risky, entries, fails, sizes, trie, scores: see `fst.automata.segmenter.Segmenter`.
+        params: int64[3], the limit of the segmenter, whether its machine is a best path, and the state at the start.
+        unknown: float64[1], see `fst.automata.segmenter.Segmenter`.
+    """
+
+    targets: Array
+    finals: Array
+    next_bytes: Array
+    next_classes: Array
+    next_states: Array
+    live: Array
+    characters: Array
+    cuts: Array
+    ends: Array
+    risky: Array
+    entries: Array
+    fails: Array
+    sizes: Array
+    trie: Array
+    scores: Array
+    params: Array
+    unknown: Array

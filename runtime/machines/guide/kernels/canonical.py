@@ -1,0 +1,318 @@
+"""Canonical masks: one scan of the vocabulary gives the tokens that the tokenizer itself would give next.
+
+Three automata read each byte of a token: that of the pattern, that of the cuts, and that of the machine, see
+`fst.automata.segmenter`. A walk has a row of `Work` for each depth, the number of bytes after the state. A scan, for both values of
+*begins* (whether a word begins with the token)::
+
+    for each node of the trie, depth first:   advance: row depth → row depth + 1; leave out the subtree if an automaton stops
+        if a token ends there, and it is the last token of the word so far:
+            survives: is there a text after it that keeps the token?    yes: set its bit;  not found: note the id, for a search in full
+
+**Surviving.** Later bytes may join with a token. So a token is allowed only if some later text of the pattern leaves the cut after it. The
+kernel tries one later text, the shortest one that the pattern accepts, and this text after each possible byte. It follows the text up to a
+position where a word ends, and then steps from last token to last token back to the cut. From that position on, `live` is enough: for each
+state of the pattern and each one of the cuts, it contains whether the shortest text can be cut in any way.
+
+Preconditions, which `fst.runtime.machines.guide.canonical_states` ensures: all states, classes and ids are in range of the arrays;
+arrays of `Work` have more rows than the longest token has bytes; every link of the automaton ends at the root or at -1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, kernel, part
+from fst.machines.guide.canonical import IS_PATH, LIMIT
+
+ROOT_SLOT, LABELS = 0, 0xF8
+OWN = np.uint32(1 << 31)
+BYTE_SHIFT, TARGET = np.uint32(24), np.uint32((1 << 24) - 1)
+TRIE_BYTE_SHIFT, TRIE_VALUE_SHIFT, TRIE_FIELD = np.uint64(56), np.uint64(28), np.uint64((1 << 28) - 1)
+NO_TOKEN = (1 << 24) - 1
+CONTINUES, LEAD_BITS = 0x80, 0xC0
+SPACE = 32
+TOKEN_BYTE, DEPTH_SHIFT = np.uint32(0xFF), np.uint32(8)
+WORD_SHIFT, BIT, ONE = np.uint32(5), np.uint32(31), np.uint32(1)
+
+
+@inlined
+def is_lead(byte):
+    """Whether a byte begins a character."""
+    return byte & LEAD_BITS != CONTINUES
+
+
+@inlined
+def advance_links(machine, work, depth, byte, resets):
+    """Read a byte by the automaton with failure links; return whether the word has a segmentation so far."""
+    entries, fails = machine.entries, machine.fails
+    state = ROOT_SLOT if resets else work.words[depth]
+    while True:
+        entry = entries[state + 1 + byte]
+        if entry >> BYTE_SHIFT == byte:
+            break
+        state = fails[state] if len(fails) else ROOT_SLOT
+        if state < 0:
+            return False
+    work.words[depth + 1] = entry & TARGET
+    limit = machine.params[LIMIT]
+    if limit:
+        count = 0 if resets else work.counts[depth]
+        count += is_lead(byte) and byte != SPACE
+        work.counts[depth + 1] = count
+        return count <= limit
+    return True
+
+
+@part
+def advance_path(machine, work, depth, byte, resets):
+    """Read a byte along the best path; return True. The column of a depth contains the positions from which tokens may still be read."""
+    after = depth + 1
+    nodes, sums, begins = work.nodes, work.sums, work.begins
+    lead, lead_sum = (depth, 0.0) if resets else (work.leads[depth], work.lead_sums[depth])
+    count, best, last, has_single = 0, -np.inf, -1, False
+    for place in range(1 if resets else work.sizes[depth]):
+        node, total, begin = (0, 0.0, depth) if resets else (nodes[depth, place], sums[depth, place], begins[depth, place])
+        entry = machine.trie[node + 1 + byte]
+        if entry >> TRIE_BYTE_SHIFT != byte:
+            continue
+        value, target = np.int64(entry >> TRIE_VALUE_SHIFT & TRIE_FIELD), np.int64(entry & TRIE_FIELD)
+        if value:
+            if total + machine.scores[value - 1] > best:
+                best, last = total + machine.scores[value - 1], value - 1
+            has_single |= begin == lead
+        if target:
+            nodes[after, count], sums[after, count], begins[after, count] = target, total, begin
+            count += 1
+    work.leads[after], work.lead_sums[after] = lead, lead_sum
+    if work.chars[after] == 0:  # a character ends here
+        if not has_single and lead_sum + machine.unknown[0] > best:
+            best, last = lead_sum + machine.unknown[0], -1
+        nodes[after, count], sums[after, count], begins[after, count] = 0, best, after
+        count += 1
+        work.leads[after], work.lead_sums[after] = after, best
+    else:
+        last = -1
+    work.lasts[after], work.sizes[after] = last, count
+    return True
+
+
+@inlined
+def advance_word(machine, work, depth, byte, resets):
+    """Read a byte by the machine; return whether the word has a segmentation so far."""
+    if machine.params[IS_PATH]:
+        return advance_path(machine, work, depth, byte, resets)
+    return advance_links(machine, work, depth, byte, resets)
+
+
+@inlined
+def advance_text(machine, work, depth, byte, begins):
+    """Read a byte by the automaton of the pattern and by that of the cuts, as `advance` does; return whether both read it."""
+    target = machine.targets[work.states[depth], byte]
+    if target < 0:
+        return False
+    char = work.chars[depth]
+    found = machine.characters[char, byte]
+    if found == 0:
+        return False
+    begun = work.begun[depth] if char else begins
+    cut = work.cuts[depth]
+    if found < 0:
+        cut = machine.cuts[cut, begun, -1 - found]
+        if cut < 0:
+            return False
+        found = 0
+    work.states[depth + 1], work.cuts[depth + 1], work.chars[depth + 1], work.begun[depth + 1] = target, cut, found, begun
+    return True
+
+
+@inlined
+def advance(machine, work, depth, byte, begins):
+    """Read a byte after the row at a depth, into the next row.
+
+    Args:
+        machine: a `Machine`.
+        work: a `Work`.
+        depth: the depth.
+        byte: the byte.
+        begins: whether a word begins with the byte; without effect inside a character.
+
+    Returns:
+        Whether all automata read the byte.
+    """
+    if not advance_text(machine, work, depth, byte, begins):
+        return False
+    return advance_word(machine, work, depth, byte, begins and work.chars[depth] == 0)
+
+
+@inlined
+def last_of(machine, work, depth):
+    """The last token of the word at a depth; -1: none."""
+    if machine.params[IS_PATH]:
+        return work.lasts[depth]
+    last = np.int64(machine.entries[work.words[depth]] & TARGET)
+    return -1 if last == NO_TOKEN else last
+
+
+@inlined
+def is_live(machine, state, cut):
+    """Whether the shortest text after a state can be cut, with no word that is too long; a word has begun."""
+    left = machine.live[state, cut]
+    return left > 0 and (machine.params[LIMIT] == 0 or left <= machine.params[LIMIT])
+
+
+@inlined
+def may_end(machine, work, depth):
+    """Whether a word may end at a depth, at the end of a text or before the shortest text."""
+    state, cut = work.states[depth], work.cuts[depth]
+    if work.chars[depth]:
+        return False
+    if machine.finals[state] and machine.ends[cut]:
+        return True
+    number = machine.next_classes[state]
+    if number < 0 or machine.risky[number]:
+        return False
+    cut = machine.cuts[cut, 1, number]
+    return cut >= 0 and is_live(machine, machine.next_states[state], cut)
+
+
+@part
+def is_on_path(machine, work, depth, origin):
+    """Whether the tokens of the word at a depth have a cut at the depth `origin`."""
+    while depth > origin:
+        last = last_of(machine, work, depth)
+        if last < 0:
+            return False
+        depth -= machine.sizes[last]
+    return depth == origin
+
+
+@part
+def follow(machine, work, depth, origin):
+    """Whether the shortest text after a depth leaves the cut at the depth `origin`."""
+    while depth + 1 < len(work.states):
+        if may_end(machine, work, depth) and is_on_path(machine, work, depth, origin):
+            return True
+        state = work.states[depth]
+        if machine.finals[state] or not advance(machine, work, depth, machine.next_bytes[state], 0):
+            return False
+        depth += 1
+    return False
+
+
+@part
+def completes(machine, work, depth):
+    """Whether the shortest text after the first bytes of a word can be cut."""
+    while work.chars[depth]:
+        if depth + 1 == len(work.states) or not advance(machine, work, depth, machine.next_bytes[work.states[depth]], 0):
+            return False
+        depth += 1
+    return is_live(machine, work.states[depth], work.cuts[depth])
+
+
+@part
+def survives(machine, work, depth):
+    """Whether a text is found that leaves the cut at a depth."""
+    if follow(machine, work, depth, depth):
+        return True
+    is_inside = work.chars[depth] > 0
+    for byte in range(256):
+        if advance(machine, work, depth, byte, 0) and follow(machine, work, depth + 1, depth):
+            return True
+        if not is_inside and advance(machine, work, depth, byte, 1) and completes(machine, work, depth + 1):
+            return True
+    return False
+
+
+@kernel
+def scan_canonical(machine, trie, twins, fresh, work, row, unsure):
+    """Set the bits of the tokens after the row at depth 0, and note the ids of tokens for which no later text is found.
+
+    Args:
+        machine: a `Machine`.
+        trie: a `fst.machines.guide.vocabulary.Trie`.
+        twins: int32[ids], the id in the trie of the token with the same bytes as each token.
+        fresh: uint32[nodes], the result of `find_fresh`, or an empty array.
+        work: a `Work`, with the state in its first row.
+        row: uint32[words], the mask.
+        unsure: int32[ids], the ids.
+
+    Returns:
+        The number of ids in `unsure`.
+    """
+    count = 0
+    labels, skips, tokens = trie.labels, trie.skips, trie.tokens
+    for begins in range(1 if work.chars[0] else 2):
+        node = np.int64(0)
+        work.is_fresh[0] = begins
+        while node < len(labels):
+            label, own = labels[node], node
+            depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & TOKEN_BYTE)
+            begun = begins if depth == 0 else 0
+            reads = advance_text(machine, work, depth, byte, begun)
+            if reads and len(fresh):
+                of_root = fresh[node] & TARGET
+                if work.is_fresh[depth]:
+                    work.words[depth + 1] = of_root
+                else:
+                    reads = advance_links(machine, work, depth, byte, 0)
+                work.is_fresh[depth + 1] = work.words[depth + 1] == of_root
+            elif reads:
+                reads = advance_word(machine, work, depth, byte, begun)
+            if not reads:
+                node = np.int64(skips[node])
+                continue
+            node += 1
+            token = np.int64(tokens[own])
+            if token >= len(twins):
+                continue
+            if len(fresh) and work.is_fresh[depth + 1] and fresh[own] & OWN:
+                last = token
+            else:
+                last = last_of(machine, work, depth + 1)
+                if last < 0 or twins[last] != token:
+                    continue
+            word, bit = np.uint32(last) >> WORD_SHIFT, ONE << (np.uint32(last) & BIT)
+            if row[word] & bit:
+                continue
+            if may_end(machine, work, depth + 1) or survives(machine, work, depth + 1):
+                row[word] |= bit
+            else:
+                unsure[count] = last
+                count += 1
+    return count
+
+
+@kernel
+def find_fresh(entries, trie, stack, fresh):
+    """Find the state of the machine at each node of the trie if a word begins at the root of the trie, and all links lead to the root.
+
+    Most states of a scan are equal to these, because after few bytes of a token, a state does not depend on the bytes before the token.
+
+    Args:
+        entries: see `fst.automata.segmenter.Segmenter`.
+        trie: a `fst.machines.guide.vocabulary.Trie`.
+        stack: int32[longest + 1], the state at each depth.
+        fresh: uint32[nodes], the states, to be filled, with the bit `OWN` if the last token is that of the node.
+    """
+    stack[0] = ROOT_SLOT
+    for node in range(len(fresh)):
+        label = trie.labels[node]
+        depth, byte = np.int64(label >> DEPTH_SHIFT), np.int64(label & TOKEN_BYTE)
+        if byte >= LABELS:  # no text contains the byte
+            stack[depth + 1] = fresh[node] = ROOT_SLOT
+            continue
+        entry = entries[stack[depth] + 1 + byte]
+        if entry >> BYTE_SHIFT != byte:
+            entry = entries[ROOT_SLOT + 1 + byte]
+        stack[depth + 1] = entry & TARGET
+        is_own = entries[entry & TARGET] & TARGET == trie.tokens[node]
+        fresh[node] = entry & TARGET | (OWN if is_own else np.uint32(0))
+
+
+@kernel
+def walk_token(machine, work, data, token, begins):
+    """Read the bytes of a token after the row at depth 0; return whether the token is the last token of its word."""
+    for depth in range(len(data)):
+        if not advance(machine, work, depth, np.int64(data[depth]), begins if depth == 0 else 0):
+            return False
+    return last_of(machine, work, len(data)) == token

@@ -1,0 +1,275 @@
+"""Canonical token masks: exactly the tokens that the tokenizer itself gives."""
+
+from __future__ import annotations
+
+import pickle
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.conformance.ways import table_of
+from support.core.guides import spaced
+from support.kept import assemble
+from support.machines import documents
+from support.naive import canonical
+from support.shared_data import SHARED, needs_shared
+from support.tiers import LONG
+
+import fst
+from fst.compile import wordpiece
+from fst.compile.machines.bpe.segmenter import cuts_of
+from fst.compile.machines.guide.regex import from_regex
+from fst.compile.pretokens.splitter import splitter
+from fst.compile.sources.read import read
+from fst.errors import UnsupportedError
+from fst.machines.guide.arguments import NO_STATE
+from fst.runtime.machines.guide import canonical_masks, canonical_states
+
+SMALL = ("bpe automaton", "bpe ranks")
+REFUSED = {
+    "word level": "decoding does not join",
+    "wordpiece auto": "marks",
+    "bpe ignored merges": "not what merges make",
+    "bpe normalized": "a normalizer",
+    "bpe queue": "merges without an automaton",
+    "bpe missing bytes": "bytes without tokens",
+    "bpe characters": "symbols that are characters",
+    "unigram": "decoding changes only",
+    "unigram model": "segmented one by one",
+    "unigram bytes": "decoding changes only",
+}
+LETTERS = (r"(a|b| |é|世){0,4}", r"(un|a|able|\[|x| |1){1,3}", r"(a|b|ab|11|\n|  |'s|<s>){0,3}", r"(日|本|a| |b){1,4}", r"ab( ab| a)?")
+REAL = {
+    "gpt2": ("vocab_bpe/gpt2/tokenizer.json", "BPE"),
+    "bert": ("vocab/bert-base-uncased", "WordPiece"),
+    "t5": ("vocab_unigram/t5/tokenizer.json", "Unigram"),
+    "cl100k": ("vocab_bpe/cl100k_base", "BPE"),
+}
+PATTERNS = (
+    r"hello( world| wor| worlds)?",
+    r"(it's|its|it'll|' ll|'l|l){1,2}",
+    r"(<\|endoftext\|>|<extra_id_0>|\[SEP\]|a|<|\[| |_){1,2}",
+    r"(don't|do not|n't| ' |'|,|\.| do| not){1,2}",
+    r"(\n|\t| |a|1|!){1,3}",
+    r"a{1,60}",
+    r"(ab){45,52}c?",
+    r"(é|\u0301|e|東京| ){1,3}",
+    *((r"[a-c]{1,7}", r"(th|e|in|g|er| ){1,6}", r"( |\r|\n|x|\.){1,7}", r"[\"!{}: ]{1,6}", r"(-|=|\*|_){1,8}") if LONG else ()),
+)
+TOKENS = ["[UNK]", "[SEP]", "a", "##a", "b", "##b", "ab", "##ab", "bb", "##bb", "aab", ".", "(", "##c"]
+
+
+def real(name: str) -> fst.Tokenizer:
+    """The tokenizer of a real vocabulary."""
+    path, kind = REAL[name]
+    return fst.Tokenizer(assemble(read(SHARED / path, {}, kind), "auto"))
+
+
+def check(tok: fst.Tokenizer, regex: str) -> int:
+    """Compare all masks of a pattern with their definition; return the number of paths."""
+    paths = canonical.encodings(tok, canonical.texts_of(from_regex(regex)))
+    if not paths:
+        with pytest.raises(UnsupportedError, match="no text of the pattern"):
+            fst.Guide(tok, regex=regex, canonical=True)
+        return 0
+    expected = canonical.masks(paths)
+    guide = fst.Guide(tok, regex=regex, canonical=True)
+    after: dict[canonical.Path, int] = {(): guide.start}
+    for path in sorted(expected, key=len):
+        state = after[path] = guide.step(after[path[:-1]], path[-1]) if path else guide.start
+        assert state != NO_STATE, path
+        assert {*guide.allowed(state).tolist()} - {guide.end_id} == expected[path], (path, tok.decode(path))
+        assert guide.is_final(state) == (path in paths), path
+    return len(paths)
+
+
+@pytest.mark.parametrize("regex", LETTERS)
+@pytest.mark.parametrize("name", SMALL)
+def test_masks_are_the_definition(name: str, regex: str) -> None:
+    """After every path, the tokens of a mask are those of the texts whose ids decode to them, and a path ends exactly after such a text."""
+    assert check(fst.Tokenizer(table_of(name)), regex)
+
+
+@pytest.mark.parametrize("regex", LETTERS)
+def test_masks_of_wordpiece_are_the_definition(regex: str) -> None:
+    """The same for WordPiece."""
+    tokens = [token for token in documents.TOKENS if not any(map(unicodedata.combining, token))]
+    assert check(fst.Tokenizer(wordpiece([*tokens, "(", "1", "##1", ".", "unable", "##ab"])), regex)
+
+
+@pytest.mark.parametrize("regex", LETTERS)
+def test_masks_of_unigram_are_the_definition(regex: str) -> None:
+    """The same for Unigram."""
+    assert check(spaced(table_of("unigram")), regex)
+
+
+@needs_shared
+@pytest.mark.parametrize("regex", PATTERNS)
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5", pytest.param("cl100k", marks=pytest.mark.slow)])
+def test_masks_of_real_vocabularies_are_the_definition(name: str, regex: str) -> None:
+    """The same for real vocabularies."""
+    assert check(real(name), regex)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5", pytest.param("cl100k", marks=pytest.mark.slow)])
+def test_random_walks_are_encodings(name: str) -> None:
+    """The ids of every walk to a final state are those of their text, and a walk is never stuck."""
+    tok, draw = real(name), np.random.default_rng(7)
+    for regex in (r'(\{"name": "[A-Za-z .]{1,20}", "age": [0-9]{1,3}\})?', r"[a-z ,.!?]{1,30}", r"[\w\s'()]{0,12}"):
+        guide = fst.Guide(tok, regex=regex, canonical=True)
+        for _ in range(20 if LONG else 2):
+            ids, state = list[int](), guide.start
+            while not (guide.is_final(state) and (draw.random() < 0.2 or len(guide.allowed(state)) == 1)):
+                ids.append(int(draw.choice([number for number in guide.allowed(state).tolist() if number != guide.end_id])))
+                state = guide.step(state, ids[-1])
+            assert tok.encode(tok.decode(ids), add_special_tokens=False).tolist() == ids
+
+
+@needs_shared
+def test_last_line_break_before_a_word_is_alone() -> None:
+    """GPT-2 cuts the last line break of a run from the others if a word follows, and only then."""
+    tok = real("gpt2")
+    guide = fst.Guide(tok, regex=r"\n\n(a|\n)?", canonical=True)
+    one, two = (tok.encode(text).tolist() for text in ("\n\na", "\n\n"))
+    assert len(one) == 3
+    assert len(two) == 1
+    state = guide.advance(guide.start, one[:2])
+    assert guide.allowed(state).tolist() == one[2:]
+    assert not guide.is_final(state)
+
+
+def test_long_words_are_unknown() -> None:
+    """A word of more characters than max_input_chars_per_word has no canonical tokens."""
+    tok = fst.Tokenizer(wordpiece(TOKENS, max_input_chars_per_word=6))
+    guide = fst.Guide(tok, regex="a{5,7}", canonical=True)
+    state = guide.advance(guide.start, tok.encode("aaaaaa", add_special_tokens=False).tolist())
+    assert guide.is_final(state)
+    assert not {*guide.allowed(state).tolist()} - {guide.end_id}
+    with pytest.raises(UnsupportedError, match="no text of the pattern"):
+        fst.Guide(tok, regex="a{7}", canonical=True)
+
+
+def test_tokens_that_a_longer_token_replaces_need_another_end() -> None:
+    """A token is allowed only if a text goes on after it that keeps it: a search in full finds that none does."""
+    tok = fst.Tokenizer(wordpiece(TOKENS))
+    first = {regex: fst.Guide(tok, regex=regex, canonical=True).allowed(0).tolist() for regex in ("ab", "abb", "ab?", "a(b|c)", "aab*")}
+    number = tok.token_to_id
+    assert first == {
+        "ab": [number("ab")],
+        "abb": [number("ab")],
+        "ab?": [number("a"), number("ab")],
+        "a(b|c)": [number("a"), number("ab")],
+        "aab*": [number("a"), number("aab")],
+    }
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str) -> None:
+    """A tokenizer that canonical masks do not cover is refused, and the message contains the reason."""
+    with pytest.raises(UnsupportedError, match=REFUSED[name]):
+        fst.Guide(table_of(name), regex="a", canonical=True)
+
+
+SPLITTERS = [r"\s+(?!\S)|\s+|\S+", r"a+b|[\s\S]", r"ab(?!c)|bc|[\s\S]", r"(?:aa)+|a|[^a]+", r"[^a]?b+|\s+(?=a)|[\s\S]"]
+
+
+@pytest.mark.parametrize("pattern", SPLITTERS)
+def test_cuts_are_those_of_the_splitter(pattern: str) -> None:
+    """The automaton accepts a text with marks where words begin exactly if the splitter cuts the text there."""
+    by = splitter(pattern)
+    cuts, ends = cuts_of(by)
+    for length in range(6):
+        for text in map("".join, product("abc ", repeat=length)):
+            expected = [int(any(place == begin for begin, _ in by.pretokens(text))) for place in range(length)]
+            for marks in product((0, 1), repeat=length):
+                state = 0
+                for char, mark in zip(text, marks, strict=True):
+                    state = int(cuts[state, mark, by.classes[ord(char)]]) if state >= 0 else -1
+                assert (state >= 0 and bool(ends[state])) == ([*marks] == expected), (text, marks)
+
+
+def test_splitters_with_gaps_are_refused() -> None:
+    """A splitter whose matches leave characters between them is refused."""
+    with pytest.raises(UnsupportedError, match="between its matches"):
+        cuts_of(splitter("a+"))
+
+
+class TestGuide:
+    """A canonical guide has the methods of other guides."""
+
+    @pytest.fixture
+    def guide(self) -> fst.Guide:
+        """A guide of one word."""
+        return fst.Guide(fst.Tokenizer(wordpiece(TOKENS)), regex="ab(bb)*", end_id=1, canonical=True)
+
+    def test_states(self, guide: fst.Guide) -> None:
+        """The end is a token, allowed after a text and after itself; after a token that is not allowed, nothing is."""
+        ab, bb = (TOKENS.index(name) for name in ("ab", "##bb"))
+        state = guide.step(guide.start, ab)
+        assert guide.allowed(state).tolist() == [1, bb]
+        ended = guide.step(state, 1)
+        assert guide.is_final(ended)
+        assert guide.allowed(ended).tolist() == [1]
+        assert guide.step(ended, 1) == ended
+        assert guide.step(ended, bb) == guide.step(guide.start, bb) == guide.step(NO_STATE, ab) == guide.step(state, 99) == NO_STATE
+        assert not guide.is_final(NO_STATE)
+        assert not guide.masks([NO_STATE]).any()
+        assert guide.advance(guide.start, [ab, bb, bb, 1]) == ended
+        assert guide.forced(guide.start) == [ab]
+        with pytest.raises(ValueError, match="a state is 99"):
+            guide.mask(99)
+        with pytest.raises(ValueError, match="a state is 99"):
+            guide.is_final(99)
+
+    def test_masks_into_arrays(self, guide: fst.Guide) -> None:
+        """Masks are copied as bits and as bools."""
+        found = guide.masks([guide.start, 1], out=np.ones((2, 20), np.bool_))
+        assert [np.flatnonzero(row).tolist() for row in found] == [[TOKENS.index("ab")], [1]]
+
+    def test_kept_masks_are_dropped(self, guide: fst.Guide, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Masks are made again if too many are kept."""
+        monkeypatch.setattr(canonical_masks, "MAX_KEPT_BYTES", 1)
+        few = fst.Guide(fst.Tokenizer(wordpiece(TOKENS)), regex="ab(bb)*", end_id=1, canonical=True)
+        for _ in range(3):
+            state, other = guide.start, few.start
+            for name in ("ab", "##bb", "##bb"):
+                assert (guide.mask(state) == few.mask(other)).all()
+                state, other = (one.step(at, TOKENS.index(name)) for one, at in ((guide, state), (few, other)))
+
+    def test_pickles(self, guide: fst.Guide) -> None:
+        """A guide is pickled with its tokenizer and its pattern."""
+        copy = pickle.loads(pickle.dumps(guide))
+        assert (copy.mask(copy.start) == guide.mask(guide.start)).all()
+        assert repr(copy) == "<fst.Guide, canonical, 2 states so far, 14 ids>"
+
+    def test_is_not_saved(self, guide: fst.Guide, tmp_path: Path) -> None:
+        """There is no table to save."""
+        with pytest.raises(UnsupportedError, match="makes masks late"):
+            guide.save(tmp_path / "guide.npz")
+
+    def test_threads(self) -> None:
+        """Threads that share a guide get the masks of one thread."""
+        tok = fst.Tokenizer(wordpiece(TOKENS))
+        guide, other = (fst.Guide(tok, regex="(a|b|ab| ){0,12}", canonical=True) for _ in range(2))
+        draw = np.random.default_rng(3)
+        paths = [tok.encode("".join(draw.choice(["a", "b", "ab"], 4)), add_special_tokens=False).tolist() for _ in range(40)]
+
+        def run(path: list[int], by: fst.Guide = guide) -> Any:
+            return by.mask(by.advance(by.start, path)).tolist()
+
+        with ThreadPoolExecutor(4) as pool:
+            assert [*pool.map(run, paths)] == [run(path, other) for path in paths]
+
+    def test_search_in_full(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without rows for later texts, every token needs a search in full, and masks are the same."""
+        tok, regex = fst.Tokenizer(wordpiece(TOKENS)), "(a|b|ab|aab){1,5}"
+        usual = fst.Guide(tok, regex=regex, canonical=True)
+        monkeypatch.setattr(canonical_states, "CAPACITY", 0)
+        assert check(tok, regex)
+        few = fst.Guide(tok, regex=regex, canonical=True)
+        assert (few.mask(0) == usual.mask(0)).all()
