@@ -36,7 +36,6 @@ from collections.abc import Callable, Iterable
 from ctypes import CDLL, c_uint32, c_uint64, c_void_p, cast, string_at
 from functools import cache
 from hashlib import sha256
-from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,7 +46,7 @@ ABI = 1  # the version of entries, keys and this file's format
 FOLDER = Path(__file__).parents[1] / "native"
 CHARACTERS = "fst_characters"
 CPU_INFO = Path("/proc/cpuinfo")
-# The levels of x86-64 processors, the best level first, and the flags that Linux lists for them.
+# The levels of x86-64 processors, the best level first, and the flags that Linux lists for each, besides those of the lower levels.
 LEVELS = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
     "x86-64-v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
@@ -133,11 +132,11 @@ def levels_of(cpu_info: Path) -> list[str]:
     with cpu_info.open("rb", buffering=0) as file:  # a read of the whole file takes long if there are many cores
         lines = file.read(1 << 13).decode().splitlines()
     flags = {flag for line in lines if line.startswith("flags") for flag in line.split()}
-    is_generic = os.environ.get("NUMBA_CPU_NAME") == "generic"
-    names = [*LEVELS][::-1]
-    needs = [set[str]().union(*(LEVELS[lower] for lower in names[: place + 1])) for place in range(len(names))]
-    found = [name for name, need in zip(names, needs, strict=True) if need <= flags]
-    return found[:1] if is_generic else found[::-1]
+    found, needed = list[str](), set[str]()
+    for level in reversed(LEVELS):
+        needed |= LEVELS[level]
+        found = [level, *found] if needed <= flags else found
+    return found[-1:] if os.environ.get("NUMBA_CPU_NAME") == "generic" else found
 
 
 def key_of(module: str, name: str, arguments: tuple[Any, ...]) -> str:
@@ -194,9 +193,9 @@ def _folder(package: str) -> Path | None:
 
 def _extension(folder: Path) -> Any:
     """Import the extension."""
-    spec = spec_from_file_location("calls", next(iter(folder.glob("calls.*")), folder / "calls"))
-    if not isinstance(spec, ModuleSpec) or spec.loader is None:
-        raise ImportError(f"{folder}: there is no extension")
+    spec = spec_from_file_location("calls", next(iter(folder.glob("calls.*")), None))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{folder} has no extension")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
