@@ -74,10 +74,12 @@ def _dispatcher(entries: Sequence[str], abi: int) -> str:
 
 
 def _hide(module: Any) -> None:
-    """Make everything internal but the functions `EXPORTED`, so that unused code, such as numba's wrappers for Python, is dropped."""
+    """Make everything internal but the functions `EXPORTED`, so that unused code, such as numba's wrappers for Python, is dropped. The long
+    names of parts, in which numba counts, are replaced.
+    """
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name not in EXPORTED:
-            each.linkage = "internal"
+            each.linkage, each.name = "internal", "part"
 
 
 def _optimize(module: Any, machine: Any) -> None:
