@@ -10,7 +10,7 @@ from support.machines.byte_automata import state_after
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
 
-MAX_TRIED = 60  # sets of properties of an object that are tried at most; a property that leaves the others possible comes first
+MAX_TRIED = 60  # sets of properties of an object that are tried at most; properties after which others are lost come last
 
 States = frozenset[int]
 
@@ -35,20 +35,27 @@ def _after(automaton: ByteAutomaton, states: States, value: Any) -> States:
 
 
 def _after_object(automaton: ByteAutomaton, states: States, value: dict[str, Any]) -> States:
-    """The states after an object. Orders of properties are tried until `MAX_TRIED` sets of properties have been read."""
+    """The states after an object, in the first order of properties that is accepted."""
     keys = {name: json.dumps(name, ensure_ascii=False) + ":" for name in value}
     tried: set[tuple[frozenset[str], States]] = set()
 
     def after(left: frozenset[str], found: States) -> States:
         """The states after the properties that are left."""
-        if not left or (left, found) in tried or len(tried) > MAX_TRIED:
+        if not left or (left, found) in tried or len(tried) > MAX_TRIED + len(value):
             return found if not left else frozenset()
         tried.add((left, found))
-        comma = "," if len(left) < len(value) else ""
-        begun = {name: _after(automaton, _read(automaton, found, comma + keys[name]), value[name]) for name in sorted(left)}
-        possible = [name for name, reached in begun.items() if reached]
-        lost = {name: sum(not _read(automaton, begun[name], "," + keys[other]) for other in possible) for name in possible}
-        return frozenset().union(*(after(left - {name}, begun[name]) for name in sorted(possible, key=lost.__getitem__)))
+        begun = {name: _read(automaton, found, ("," if len(left) < len(value) else "") + keys[name]) for name in value if name in left}
+        readable = [name for name in begun if begun[name]]
+        later: list[tuple[int, str, States]] = []
+        for name in readable:
+            reached = _after(automaton, begun[name], value[name])
+            lost = sum(not _read(automaton, reached, "," + keys[other]) for other in readable if other != name)
+            if reached and not lost and (ended := after(left - {name}, reached)):
+                return ended
+            if reached and lost:
+                later.append((lost, name, reached))
+        ends = (after(left - {name}, reached) for _, name, reached in sorted(later, key=lambda each: each[0]))
+        return next((ended for ended in ends if ended), frozenset())
 
     return _read(automaton, after(frozenset(value), _read(automaton, states, "{")), "}")
 

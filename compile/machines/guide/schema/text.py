@@ -205,12 +205,17 @@ class Writer:
         loop = max(len(term.first), term.least, 1, *(place + 1 for place, _ in term.some)) if term.most is None else term.most
         states = _States(self.builder)
         empty = states[0, 0] = self._space(self.builder.text(start, b"["))
+        begun: dict[tuple[int, int], tuple[Values, int]] = {}  # the state before an item, by the item's set and the state after it
         for count in range(loop + (term.most is None)):
             following = count + 1 if term.most is not None else min(count + 1, loop)
             for met in [met for number, met in states if number == count]:
                 before = self._mark(states[count, met], b",") if count else empty
                 for more, values in self._contained(term, count, met):
-                    self.add(values, before, states[following, met | more])
+                    key = id(values), states[following, met | more]
+                    if key not in begun:
+                        begun[key] = values, self.builder.state()
+                        self.add(values, begun[key][1], key[1])
+                    self.builder.skip(before, begun[key][1])
         for (count, met), state in states.items():
             if count >= term.least and met == (1 << len(term.some)) - 1:
                 self.builder.text(self._space(state) if count else state, b"]", end)
