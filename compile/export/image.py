@@ -23,6 +23,7 @@ from fst.compile.export.program import Field, Program
 
 MAGIC = b"fstimage"
 ALIGNMENT = 64
+CHECKED = 16  # the position of the first byte after the checksum
 HEADER = struct.Struct("<8sQQQ6I")
 FIELD, WORD, CALL, ROLE = (struct.Struct(f"<{form}") for form in ("QQQ", "IIQ", "II", "I"))
 STEPS = ("is_unchanged", "encode", "rewrite", "encode_rewritten", "restore")
@@ -76,5 +77,5 @@ def checksum(data: bytes) -> int:
     """The checksum of an image: the sum of the words after the checksum, modulo 2 to the 64th, the words times 1, 3, 5 ….
     The factors are odd, so every change of a single word changes the sum.
     """
-    words = np.frombuffer(data, np.uint64)[2:]
+    words = np.frombuffer(data, np.uint64)[CHECKED // 8 :]
     return int((words * (2 * np.arange(len(words), dtype=np.uint64) + np.uint64(1))).sum(dtype=np.uint64))

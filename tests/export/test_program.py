@@ -1,0 +1,77 @@
+"""Programs and images: what is stored, what is working memory, and what is built."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from fst.compile.export.image import CALLS, CHECKED, FIELD, HEADER, ROLES, checksum, image
+from fst.compile.export.program import SIZES, Field, Linear, Program, Variant, Word, program
+from fst.core.jit import Deferred
+from fst.core.prepared import PreparedCall
+
+build_spans = Deferred("fst.runtime.kernels.unpacking", "build_spans")
+STORED, BUILT = np.array([3, 0, 5], np.uint16), np.zeros(3, np.uint64)
+
+
+def made(units_of_ids: int = 2) -> Program:
+    """A program with one call, from ``sizes`` of the table to ``ids`` of working memory, and one build."""
+    variants = []
+    for units in SIZES:
+        text, ids = np.zeros(units + 64, np.uint8), np.zeros(units_of_ids * units + 16, np.uint64)
+        variants.append(Variant(units, {"text": text, "ids": ids}, {"encode": PreparedCall(build_spans, STORED, ids), "rewrite": None}))
+    return program(variants, [PreparedCall(build_spans, STORED, BUILT)])
+
+
+def test_arrays_that_all_sizes_share_are_stored() -> None:
+    """An array of all variants is stored, an array that a call builds is not, and all others are working memory of linear size."""
+    fields = {name: made().fields[place] for name, place in made().roles.items()}
+    assert fields == {"text": Field(None, Linear(64, 1), is_built=False), "ids": Field(None, Linear(128, 16), is_built=False)}
+    others = [field for place, field in enumerate(made().fields) if place not in made().roles.values()]
+    assert [(field.stored is STORED, field.is_built, field.size) for field in others] == [
+        (True, False, Linear(6, 0)),
+        (False, True, Linear(24, 0)),
+    ]
+
+
+def test_words_are_addresses_and_linear_numbers() -> None:
+    """A call is the number of its kernel, from 1, and of each array its field and its length."""
+    of = made()
+    (stored,) = (place for place, field in enumerate(of.fields) if field.stored is not None)
+    number = Word(-1, Linear(1, 0)), Word(stored, Linear(0, 0)), Word(-1, Linear(3, 0))
+    assert of.calls == {"encode": [*number, Word(of.roles["ids"], Linear(0, 0)), Word(-1, Linear(16, 2))], "rewrite": []}
+    assert of.builds[0][:3] == [*number]
+
+
+def test_numbers_of_other_growth_are_refused() -> None:
+    """A number that does not grow linearly with the size of the text is a fault of the caller."""
+    variants = [Variant(units, {"ids": np.zeros(units * units, np.uint8)}, {}) for units in SIZES]
+    with pytest.raises(AssertionError, match="are not on a line"):
+        program(variants)
+
+
+def test_the_layout_of_images() -> None:
+    """An image begins with its checksum, its size and the numbers of its parts; stored arrays are at multiples of 64 bytes."""
+    of, data = made(), image(made(), 1)
+    magic, found, abi, size, *counts = HEADER.unpack_from(data)
+    assert (magic, found, abi, size) == (b"fstimage", checksum(data), of.abi, len(data))
+    assert counts == [1, len(of.fields), 10, len(CALLS) + 1, len(ROLES), 0]
+    for place, field in enumerate(of.fields):
+        at, constant, per_unit = FIELD.unpack_from(data, HEADER.size + FIELD.size * place)
+        assert (constant, per_unit) == field.size
+        if field.stored is not None:
+            assert at % 64 == 0
+            assert data[at : at + constant] == field.stored.tobytes()
+        else:
+            assert at == field.is_built
+
+
+def test_every_changed_word_changes_the_checksum() -> None:
+    """The checksum finds each change of a word after it."""
+    data = image(made(), 1)
+    for at in range(CHECKED, len(data), 8):
+        changed = bytearray(data)
+        struct.pack_into("<Q", changed, at, 1 ^ struct.unpack_from("<Q", data, at)[0])
+        assert checksum(bytes(changed)) != checksum(data)
