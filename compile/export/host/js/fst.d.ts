@@ -21,6 +21,8 @@ export interface Tokenizer {
   count(text: string): number;
   /** The text of ids; numbers that are not ids are skipped. */
   decode(ids: ArrayLike<number> & Iterable<number>, options?: { skipSpecialTokens?: boolean }): string;
+  /** The bytes that an id adds to a decoded text, other than at its beginning; null if no token has this id, or there is no decoder. */
+  tokenBytes(id: number): Uint8Array | null;
   /** Release the memory. */
   free(): void;
 }

@@ -7,7 +7,11 @@ const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const aligned = (size) => Math.ceil(size / 64) * 64;
-const bytesOf = async (source) => new Uint8Array(source instanceof Response ? await source.arrayBuffer() : source.buffer ?? source);
+
+async function bytesOf(source) {
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  return new Uint8Array(source instanceof Response ? await source.arrayBuffer() : source);
+}
 
 async function instanceOf(wasm) {
   if (wasm instanceof WebAssembly.Module) return new WebAssembly.Instance(wasm);
@@ -158,6 +162,12 @@ class Tokenizer {
       return { bytes: this.contents.subarray(at, stop - isShortened), isByte: (this.flags[id] & BYTE) > 0 };
     });
     return parts.some(({ isByte }) => isByte) ? runs(parts).map(textOfRun).join("") : decoder.decode(joined(parts));
+  }
+
+  tokenBytes(id) {
+    if (!this.contents || (this.flags[id] ?? UNKNOWN) & UNKNOWN) return null;
+    const span = Number(this.next[id]), begin = Math.floor(span / 2 ** SIZE_BITS);
+    return this.contents.slice(begin, begin + span % 2 ** SIZE_BITS);
   }
 
   free() {
