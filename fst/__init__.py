@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
+    from fst.runtime.compat.outlines import index as outlines
     from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - named like the library
     from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - named like the library
     from fst.runtime.compat.transformers.backend import tokenizers
     from fst.runtime.compat.transformers.hf import hf
+    from fst.runtime.compat.transformers.logits import LogitsProcessor
     from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
     from fst.runtime.machines.guide.token_masks import Guide
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
@@ -49,6 +51,7 @@ __all__ = [
     "FstError",
     "Guide",
     "JiebaSegmenter",
+    "LogitsProcessor",
     "Lookup",
     "Match",
     "MatchStream",
@@ -73,6 +76,7 @@ __all__ = [
     "VocabularyError",
     "hf",
     "load",
+    "outlines",
     "read_att",
     "read_dix",
     "read_hfstol",
@@ -95,6 +99,7 @@ _OBJECTS = {
     "Fst": "fst.compile.algebra.machine.Fst",
     "Guide": "fst.runtime.machines.guide.token_masks.Guide",
     "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",
+    "LogitsProcessor": "fst.runtime.compat.transformers.logits.LogitsProcessor",
     "Lookup": "fst.runtime.machines.lookup.analyser.Lookup",
     "Match": "fst.runtime.machines.keywords.searcher.Match",
     "MatchStream": "fst.runtime.machines.keywords.searcher.MatchStream",
@@ -113,6 +118,7 @@ _OBJECTS = {
     "Tokenizer": "fst.runtime.tokenizer.Tokenizer",
     "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",
     "hf": "fst.runtime.compat.transformers.hf.hf",
+    "outlines": "fst.runtime.compat.outlines.index",
     "read_att": "fst.compile.algebra.machine.read_att",
     "read_dix": "fst.compile.algebra.machine.read_dix",
     "read_hfstol": "fst.compile.algebra.machine.read_hfstol",

@@ -102,7 +102,7 @@ BELOW = {
     "runtime.exporting": ("runtime.pretokens",),
     "runtime.files": ("runtime.text",),
     "runtime.counting": ("runtime.files", "runtime.pretokens", "counting"),
-    "runtime.compat": ("fst", "runtime.machines.wordpiece", "runtime.machines.bpe", "runtime.machines.unigram"),
+    "runtime.compat": ("fst", "runtime.machines.guide", "runtime.machines.wordpiece", "runtime.machines.bpe", "runtime.machines.unigram"),
     "fst": ("runtime.public_class",),
     "cli": (
         "fst",

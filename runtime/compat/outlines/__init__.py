@@ -1,0 +1,1 @@
+"""Stand-ins for classes of `outlines-core`."""

@@ -1,0 +1,62 @@
+"""Token masks in ``generate`` of ``transformers``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fst.runtime.machines.guide.token_masks import Guide
+
+
+class LogitsProcessor:
+    """A logits processor of ``transformers`` that lets a model write only texts of a guide. It needs PyTorch.
+
+    Use a new object for each call of ``generate``. Sampling, greedy search and beam search are possible; the rows of a batch may be at
+    different places of their texts. A row whose text has ended is left as it is.
+
+    Args:
+        guide: a guide with an `end_id`.
+
+    Raises:
+        ValueError: no token ends texts.
+
+    Examples:
+        >>> import fst
+        >>> from fst.compile import wordpiece
+        >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", "1", "2", "##2"]))
+        >>> processor = fst.LogitsProcessor(fst.Guide(tok, regex="12*"))
+        >>> model.generate(prompt, logits_processor=[processor])  # doctest: +SKIP
+    """
+
+    def __init__(self, guide: Guide) -> None:
+        if guide.end_id is None:
+            raise ValueError("no token ends texts; make the guide with end_id")
+        self._guide = guide
+        self._states: dict[bytes, int] = {}  # the ids of each row in the last call → its state
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """Set the scores of all tokens that are not allowed to minus infinity.
+
+        Args:
+            input_ids: int64[rows, n], the prompts and the tokens so far.
+            scores: float[rows, vocabulary], the scores of the next tokens.
+
+        Returns:
+            The new scores.
+        """
+        from torch import from_numpy
+
+        rows = np.ascontiguousarray(input_ids.cpu().numpy())
+        states = [self._state_of(row) for row in rows]
+        self._states = {row.tobytes(): state for row, state in zip(rows, states, strict=True)}
+        allowed = np.empty(tuple(scores.shape), np.bool_)
+        self._guide.masks(states, out=allowed)
+        allowed[~allowed.any(axis=1)] = True
+        return scores.masked_fill(from_numpy(~allowed).to(scores.device), float("-inf"))
+
+    def _state_of(self, row: Any) -> int:
+        """The state after the ids of a row: the start if the ids without the last one are not those of a row of the last call."""
+        before = self._states.get(row[:-1].tobytes())
+        return self._guide.start if before is None else self._guide.step(before, int(row[-1]))
