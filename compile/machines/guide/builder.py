@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fst.compile.machines.guide.utf_8 import Fragment
 from fst.errors import UnsupportedError
 
-MAX_STATES = 1 << 18
+MAX_STATES = 1 << 19
 
 
 class Block(NamedTuple):

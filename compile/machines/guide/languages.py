@@ -15,7 +15,7 @@ from fst.compile.machines.guide.builder import Block, Builder
 from fst.errors import UnsupportedError
 
 BYTES = 256
-MAX_STATES = 1 << 16  # states of a deterministic automaton: 64 MB as a table over bytes
+MAX_STATES = 1 << 17  # states of a deterministic automaton: 128 MB as a table over bytes
 FIRST_SETS = 1 << 8
 MANY_MEMBERS = 16  # states of a set, on average
 

@@ -103,9 +103,9 @@ def test_characters_that_end_alike_share_states() -> None:
         ("é(?<!c)c", r"has a look-behind, '\(\?<!c\)' at character 1,"),
         ("a++b", r"has an atomic group or possessive repetition, 'a\+\+' at character 0,"),
         ("a[^\0-\U0010ffff]", "matches no text"),
-        ("xy((a|b)*a(a|b){20})z", r"more than 65,536 states, in '\(a\|b\)\*a\(a\|b\)\{20\}' at character 3"),
-        ("abc(x{1000}){1000}", r"more than 65,536 states, in '\(x\{1000\}\)\{1000\}' at character 3"),
-        ("a|b(c|(d{900}){900})", r"more than 65,536 states, in '\(d\{900\}\)\{900\}' at character 6"),
+        ("xy((a|b)*a(a|b){20})z", r"more than 131,072 states, in '\(a\|b\)\*a\(a\|b\)\{20\}' at character 3"),
+        ("abc(x{1000}){1000}", r"more than 131,072 states, in '\(x\{1000\}\)\{1000\}' at character 3"),
+        ("a|b(c|(d{900}){900})", r"more than 131,072 states, in '\(d\{900\}\)\{900\}' at character 6"),
     ],
 )
 def test_a_pattern_is_refused_by_the_part_that_is_not_supported(pattern: str, message: str) -> None:

@@ -17,7 +17,7 @@ from fst.compile.machines.guide.schema.values import Values
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
 WHITESPACE = "[ ]?"
-FREE_DEPTHS = (4, 2, 1)  # levels of arrays and objects in a value without a schema; smaller numbers are tried if states are too many
+FREE_DEPTHS = (4, 3, 2, 1)  # levels of arrays and objects in a value without a schema; smaller numbers are tried if states are too many
 
 
 def from_schema(
@@ -25,8 +25,9 @@ def from_schema(
 ) -> ByteAutomaton:
     """The automaton of the JSON texts, in UTF-8, of all values that a schema allows.
 
-    Properties are written in the order of the schema, then other properties in any order. Numbers with bounds have no exponent. A value
-    without a schema has at most 4 levels of arrays and objects, or 2 or 1 where 4 would take too many states.
+    Properties are written in the order of the schema, then other properties in any order; a name among the others may be written twice,
+    which JSON leaves undefined. Numbers with bounds have no exponent. A value without a schema has at most 4 levels of arrays and objects,
+    or fewer where 4 would take too many states.
 
     Args:
         schema: a JSON Schema, or its JSON; draft 2020-12, or an earlier one.

@@ -216,8 +216,6 @@ class Evaluator:
             named[name] = Property(values if name.encode() in names else NOTHING, name in required)
         known = names_of(named)
         allowed = [Others(self.algebra.without(self.algebra.both(each.names, names), known), each.values) for each in others]
-        if least > 1 and least > sum(each.is_required for each in named.values()) and any(not each.names.is_empty for each in allowed):
-            raise LocatedError(f"{joined(path, 'minProperties')} is {least}, and names are free; expected at most 1, or no other names")
         found = objects(named, tuple(each for each in allowed if not each.names.is_empty and not each.values.is_empty), least, most)
         return () if found is None else (found,)
 
