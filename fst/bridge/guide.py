@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from fst.tables.header import AddedTokens
 
 
-def late(tokenizer: Any, *, regex: str | None, fst: Any, end_id: int | None) -> tuple[Automaton, Vocabulary]:
+def late(tokenizer: Any, *, end_id: int | None, **texts: Any) -> tuple[Automaton, Vocabulary]:
     """The automaton of the texts and the vocabulary of a tokenizer; see `fst.Guide`."""
     from fst.compile.machines.guide.compiler import automaton_of, vocabulary_for, with_classes
 
     vocabulary = vocabulary_for(tokenizer, end_id)
-    automaton, _ = automaton_of(regex=regex, fst=fst)
+    automaton, _ = automaton_of(**texts)
     return with_classes(automaton), vocabulary
 
 
@@ -48,7 +48,7 @@ def canonical(tokenizer: Any, *, end_id: int | None = None, **texts: Any) -> tup
 
     table = getattr(tokenizer, "_table", tokenizer)
     vocabulary = vocabulary_for(tokenizer, end_id)
-    automaton, _ = automaton_of(**{"regex": None, "fst": None, **texts})
+    automaton, _ = automaton_of(**texts)
     segmenter = import_module(SEGMENTERS[table.kind]).segmenter(table)
     _need_first_spaces(vocabulary, segmenter.begins_with_space)
     return machine_of(automaton, segmenter, _added(table.metadata.added_tokens)), vocabulary

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.commands import call, error_of
+from support.commands import call, error_of, written
 
 import fst
 from fst.compile import wordpiece
@@ -31,6 +31,16 @@ def test_masks_of_a_pattern(tokenizer: Path, tmp_path: Path) -> None:
     assert call("explain", table, "12").stdout.splitlines()[0].endswith("1 tokens may follow; the text may end, as token 1")
     assert call("explain", table, "1a").stdout == "no text continues '1a'\n"
     assert json.loads(call("info", table, "--json").stdout)["pattern"] == "12*|a\u2028"
+
+
+def test_masks_of_a_schema(tmp_path: Path) -> None:
+    """A schema in a file becomes a table."""
+    wordpiece(["[UNK]", "[SEP]", "true", "false", "1", "##1"]).save(tmp_path / "tok.npz")
+    schema = written(tmp_path / "schema.json", b'{"enum": [true, 11]}')
+    call("compile", "guide", tmp_path / "tok.npz", "--schema", schema, "-o", tmp_path / "guide.npz")
+    assert call("explain", tmp_path / "guide.npz", "").stdout.splitlines()[2:] == ["  2   true", "  4   1"]
+    both = call("compile", "guide", tmp_path / "tok.npz", "--schema", schema, "--regex", "1", "-o", tmp_path / "b.npz", code=2)
+    assert "regex, schema and fst are three ways to describe texts" in both.stderr
 
 
 def test_many_tokens_are_cut(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,24 +11,32 @@ from fst.cli.commands.compile.options import output_option
 from fst.cli.commands.compile.table import write_table
 from fst.cli.group import CliCommand
 from fst.cli.parameters import FileName
+from fst.core.remote import fetched
 
 
 @click.command("guide", cls=CliCommand)
 @click.argument("source", type=FileName(), metavar="TOKENIZER.npz")
 @output_option
-@click.option("--regex", required=True, metavar="PATTERN", help="The pattern that a text matches as a whole.")
+@click.option("--regex", metavar="PATTERN", help="The pattern that a text matches as a whole.")
+@click.option("--schema", type=FileName(), metavar="FILE.json", help="A JSON Schema of the texts.")
 @click.option("--end-id", type=int, metavar="ID", show_default="by its name", help="The id of the special token that ends a text.")
-def command(source: str, output: str, **options: Any) -> None:
-    """Compile the token masks of a pattern for `fst.Guide`.
+def command(source: str, output: str, schema: str | None, **options: Any) -> None:
+    """Compile the token masks of a pattern or a schema.
 
-    A mask contains the tokens that a language model may write next. TOKENIZER.npz is the table of a tokenizer. `fst explain` shows the
-    tokens that may follow a text.
+    A mask contains the tokens that a language model may write next. `fst.Guide` loads the table. TOKENIZER.npz is the table of a
+    tokenizer. `fst explain` shows the tokens that may follow a text.
 
     \b
     Examples:
       fst compile guide gpt2.npz --regex "[0-9]{4}-[0-9]{2}" -o month.npz
+      fst compile guide gpt2.npz --schema person.json -o person.npz
       fst explain month.npz "2026"
     """
     from fst.cli.tables import load
+    from fst.compile.files import read_text
 
-    write_table("fst.compile:guide", source, output, named=load, **options)
+    text = None
+    if schema:
+        with fetched(schema) as path:
+            text = read_text(Path(path))
+    write_table("fst.compile:guide", source, output, named=load, schema=text, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.machine import from_fst
 from fst.compile.machines.guide.regex import from_regex
+from fst.compile.machines.guide.schema.compiler import from_schema
 from fst.compile.machines.guide.store import Masks
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
 from fst.machines.guide.scanning import row_of, working
@@ -17,8 +20,16 @@ from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
 
 
-def guide(tokenizer: Any, *, regex: str | None = None, fst: Any = None, end_id: int | None = None) -> GuideTable:
-    """Compile the token masks of a pattern, or of the strings that a machine reads.
+def guide(
+    tokenizer: Any,
+    *,
+    regex: str | None = None,
+    schema: Mapping[str, Any] | bool | str | None = None,
+    fst: Any = None,
+    end_id: int | None = None,
+    **options: Any,
+) -> GuideTable:
+    """Compile the token masks of a pattern, of a JSON Schema, or of the strings that a machine reads.
 
     The text of tokens is what ``tok.decode`` writes, so a first word token has no space before it. The token that ends a text is the one
     that the vocabulary's source names ``eos_token``; else the first special token of ``<|endoftext|>``, ``</s>``, ``<|end_of_text|>``,
@@ -27,25 +38,42 @@ def guide(tokenizer: Any, *, regex: str | None = None, fst: Any = None, end_id: 
     Args:
         tokenizer: a `fst.Tokenizer`, or a table of `fst.compile.tokenizer`.
         regex: a regular expression, which a text matches as a whole.
+        schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema.
         fst: a `fst.Fst`, whose input strings are the texts.
         end_id: the id of the special token that ends a text.
+        options: with `schema`, ``whitespace``: a pattern of the whitespace that may be between two tokens of JSON [one space or none];
+            ``depth``: how often a recursive schema is entered again below itself [recursive schemas are refused]; ``formats``: whether
+            ``format`` restricts strings [not in drafts where it is an annotation].
 
     Returns:
         A table for `fst.Guide`.
 
     Raises:
-        UnsupportedError: the pattern has an unsupported feature or too many states; or the text of a token depends on the
-            tokens after it; or the masks take more memory than a table may have.
-        ValueError: none, or more than one, of `regex` and `fst` is given.
+        UnsupportedError: the pattern or the schema has an unsupported feature or too many states; the message contains its place. Or the
+            text of a token depends on the tokens after it, or the masks take more memory than a table may have.
+        VocabularyError: the schema is malformed.
+        ValueError: none, or more than one, of `regex`, `schema` and `fst` is given.
+
+    Examples:
+        >>> import fst
+        >>> from fst.compile import wordpiece
+        >>> tok = wordpiece(["[UNK]", "[SEP]", "true", "false", "null", "##tru", "##e"])
+        >>> masks = fst.Guide(guide(tok, schema={"type": "boolean"}))
+        >>> masks.allowed(masks.start).tolist()
+        [2, 3]
     """
-    automaton, pattern = automaton_of(regex=regex, fst=fst)
+    automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, **options)
     return compile_masks(vocabulary_for(tokenizer, end_id), automaton, pattern)
 
 
-def automaton_of(*, regex: str | None, fst: Any) -> tuple[ByteAutomaton, str | None]:
+def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
     """The automaton of the texts, and their pattern for information; arguments as in `guide`."""
-    if (regex is None) == (fst is None):
-        raise ValueError("regex and fst are two ways to describe texts; expected one of them")
+    if sum(each is not None for each in (regex, schema, fst)) != 1:
+        raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
+    if schema is not None:
+        return from_schema(schema, **options), schema if isinstance(schema, str) else json.dumps(schema)
+    if options:
+        raise TypeError(f"{', '.join(options)} is for schemas only; expected no such option")
     return (from_fst(fst), None) if regex is None else (from_regex(regex), regex)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ class Guide(PublicClass):
     Args:
         table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer: then each mask is made at its first use, and
             the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be saved.
-        regex, fst, end_id: with a tokenizer, as in `fst.compile.guide`.
+        regex, schema, fst, end_id, options: with a tokenizer, as in `fst.compile.guide`.
         canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives: ids are allowed if they are the first ids of
             ``tok.encode(text, add_special_tokens=False)``, and ``text`` is what ``tok.decode`` makes of all these ids, for a text that the
             pattern allows. States are then found by `step`, and get their numbers in this order.
@@ -77,18 +77,26 @@ class Guide(PublicClass):
         return object.__new__(cls) if any(value is not None for value in late.values()) else super().__new__(cls, table)
 
     def __init__(
-        self, table: Any, *, regex: str | None = None, fst: Any = None, end_id: int | None = None, canonical: bool = False
+        self,
+        table: Any,
+        *,
+        regex: str | None = None,
+        schema: Mapping[str, Any] | bool | str | None = None,
+        fst: Any = None,
+        end_id: int | None = None,
+        canonical: bool = False,
+        **options: Any,
     ) -> None:
         del canonical  # `__new__` has made another object if it is true
         self._rows: Rows
-        if regex is None and fst is None:
+        if regex is None and schema is None and fst is None:
             self._table, self._source = table, None
             self._automaton, self._tokens = table.automaton(), table.tokens()
             self._rows = StoredRows(table.masks())
         else:
             from fst.bridge.guide import late
 
-            given = {"regex": regex, "fst": fst, "end_id": end_id}
+            given = {"regex": regex, "schema": schema, "fst": fst, "end_id": end_id, **options}
             self._table, self._source = None, (table, given)
             self._automaton, vocabulary = late(table, **given)
             self._tokens, self._rows = vocabulary.tokens, LateRows(self._automaton, vocabulary)

@@ -135,6 +135,23 @@ def test_masks_are_those_of_the_walk(tokens: list[str], pattern: list[str], loop
                 assert stored.step(state, number) == late.step(state, number) == expected
 
 
+def test_schemas() -> None:
+    """The masks of a schema are those of a pattern for its values; options of schemas are refused for patterns."""
+    tok = fst.Tokenizer(table_of("bpe ranks"))
+    schema: dict[str, Any] = {"type": "array", "items": {"enum": ["ab", 1]}, "maxItems": 2}
+    for whitespace, space in ((" ?", " ?"), ("", "")):
+        items = rf'("ab"|1)({space},{space}("ab"|1))?'
+        expected = fst.Guide(guide(tok, regex=rf"\[{space}({items}{space})?\]"))
+        for found in (fst.Guide(guide(tok, schema=schema, whitespace=whitespace)), fst.Guide(tok, schema=schema, whitespace=whitespace)):
+            for text in ('["ab", 1]', '["ab",1]', "[]", '["'):
+                ids = tok.encode(text).tolist()
+                for length in range(len(ids)):
+                    states = [each.advance(each.start, ids[:length]) for each in (found, expected)]
+                    assert found.allowed(states[0]).tolist() == expected.allowed(states[1]).tolist()
+    with pytest.raises(TypeError, match="depth is for schemas only"):
+        guide(tok, regex="a", depth=2)
+
+
 def test_many_masks() -> None:
     """A store grows for any number of different masks, and equal masks have one number."""
     draw, words = np.random.default_rng(3), 7
@@ -251,7 +268,7 @@ def test_wrong_arguments() -> None:
     for states in ([[0]], 0, [0.5], ["0"], [1 << 70]):
         with pytest.raises(TypeError, match="expected a row of whole numbers"):
             found.masks(states)
-    with pytest.raises(ValueError, match="two ways to describe texts"):
+    with pytest.raises(ValueError, match="three ways to describe texts"):
         guide(small())
     with pytest.raises(UnsupportedError, match="the table is of kind 'guide'; expected that of a tokenizer"):
         guide(guide(small(), regex="1"), regex="1")
