@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
@@ -73,6 +74,7 @@ def _read(text: str) -> Any:
         raise VocabularyError(f"the schema is not JSON: {error}") from None
 
 
+@lru_cache(maxsize=64)
 def _need_whitespace(pattern: str) -> None:
     if not difference(whole(pattern), whole(r"[ \t\n\r]*")).is_empty:
         raise VocabularyError(f"whitespace is {quoted(pattern)}; expected a pattern that matches only spaces, tabs and newlines")

@@ -215,8 +215,9 @@ class Evaluator:
                 values = everything.values_of(name)
             named[name] = Property(values if name.encode() in names else NOTHING, name in required)
         known = names_of(named)
-        allowed = [Others(self.algebra.without(self.algebra.both(each.names, names), known), each.values) for each in others]
-        found = objects(named, tuple(each for each in allowed if not each.names.is_empty and not each.values.is_empty), least, most)
+        inside = [Others(self.algebra.both(each.names, names), each.values) for each in others if not each.values.is_empty]
+        allowed = [Others(self.algebra.without(each.names, known), each.values) for each in inside]
+        found = objects(named, tuple(each for each in allowed if not each.names.is_empty), least, most)
         return () if found is None else (found,)
 
     def _others(self, patterns: Mapping[str, Any], free: Values, path: str) -> tuple[Others, ...]:

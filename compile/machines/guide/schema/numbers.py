@@ -37,6 +37,8 @@ def integers() -> Language:
 
 def written(numbers: Language) -> Language:
     """The decimals of a set that are written: without a fraction and without -0, if all numbers of the set are integers."""
+    if numbers is integers():
+        return _plain()
     return numbers if numbers is all_numbers() or not difference(numbers, integers()).is_empty else intersection(numbers, _plain())
 
 

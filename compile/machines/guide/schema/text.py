@@ -21,6 +21,7 @@ from fst.compile.machines.guide.builder import Block, Builder
 from fst.compile.machines.guide.languages import Language, block_of, of_builder, ranges_of
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.numbers import written
+from fst.compile.machines.guide.schema.patterns import anything
 from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objects, Others, Values
 
 QUOTE, BACKSLASH, SPACE = 0x22, 0x5C, 0x20
@@ -125,6 +126,12 @@ def _add_escapes(builder: Builder, start: int, targets: dict[int, int]) -> None:
         _read_any(builder, units[code >> 4], f"{code & 15:x}" if code & 15 < 10 else f"{code & 15:x}{code & 15:X}", target)
 
 
+@cache
+def any_string() -> Block:
+    """The texts of all strings, without quotation marks."""
+    return written_strings(anything())
+
+
 @lru_cache(maxsize=64)
 def free_values(whitespace: str, depth: int) -> Block:
     """The texts of all values with some levels of arrays and objects. Arguments are those of `Writer`."""
@@ -174,6 +181,8 @@ class Writer:
 
     def _block(self, language: Language, kind: str) -> Block:
         key = id(language), kind
+        if language is anything() and kind == "string":
+            return any_string()
         if key not in self._blocks:
             block = (
                 block_of(written(language)) if kind == "number" else written_strings(language) if kind == "string" else block_of(language)
