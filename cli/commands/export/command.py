@@ -12,7 +12,7 @@ import click
 from fst.cli.group import CliCommand
 from fst.cli.options import with_options
 from fst.cli.parameters import FileName
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, not_one_of
 
 if TYPE_CHECKING:
     from fst.cli.process import Process
@@ -42,10 +42,12 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, output
     """Export a table, so that programs without Python encode text: in a browser, on a phone, in C.
 
     The folder of --target wasm is an ES module with types and an example for Node.js: table.fst, fst.wasm, fst.js. The folder of --target
-    c has an object, table.fst, fst.h, fst.c and an example program. With object or image, only this file is written.
+    c has an object, table.fst, fst.h, fst.c and an example program. With object or image, only this file is written. Run an example with
+    `node example.js`, or `cc -O2 example.c fst.c fst.o -o example && ./example`.
 
     Tokenizers and keywords can be exported; the message of another table contains the reason. The kernels are compiled for the table and
-    the processor, which takes 5 to 20 s. A module needs LLVM's linker, from the package lld of a system or the extra `export`.
+    the processor, which takes 5 to 20 s. A module needs LLVM's linker, from the package lld of a system or the extra `export`. Files of
+    different exports cannot be mixed.
 
     \b
     Examples:
@@ -55,13 +57,16 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, output
     \b
     Processors: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, armv7, riscv64, aarch64-macos, x86-64-macos, x86-64-windows.
     """
-    from fst.compile.export.targets import target_of
+    from fst.compile.export.targets import TARGETS, WASM
 
     if cpu is not None and target not in ("c", "object"):
         raise click.UsageError(f"--cpu is set, but --target {target} needs no processor; use it with c or object")
-    target_of(cpu or CPU)
+    processors = [name for name in TARGETS if name != WASM]
+    if cpu is not None and cpu not in processors:
+        raise UnsupportedError(not_one_of("the processor", cpu, processors))
     folder = Path(output)
     _need_new(folder)
+    Path(table).open("rb").close()  # an error of the process would have the name of a class
     contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"))
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in contents.items():

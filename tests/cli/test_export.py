@@ -1,0 +1,80 @@
+"""The command `fst export`, as far as it compiles no kernel for another processor; see tests/export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.commands import TOKENS, call, error_of
+from support.kept import wordpiece
+
+from fst.compile import keywords, maxmatch
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A table of a small vocabulary, whose kernels no test here needs."""
+    wordpiece(TOKENS).save(tmp_path / "small.npz")
+    return tmp_path / "small.npz"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The name of a folder that does not exist."""
+    return tmp_path / "exported"
+
+
+@pytest.mark.slow
+def test_an_image_is_the_only_file(small: Path, folder: Path) -> None:
+    """--target image writes table.fst alone, and nothing is printed."""
+    assert call("export", small, "--target", "image", "-o", folder).data == b""
+    assert [path.name for path in folder.iterdir()] == ["table.fst"]
+    assert (folder / "table.fst").read_bytes().startswith(b"fstimage")
+
+
+@pytest.mark.parametrize("name", ["sparc", "wasm32"])
+def test_unknown_processors_are_refused(small: Path, folder: Path, name: str) -> None:
+    """An unknown processor is an error with all processors of objects, and no folder is made; WebAssembly is a target, not a processor."""
+    error = error_of(call("export", small, "--target", "c", "--cpu", name, "-o", folder, code=1))
+    assert error.startswith(f"the processor is '{name}'; expected 'x86-64', ")
+    assert "'aarch64'" in error
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("target", ["wasm", "image"])
+def test_a_processor_belongs_to_an_object(small: Path, folder: Path, target: str) -> None:
+    """--cpu with a target that has no object is wrong usage."""
+    done = call("export", small, "--target", target, "--cpu", "aarch64", "-o", folder, code=2)
+    assert f"--cpu is set, but --target {target} needs no processor" in done.stderr
+
+
+def test_files_are_kept(small: Path, folder: Path) -> None:
+    """A folder with files, or a file, is an error, and stays as it is."""
+    folder.mkdir()
+    (folder / "mine").write_text("x")
+    for path in (folder, folder / "mine"):
+        error = error_of(call("export", small, "--target", "image", "-o", path, code=1))
+        assert error.startswith(f"{path} exists; expected a new or empty")
+    assert [path.name for path in folder.iterdir()] == ["mine"]
+
+
+def test_missing_tables_are_named(folder: Path) -> None:
+    """The message about a missing table is that of all commands."""
+    done = call("export", "missing.npz", "--target", "image", "-o", folder, code=1)
+    assert error_of(done) == "missing.npz: No such file or directory; check the name"
+
+
+def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:
+    """A table that is neither a tokenizer nor keywords is refused by its kind, and keywords of which one is empty by this reason."""
+    maxmatch(["a", "ab"]).save(tmp_path / "maxmatch.npz")
+    keywords(["a", ""], allow_empty=True).save(tmp_path / "empty.npz")
+    expected = "cannot be exported; expected a tokenizer, or keywords of which none is empty"
+    for name, kind in (("maxmatch.npz", "Segmenter"), ("empty.npz", "Searcher")):
+        assert error_of(call("export", tmp_path / name, "--target", "image", "-o", folder, code=1)) == f"a {kind} {expected}"
+    assert not folder.exists()
+
+
+def test_damaged_tables_are_refused(tmp_path: Path, folder: Path) -> None:
+    """A file that is no table is refused with the message of `fst.load`."""
+    (tmp_path / "damaged.npz").write_bytes(b"PK")
+    assert str(tmp_path / "damaged.npz") in error_of(call("export", tmp_path / "damaged.npz", "--target", "image", "-o", folder, code=1))
