@@ -250,6 +250,7 @@ def _compile_guide(folder: Path) -> None:
     from_schema({"type": "string", "not": {"const": "a"}})
     table = guide(_wordpiece(), regex="(ab)*")
     fst.Guide(_wordpiece(), regex="a").mask(0)
+    guide(_wordpiece(), schema={"properties": {"a": {"type": "string", "pattern": "a", "maxLength": 3}}})
     table.save(folder / "guide.npz")
     loaded = fst.load(folder / "guide.npz")
     assert isinstance(loaded, fst.Guide)
