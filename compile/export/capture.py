@@ -28,12 +28,12 @@ class Captured(NamedTuple):
     modules: tuple[str, str]
 
 
-def captured(number: int, result: Any) -> Captured:
-    """Capture a compiled kernel.
+def captured(entry: str, result: Any) -> Captured:
+    """Capture a compiled kernel, optimized or not.
 
     Args:
-        number: the number of the kernel in its program.
-        result: numba's result of the compilation, in a process with `SETTINGS`.
+        entry: the name of its entry.
+        result: numba's result of the compilation.
 
     Raises:
         UnsupportedError: numba uses too old a version of LLVM, or lacks private parts.
@@ -44,6 +44,6 @@ def captured(number: int, result: Any) -> Captured:
         raise UnsupportedError(f"LLVM is version {binding.llvm_version_info[0]}; expected {OLDEST_LLVM} or later: upgrade numba")
     if result is None:
         raise UnsupportedError("numba lacks private parts or does not compile; expected a version that fst-toolkit supports")
-    name, module = f"fst_entry_{number}", ir.Module()
-    generate_entry(module, name, result, lambda _, kind, of: ir.Function(module, kind, of.fndesc.llvm_func_name))
-    return Captured(name, (result.library.get_llvm_str(), str(module)))
+    module = ir.Module()
+    generate_entry(module, entry, result, lambda _, kind, of: ir.Function(module, kind, of.fndesc.llvm_func_name))
+    return Captured(entry, (str(result.library._get_module_for_linking()), str(module)))

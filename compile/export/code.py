@@ -11,7 +11,7 @@ It needs no library. The words of a call are those of `fst.core.prepared`, with 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from fst.compile.export.capture import Captured
@@ -30,22 +30,25 @@ def object_of(kernels: Sequence[Captured], abi: int, target: Target) -> bytes:
     Raises:
         UnsupportedError: the code calls a function of a library.
     """
+    machine = machine_of(target)
+    module = _linked(kernels, abi)
+    module.triple, module.data_layout = target.triple, str(machine.target_data)
+    hide(module, EXPORTED)
+    module.verify()
+    _optimize(module, machine)
+    need_no_library(module, ALLOWED)
+    return bytes(machine.emit_object(module))
+
+
+def machine_of(target: Target) -> Any:
+    """LLVM's compiler for a target."""
     from llvmlite import binding
 
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    machine = binding.Target.from_triple(target.triple).create_target_machine(
+    return binding.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
     )
-    module = _linked(kernels, abi)
-    module.triple, module.data_layout = target.triple, str(machine.target_data)
-    _hide(module)
-    module.verify()
-    _optimize(module, machine)
-    missing = {each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")} - ALLOWED
-    if missing:
-        raise UnsupportedError(f"the kernels call {', '.join(sorted(missing))}; expected code that needs no library")
-    return bytes(machine.emit_object(module))
 
 
 def _linked(kernels: Sequence[Captured], abi: int) -> Any:
@@ -73,13 +76,24 @@ def _dispatcher(entries: Sequence[str], abi: int) -> str:
     return "\n".join(lines)
 
 
-def _hide(module: Any) -> None:
-    """Make everything internal but the functions `EXPORTED`, so that unused code, such as numba's wrappers for Python, is dropped. The long
-    names of parts, in which numba counts, are replaced.
+def hide(module: Any, exported: Collection[str]) -> None:
+    """Make everything internal but some functions, so that unused code, such as numba's wrappers for Python, is dropped. The long names of
+    parts, in which numba counts, are replaced.
     """
     for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration and each.name not in EXPORTED:
+        if not each.is_declaration and each.name not in exported:
             each.linkage, each.name = "internal", "part"
+
+
+def need_no_library(module: Any, allowed: Collection[str]) -> None:
+    """Raise an error if the code of a module calls other functions than the allowed ones.
+
+    Raises:
+        UnsupportedError: it calls another function.
+    """
+    missing = {each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")}.difference(allowed)
+    if missing:
+        raise UnsupportedError(f"the kernels call {', '.join(sorted(missing))}; expected code that needs no library")
 
 
 def _optimize(module: Any, machine: Any) -> None:

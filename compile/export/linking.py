@@ -24,16 +24,16 @@ def linked_wasm(code: bytes) -> bytes:
     Raises:
         UnsupportedError: no linker is found, or it fails.
     """
-    return _linked(_linker("wasm-ld"), code, WASM)
+    return _linked(_linker("wasm-ld"), WASM, code)
 
 
-def linked_library(code: bytes) -> bytes:
-    """Link an object in the format ELF to a shared library without dependencies.
+def linked_library(*codes: bytes) -> bytes:
+    """Link objects in the format ELF to a shared library without dependencies.
 
     Raises:
         UnsupportedError: as in `linked_wasm`.
     """
-    return _linked(_linker("ld.lld"), code, SHARED)
+    return _linked(_linker("ld.lld"), SHARED, *codes)
 
 
 def _linker(name: str) -> list[str]:
@@ -45,11 +45,12 @@ def _linker(name: str) -> list[str]:
     raise UnsupportedError(f"the linker {name} is not found; install LLVM's lld, or the package ziglang")
 
 
-def _linked(command: Sequence[str], code: bytes, options: Sequence[str]) -> bytes:
+def _linked(command: Sequence[str], options: Sequence[str], *codes: bytes) -> bytes:
     with TemporaryDirectory() as folder:
-        source, output = Path(folder, "kernels.o"), Path(folder, "linked")
-        source.write_bytes(code)
-        done = subprocess.run([*command, *options, str(source), "-o", str(output)], capture_output=True, text=True, check=False)
+        sources, output = [Path(folder, f"{number}.o") for number in range(len(codes))], Path(folder, "linked")
+        for source, code in zip(sources, codes, strict=True):
+            source.write_bytes(code)
+        done = subprocess.run([*command, *options, *sources, "-o", output], capture_output=True, text=True, check=False)
         if done.returncode:
             raise UnsupportedError(f"{Path(command[0]).name} failed: {done.stderr.strip()}")
         return output.read_bytes()

@@ -36,15 +36,16 @@ MODULE = native_kernels.__name__
 
 BUILD = """
 import pathlib, sys
-from support.core.native_code import captured, write_folder
+from support.core.native_code import write_folder
 from support.core.native_kernels import CALLS
 from support.core.run_tables import run_tables
+from fst.compile.export.native import native_kernels
 from fst.core.jit import Deferred
-with captured() as kernels:
+with native_kernels() as kernels:
     run_tables(pathlib.Path(sys.argv[2]))
     for name, arguments in CALLS.items():
         Deferred("support.core.native_kernels", name).prepare(*arguments)
-write_folder(kernels, pathlib.Path(sys.argv[1]))
+write_folder([*kernels.values()], pathlib.Path(sys.argv[1]))
 """
 RUN = """
 import json, pathlib, sys

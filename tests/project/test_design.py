@@ -13,12 +13,12 @@ from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from shutil import copyfile, copytree
 
 import numpy as np
 import pytest
 from support.shared_data import REPOSITORY, TESTS
 from support.text import generate_characters
+from support.wheel import copied
 
 import fst
 from fst.automata import rows
@@ -316,11 +316,9 @@ def test_files_are_short() -> None:
 @pytest.mark.slow
 def test_wheel_has_every_module(tmp_path: Path) -> None:
     """Every module can be imported from an installed wheel."""
-    for name in (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        copy = copytree if (REPOSITORY / name).is_dir() else copyfile
-        copy(REPOSITORY / name, tmp_path / "source" / name)
+    source = copied(tmp_path / "source")
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps"]
-    subprocess.run([*pip, "--target", tmp_path / "installed", tmp_path / "source"], check=True)
+    subprocess.run([*pip, "--target", tmp_path / "installed", source], check=True)
     code = f"import sys; from importlib import import_module; sys.path.insert(0, {str(tmp_path / 'installed')!r}); "
     code += f"print([path for path in map(lambda name: import_module(name).__file__, {[*SOURCE_OF]}) if 'installed' not in path])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)

@@ -51,7 +51,7 @@ class Exporter:
     def code(self, target: str) -> bytes:
         """The object of the kernels for a target."""
         if not self._captured:
-            self._captured = [captured(number, kernel.result) for number, kernel in enumerate(self._program.kernels)]
+            self._captured = [captured(f"fst_entry_{number}", kernel.result) for number, kernel in enumerate(self._program.kernels)]
         return object_of(self._captured, self._program.abi, target_of(target))
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from fst.cli.group import CliCommand
+from fst.cli.parameters import FileName
 
 
 @click.command("warmup", cls=CliCommand)
-def command() -> None:
+@click.option("--native", type=FileName(), metavar="FOLDER", hidden=True, help="Write the native code of a release; see CONTRIBUTING.md.")
+def command(native: str | None) -> None:
     """Compile all kernels ahead of time, and keep them on disk.
 
     Otherwise the first call of each kernel compiles it, in up to 20 s. Use this command in images and installers; see docs/containers.md.
@@ -24,5 +28,9 @@ def command() -> None:
       RUN pip install ./fst-toolkit && fst warmup
     """
     from fst.cli.commands.warmup.processes import warm_up
+    from fst.cli.commands.warmup.release import write_native_code
 
-    warm_up()
+    if native is None:
+        warm_up()
+    else:
+        write_native_code(Path(native))

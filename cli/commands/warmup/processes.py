@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, closing, contextmanager
 from queue import SimpleQueue
 from time import monotonic
+from typing import Any
 
 import click
 
@@ -26,9 +27,9 @@ def warm_up() -> None:
     """
     begun, place = monotonic(), ""
     count = min(thread_count(), MOST_PROCESSES)
-    with _telling(), closing(_compiled(count)) as parts:
+    with _telling(), closing(compiled(count, "fst.cli.commands.warmup.kernels:Compiler")) as parts:
         click.echo(f"compiling kernels on {count} core{'s' * (count != 1)}; kernels on disk are not compiled again", err=True)
-        for number, (part, kept, place) in enumerate(parts, 1):
+        for number, (part, (kept, place)) in enumerate(parts, 1):
             if not kept:
                 raise click.ClickException(f"kernels are {place}")
             click.echo(f"{number} of {len(PARTS)}: {part}", err=True)
@@ -45,20 +46,25 @@ def _telling() -> Iterator[None]:
         raise
 
 
-def _compiled(count: int) -> Generator[tuple[str, bool, str], None, None]:
-    """Compile the parts in `count` processes. Yield each finished part with the result of `fst.core.jit.destination`."""
+def compiled(count: int, worker: str, settings: Mapping[str, str] | None = None) -> Generator[tuple[str, Any], None, None]:
+    """Compile the parts in `count` processes with the method `compile` of a worker. Yield each finished part with the method's result.
+
+    Args:
+        count: the number of processes.
+        worker, settings: as in `Process`.
+    """
     idle: SimpleQueue[Process] = SimpleQueue()
 
-    def compile_part(part: str) -> tuple[str, bool, str]:
+    def compile_part(part: str) -> tuple[str, Any]:
         process = idle.get()
         try:
-            return part, *process.ask("compile", part)
+            return part, process.ask("compile", part)
         finally:
             idle.put(process)
 
     with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # processes end first, because threads wait for their answers
         for number in range(count):
-            process = Process(f"compiler {number + 1}", "fst.cli.commands.warmup.kernels:Compiler")
+            process = Process(f"compiler {number + 1}", worker, settings=settings)
             processes.callback(process.end)
             idle.put(process)
         processes.callback(threads.shutdown, wait=False, cancel_futures=True)

@@ -1,0 +1,75 @@
+"""A wheel with native code runs tables in an environment without numba, as docs/deploy-without-numba.md describes."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.commands import TIMEOUT
+from support.core.native_code import OBSTACLE
+from support.shared_data import REPOSITORY
+from support.wheel import copied
+
+import fst
+from fst.compile import wordpiece
+from fst.compile.export.native import settings_of
+from fst.runtime.kernels.intrinsics import DISABLED
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(DISABLED, reason="kernels are not compiled"),
+    pytest.mark.skipif(bool(OBSTACLE), reason=OBSTACLE),
+    pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="native code is for Linux on x86-64"),
+]
+
+LEVEL = "x86-64-v2"  # which every processor of today runs
+TEXTS = ["unaffable", "", "a unable!", "é un 😀", "affable " * 90]
+CAPTURE = f"""
+import pathlib, sys
+import fst
+from fst.compile.export.native import native_kernels, write
+with native_kernels() as kernels:
+    fst.load(sys.argv[1]).encode("unaffable")
+write({{"{LEVEL}": [*kernels.values()]}}, pathlib.Path(sys.argv[2]))
+print(len(kernels))
+"""
+PAGE = (REPOSITORY / "docs" / "deploy-without-numba.md").read_text(encoding="utf-8")
+MORE = """
+import json
+print(json.dumps([tok.encode(text).tolist() for text in json.loads(sys.argv[1])]))
+print(fst.__file__)
+"""
+
+
+def run(*command: str | Path, cwd: Path | None = None, **settings: str) -> str:
+    """Run a command, and return its output."""
+    more = {**os.environ, **settings}
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=cwd, env=more, timeout=TIMEOUT).stdout
+
+
+def test_wheel_with_native_code(tmp_path: Path) -> None:
+    """A wheel with native code is for a platform and for all versions of Python; installed without numba, it gives the same ids."""
+    table, source = wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "a", "!"]), copied(tmp_path / "source")
+    table.save(tmp_path / "table.npz")
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    count = run(sys.executable, "-c", CAPTURE, tmp_path / "table.npz", source / "fst" / "native", **settings_of(LEVEL), **cache)
+    assert int(count) == 2
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name == f"fst_toolkit-{fst.__version__}-cp310-abi3-linux_x86_64.whl"
+
+    python = tmp_path / "venv" / "bin" / "python"
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", wheel, f"numpy=={np.__version__}")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    printed = run(python, "-I", "-c", program + MORE, json.dumps(TEXTS), cwd=tmp_path).splitlines()
+    expected = [fst.Tokenizer(table).encode(text).tolist() for text in TEXTS]
+    assert [*map(json.loads, printed[:2])] == [expected[0], expected]
+    assert Path(printed[2]).is_relative_to(tmp_path)
