@@ -22,8 +22,11 @@ from fst.core import native
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 
-# What `fst.runtime.kernels.intrinsics` asks numba for; LLVM adds the other features of the level.
-FEATURES = {"x86-64-v2": "", "x86-64-v3": "+avx2", "x86-64-v4": "+avx2,+avx512bw"}
+# LLVM's names of the features of each level. The list is complete: with fewer features, LLVM compiles Unigram's kernel to slower code.
+V2 = "+64bit,+cmov,+crc32,+cx16,+cx8,+fxsr,+mmx,+popcnt,+sahf,+sse,+sse2,+sse3,+sse4.1,+sse4.2,+ssse3"
+V3 = f"{V2},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
+V4 = f"{V3},+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vbmi,+avx512vl"
+FEATURES = {"x86-64-v2": V2, "x86-64-v3": V3, "x86-64-v4": V4}
 LETTERS = {"none": "n", "bool": "b", "float64": "d", "object": "o"}
 # Functions of numba's own library, in LLVM's language.
 HELPERS = {
@@ -43,7 +46,7 @@ define internal double @numba_ldexp(double %0, i32 %1) {
 }
 """,
 }
-MATHEMATICS = {"exp", "floor", "ldexp", "log", "log1p"}  # functions of the C library, which every Python has
+MATHEMATICS = {"exp", "ldexp", "log"}  # functions of the C library, which every Python has
 
 
 class NativeKernel(NamedTuple):

@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -48,28 +49,29 @@ print(fst.__file__)
 """
 
 
-def run(*command: str | Path, cwd: Path | None = None, **settings: str) -> str:
-    """Run a command, and return its output."""
-    more = {**os.environ, **settings}
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=cwd, env=more, timeout=TIMEOUT).stdout
+def run(*command: str | Path, folder: Path, settings: Mapping[str, str] | None = None) -> str:
+    """Run a command in a folder, and return its output."""
+    more = {**os.environ, **(settings or {})}
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=folder, env=more, timeout=TIMEOUT).stdout
 
 
 def test_wheel_with_native_code(tmp_path: Path) -> None:
     """A wheel with native code is for a platform and for all versions of Python; installed without numba, it gives the same ids."""
     table, source = wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "a", "!"]), copied(tmp_path / "source")
     table.save(tmp_path / "table.npz")
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    count = run(sys.executable, "-c", CAPTURE, tmp_path / "table.npz", source / "fst" / "native", **settings_of(LEVEL), **cache)
+    settings = {**settings_of(LEVEL), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    native = source / "fst" / "native"
+    count = run(sys.executable, "-c", CAPTURE, tmp_path / "table.npz", native, folder=REPOSITORY, settings=settings)
     assert int(count) == 2
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source)
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source, folder=tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name == f"fst_toolkit-{fst.__version__}-cp310-abi3-linux_x86_64.whl"
 
     python = tmp_path / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
-    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", wheel, f"numpy=={np.__version__}")
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", folder=tmp_path)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", wheel, f"numpy=={np.__version__}", folder=tmp_path)
     (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    printed = run(python, "-I", "-c", program + MORE, json.dumps(TEXTS), cwd=tmp_path).splitlines()
+    printed = run(python, "-I", "-c", program + MORE, json.dumps(TEXTS), folder=tmp_path).splitlines()
     expected = [fst.Tokenizer(table).encode(text).tolist() for text in TEXTS]
     assert [*map(json.loads, printed[:2])] == [expected[0], expected]
     assert Path(printed[2]).is_relative_to(tmp_path)
