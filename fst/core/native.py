@@ -46,9 +46,10 @@ ABI = 1  # the version of entries, keys and this file's format
 FOLDER = Path(__file__).parents[1] / "native"
 CHARACTERS = "fst_characters"
 CPU_INFO = Path("/proc/cpuinfo")
-# The levels of x86-64 processors, the best level first, and the flags that Linux lists for each, besides those of the lower levels.
+# The levels of x86-64 processors, the best level first, and the flags that Linux lists for each, besides those of the lower levels. Kernels
+# for AVX-512 need VBMI, too, which the first generations with AVX-512 lack.
 LEVELS = {
-    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vbmi", "avx512vl"},
     "x86-64-v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
     "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
 }
