@@ -161,7 +161,7 @@ def test_damaged_images_are_refused(machine: Machine) -> None:
 @needs_c
 @needs_node
 def test_keywords_are_found(tmp_path: Path, texts: list[str]) -> None:
-    """For keywords, the ids are the numbers of the keywords, and the spans their places. Two exports are equal bytes."""
+    """For keywords, two exports are equal bytes, the ids are the numbers of the keywords, and the spans their places."""
     words = ["the", "he", "and", "Kaffee", "日本", "é", "in der"]
     table = keywords(words)
     table.save(tmp_path / "words.npz")

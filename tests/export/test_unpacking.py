@@ -8,7 +8,8 @@ from support.shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile import tokenizer
-from fst.runtime.exporting import builds, contents
+from fst.runtime.exporting.builds import builds
+from fst.runtime.exporting.contents import contents
 
 
 @needs_shared

@@ -12,7 +12,9 @@ from fst.compile.export.program import SIZES, Variant, program
 from fst.compile.export.targets import target_of
 from fst.errors import UnsupportedError
 from fst.runtime.encoder import Encoder
-from fst.runtime.exporting import builds, calls, contents
+from fst.runtime.exporting.builds import builds
+from fst.runtime.exporting.calls import calls
+from fst.runtime.exporting.contents import contents
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.keywords.searcher import Searcher
 from fst.runtime.tokenizer import Tokenizer

@@ -1,4 +1,4 @@
-"""Kernels that build arrays of a table from smaller ones, so that an image need not contain them, see `fst.runtime.exporting`.
+"""Kernels that build arrays of a table from smaller ones, so that an image need not contain them, see `fst.runtime.exporting.builds`.
 
 The last argument of each kernel is the array that it fills.
 """
@@ -16,7 +16,7 @@ from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.pretokens.short_words import LENGTH_SHIFT, SHORT
 from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8
 
-WORD = 16  # a flag of an id: its token is in the table of words
+WORD = 16  # the flag of `fst.runtime.exporting.contents`
 SIZE, SHIFT, KEY_LENGTH = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(LENGTH_SHIFT)
 FACTORS = tuple(map(np.uint64, MULTIPLIERS[:KEY_PARTS]))
 

@@ -1,0 +1,74 @@
+"""The prepared calls of an encoder."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.core.prepared import PreparedCall
+from fst.errors import UnsupportedError
+from fst.runtime.encoder import Encoder
+from fst.runtime.pretokens.tokenizer import PretokenTokenizer
+from fst.runtime.rows.texts import PAST_END
+from fst.runtime.run import Runner
+from fst.runtime.short_texts import CALLS, plan
+from fst.tables.header import SENTENCEPIECE
+
+Array = NDArray[Any]
+
+
+class Calls(NamedTuple):
+    """The prepared calls for texts of at most `units` units.
+
+    Attributes:
+        units: the maximum number of units of a text.
+        arrays: the arrays that a host reads or writes, by name.
+        calls: the calls by name, those that find spans with the suffix ``_spans``; None for a call that is not made.
+    """
+
+    units: int
+    arrays: dict[str, Array]
+    calls: dict[str, PreparedCall | None]
+
+
+def calls(encoder: Encoder, units: int) -> Calls:
+    """Prepare the calls of an encoder.
+
+    Args:
+        encoder: a tokenizer, or the encoder of a searcher.
+        units: the maximum number of units of a text.
+
+    Raises:
+        UnsupportedError: kernels cannot read single texts of this table.
+    """
+    runner, spans = encoder._ids_runner, _spans_runner(encoder)
+    if not runner.can_be_short:
+        raise UnsupportedError(f"{encoder._table.kind} tables whose texts can only be read in batches cannot be exported")
+    workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
+    common = encoder._special_ids, workspace, np.zeros(units + PAST_END, runner.unit_type), starts, units
+    if spans:  # kernels for spans find ids alone just as fast
+        runner, own = copy(spans), runner.front_end
+        runner.front_end = own
+    ids = plan(runner, *common, with_spans=False)
+    arrays = {"text": ids.text, "starts": starts, "state": ids.state, "ids": ids.ids}
+    found = dict(zip(CALLS, ids.calls, strict=True))
+    if spans:
+        both = plan(spans, *common, with_spans=True)
+        arrays |= {"ids_spans": both.ids, "offsets": both.offsets}
+        found |= {f"{name}_spans": call for name, call in zip(CALLS, both.calls, strict=True)}
+    return Calls(units, arrays, found)
+
+
+def _spans_runner(encoder: Encoder) -> Runner | None:
+    """The runner for spans; None if there is none, or if spans are changed after kernels have written them."""
+    text = getattr(encoder._table.metadata, "text", None) if isinstance(encoder, PretokenTokenizer) else None
+    is_changed = text is not None and (text.trimming is not None or text.reference.startswith(SENTENCEPIECE))
+    if is_changed or getattr(encoder._table, "is_word_type", False):
+        return None
+    try:
+        return encoder._spans_runner
+    except UnsupportedError:
+        return None

@@ -1,0 +1,100 @@
+"""The bytes of tokens, from which a host decodes ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.core.jit import Deferred
+from fst.runtime.text.decoder import decoded
+from fst.runtime.tokenizer import Tokenizer
+from fst.tables.decoder_steps import ALL, STRIP, Steps, plan
+from fst.tables.header import ByteLevelDecoder, StepsDecoder
+
+Array = NDArray[Any]
+# Flags of an id: no token has it; it is skipped with the special tokens; at the end of a text, its last byte is dropped; its token
+# represents a byte; its token is in the table of words.
+UNKNOWN, SKIPPED, SHORTENED, BYTE, WORD = 1, 2, 4, 8, 16
+MOST_DROPS = 15
+
+build_spans = Deferred("fst.runtime.exporting.kernels.unpacking", "build_spans")
+
+
+class Contents(NamedTuple):
+    """The bytes of tokens, one after another in the order of ids. A text is the bytes of its tokens without their first few bytes.
+
+    Attributes:
+        contents: uint8[n].
+        sizes: uint16[ids], the number of bytes of each token.
+        flags: uint8[ids], bits of `UNKNOWN`, `SKIPPED`, `SHORTENED`, `BYTE` and `WORD`.
+        drops: uint8[ids], the number of bytes to drop from a token that is the first with bytes in a text; and, times 16, from others.
+        spans: uint64[ids], the span of each token, see `fst.pretokens.decoding`.
+    """
+
+    contents: Array
+    sizes: Array
+    flags: Array
+    drops: Array
+    spans: Array
+
+
+def contents(tok: Tokenizer) -> Contents | None:
+    """Find the bytes of a tokenizer's tokens.
+
+    Returns:
+        None if the decoder changes the text in a way that depends on more than the first and the last token.
+    """
+    names, decoder = tok._tokens_by_id, tok._settings.decoder
+    if isinstance(decoder, ByteLevelDecoder):
+        same = {number: tok.token_bytes(number) or b"" for number in names}  # type: ignore[attr-defined]  # of byte-level BPE
+        return _laid_out({number: (content,) * 3 for number, content in same.items()}, tok._skipped, ())
+    if isinstance(decoder, StepsDecoder):
+        return _of_steps(names, decoder.steps, tok._skipped)
+    known = {number: (decoded([name], decoder), decoded(["", name], decoder)) for number, name in names.items()}
+    return _laid_out({number: (first.encode(), *(later.encode(),) * 2) for number, (first, later) in known.items()}, tok._skipped, ())
+
+
+def _of_steps(names: Mapping[int, str], steps: Steps, skipped: Collection[int]) -> Contents | None:
+    """The bytes of tokens that a decoder changes step by step."""
+    by = plan(steps)
+    strips = by.tail if by else ()
+    is_covered = len(strips) <= 1 and all(step["type"] == STRIP and step["start"] <= 1 and not step["stop"] for step in strips)
+    if by is None or not is_covered or any(step.get("leading") == ALL for step in steps):
+        return None
+    cut = strips[0]["content"].encode() if strips and strips[0]["start"] else b""
+    found = {
+        number: (by.content(name, is_first=True).removeprefix(cut), by.content(name), by.content(name, is_last=True))
+        for number, name in names.items()
+    }
+    return _laid_out(found, skipped, {number for number, name in names.items() if isinstance(by.changed(name), int)})
+
+
+def _laid_out(whole: Mapping[int, tuple[bytes, bytes, bytes]], skipped: Collection[int], are_bytes: Collection[int]) -> Contents | None:
+    """Lay out the bytes of tokens.
+
+    Args:
+        whole: for each id, the bytes of its token as the first of a text, elsewhere, and as the last.
+        skipped: the ids that are skipped with the special tokens.
+        are_bytes: the ids of tokens that represent a byte, of which each is decoded to U+FFFD if a run of them is not UTF-8.
+
+    Returns:
+        None if the bytes of a token depend on other tokens in another way.
+    """
+    ids = max(whole, default=-1) + 1
+    sizes, flags, drops = np.zeros(ids, np.uint16), np.full(ids, UNKNOWN, np.uint8), np.zeros(ids, np.uint8)
+    parts: dict[int, bytes] = {}
+    for number, (first, following, last) in whole.items():
+        longer = max(first, following, key=len)
+        cut, later = len(longer) - len(first), len(longer) - len(following)
+        are_ends = longer.endswith(first) and longer.endswith(following) and cut <= MOST_DROPS and later <= MOST_DROPS
+        if not are_ends or last not in (following, following[:-1]) or (first and not following):
+            return None
+        parts[number], sizes[number], drops[number] = longer, len(longer), cut | later << 4
+        flags[number] = SKIPPED * (number in skipped) | SHORTENED * (last != following) | BYTE * (number in are_bytes)
+    data = np.frombuffer(b"".join(parts[number] for number in sorted(parts)), np.uint8)
+    spans = np.zeros(ids, np.uint64)
+    build_spans.call(sizes, spans)
+    return Contents(data, sizes, flags, drops, spans)
