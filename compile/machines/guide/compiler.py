@@ -11,7 +11,6 @@ import numpy as np
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.machine import from_fst
 from fst.compile.machines.guide.regex import from_regex
-from fst.compile.machines.guide.schema.compiler import from_schema
 from fst.compile.machines.guide.store import Masks
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
 from fst.machines.guide.scanning import row_of, working
@@ -71,6 +70,8 @@ def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = Non
     if sum(each is not None for each in (regex, schema, fst)) != 1:
         raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
     if schema is not None:
+        from fst.compile.machines.guide.schema.compiler import from_schema  # its module makes languages, by kernels
+
         return from_schema(schema, **options), schema if isinstance(schema, str) else json.dumps(schema)
     if options:
         raise TypeError(f"{', '.join(options)} is for schemas only; expected no such option")
