@@ -166,8 +166,8 @@ class Tokenizer {
 
   tokenBytes(id) {
     if (!this.contents || (this.flags[id] ?? UNKNOWN) & UNKNOWN) return null;
-    const span = Number(this.next[id]), begin = Math.floor(span / 2 ** SIZE_BITS);
-    return this.contents.slice(begin, begin + span % 2 ** SIZE_BITS);
+    const span = Number(this.spans[id]), begin = Math.floor(span / 2 ** SIZE_BITS);
+    return this.contents.slice(begin + (this.drops[id] >> 4), begin + span % 2 ** SIZE_BITS);
   }
 
   free() {
