@@ -21,7 +21,8 @@ class Captured(NamedTuple):
 
     Attributes:
         entry: the name of the function ``uint64 entry(const uint64 *words)``, see `fst.core.prepared`.
-        modules: the texts of the modules that define the kernel and its entry.
+        modules: the texts of the modules that define the entry and the kernel, in the order in which LLVM must link them: of the second, it
+            takes only what the first declares.
     """
 
     entry: str
@@ -46,4 +47,4 @@ def captured(entry: str, result: Any) -> Captured:
         raise UnsupportedError("numba lacks private parts or does not compile; expected a version that fst-toolkit supports")
     module = ir.Module()
     generate_entry(module, entry, result, lambda _, kind, of: ir.Function(module, kind, of.fndesc.llvm_func_name))
-    return Captured(entry, (str(result.library._get_module_for_linking()), str(module)))
+    return Captured(entry, (str(module), str(result.library._get_module_for_linking())))

@@ -116,7 +116,7 @@ def _object(symbol: str, result: Any) -> bytes:
     """
     from llvmlite import binding
 
-    machine, (kernel, entry) = machine_of(Target(*result.library.codegen.magic_tuple())), captured(symbol, result).modules
+    machine, (entry, kernel) = machine_of(Target(*result.library.codegen.magic_tuple())), captured(symbol, result).modules
     used = [name for name in HELPERS if f"@{name}(" in kernel]
     lines = [line for line in kernel.splitlines() if not (line.startswith("declare") and any(f"@{name}(" in line for name in used))]
     module = binding.parse_assembly("\n".join([*lines, *(HELPERS[name] for name in used)]))
