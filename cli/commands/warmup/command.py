@@ -11,7 +11,13 @@ from fst.cli.parameters import FileName
 
 
 @click.command("warmup", cls=CliCommand)
-@click.option("--native", type=FileName(), metavar="FOLDER", hidden=True, help="Write the native code of a release; see CONTRIBUTING.md.")
+@click.option(
+    "--native",
+    type=FileName(),
+    metavar="FOLDER",
+    show_default="kernels for this processor",
+    help="Write the native code of a release instead, see CONTRIBUTING.md.",
+)
 def command(native: str | None) -> None:
     """Compile all kernels ahead of time, and keep them on disk.
 
