@@ -401,7 +401,7 @@ def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyP
 
     def counting(self: Deferred, attribute: str) -> Any:
         found = called(self, attribute)
-        return partial(work, called(self, "_name") == "read_on", found) if attribute == "call" else found
+        return partial(work, called(self, "name") == "read_on", found) if attribute == "call" else found
 
     def work(reads_on: bool, call: Callable[..., Any], *arguments: Any) -> Any:
         begin = int(arguments[-1][0]) if reads_on else 0
