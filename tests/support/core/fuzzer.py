@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.core import drives
+from support.core.exports import drive_exports
 from support.core.guides import drive_guides
 from support.core.rewriters import drive_rules
 from support.core.trainers import drive_trainers
@@ -42,6 +43,7 @@ OF_TOKENIZERS = (
     drives.drive_streams,
     drives.drive_decoding,
     drives.drive_charsmaps,
+    drive_exports,
 )
 
 

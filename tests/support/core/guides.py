@@ -12,6 +12,8 @@ from support.conformance.ways import table_of
 
 import fst
 from fst.compile import guide, wordpiece
+from fst.compile.machines.guide.languages import intersection, union
+from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.store import Masks
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
@@ -63,6 +65,8 @@ def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
             assert found.step(state, number) == late.step(state, number) == table.step(state, number)
     for one in (tok, fst.Tokenizer(table_of("bpe automaton")), spaced(table_of("unigram"))):
         drive_canonical(draw, one, regex)
+    language = whole(regex)
+    assert len(intersection(language, union(language, whole("a*"))).is_final) == len(language.is_final)
     masks = Masks(found.words)
     for row in [*rows, *np.random.default_rng(draw.randrange(99)).integers(0, 1 << 32, (99, found.words), np.uint32)]:
         masks.add(row)

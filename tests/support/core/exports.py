@@ -1,0 +1,38 @@
+"""The part of the fuzzer that runs the kernels of exported tables."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+import fst
+from fst.errors import UnsupportedError
+from fst.runtime.exporting.builds import builds
+from fst.runtime.exporting.calls import calls
+from fst.runtime.exporting.contents import contents
+from fst.tables.kernel_call import COUNT
+
+
+def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
+    """Build the arrays of images, and encode short texts with the calls of a host, as `fst.h` does."""
+    builds(tok, contents(tok))
+    try:
+        made = calls(tok, 400)
+    except UnsupportedError:
+        return
+    suffix = "_spans" if "encode_spans" in made.calls else ""
+    unit = made.arrays["text"].dtype
+    for text in draw.sample(texts, 3):
+        units = np.frombuffer(text[:100].encode("utf-8" if unit.itemsize == 1 else "utf-16-le"), unit)
+        made.arrays["text"][: len(units)], made.arrays["starts"][1] = units, len(units)
+        made.arrays["state"].fill(0)
+        run = {name.removesuffix(suffix): call for name, call in made.calls.items() if call and name.endswith(suffix)}
+        names = ["encode"]
+        if "is_unchanged" in run and run["is_unchanged"].kernel.call(*run["is_unchanged"].arguments) != 1:
+            names = [name for name in ("rewrite", "encode_rewritten", "restore") if name in run]
+        for name in names:
+            run[name].kernel.call(*run[name].arguments)
+        if names:
+            ids = made.arrays["ids_spans" if suffix else "ids"][: int(made.arrays["state"][COUNT])]
+            assert ids.tolist() == tok.encode(text[:100]).tolist()
