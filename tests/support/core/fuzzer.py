@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import numba
 import numpy as np
 import pytest
 from support.core import drives
@@ -33,6 +34,8 @@ KINDS = (
     drives.vocabulary,
 )
 LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
+# Whether kernels check bounds. The search of a guide for a text that goes on may then take minutes, and exports are not tried so.
+CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 OF_TOKENIZERS = (
     drives.drive_batches,
     drives.drive_dropout,
@@ -43,7 +46,7 @@ OF_TOKENIZERS = (
     drives.drive_streams,
     drives.drive_decoding,
     drives.drive_charsmaps,
-    drive_exports,
+    *([] if CHECKED else [drive_exports]),
 )
 
 
@@ -66,7 +69,8 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             texts.insert(9, "ab" * (LONGEST // 2 + 1))
         yield "tokenizer", partial(drive_tokenizer, tok, texts, draw)
         yield "units", partial(drives.drive_units, texts)
-        for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices, drive_guides):
+        uses = drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices
+        for use in uses if CHECKED else (*uses, drive_guides):
             yield use.__name__, partial(use, random.Random(seed), texts)
         for patched in (drive_trainers, drive_transducers):
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)
