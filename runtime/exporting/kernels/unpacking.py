@@ -14,9 +14,9 @@ from fst.machines.bpe.pairs import insert, key_of
 from fst.pretokens.arguments import BUCKET_SHIFT, KEY_PARTS, SLOT_SHIFT
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.pretokens.short_words import LENGTH_SHIFT, SHORT
+from fst.runtime.exporting.contents import WORD
 from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8
 
-WORD = 16  # the flag of `fst.runtime.exporting.contents`
 SIZE, SHIFT, KEY_LENGTH = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(LENGTH_SHIFT)
 FACTORS = tuple(map(np.uint64, MULTIPLIERS[:KEY_PARTS]))
 

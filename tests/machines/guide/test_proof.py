@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.conformance.ways import public, table_of
-from support.tables.damage import survivors
+from support.tables.damage import changed, survivors
 from support.tiers import sample
 
 import fst
@@ -17,18 +17,6 @@ from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.table import GuideTable
 
 GUIDES = ["guide of words", "guide of bytes", "guide of characters"]
-
-
-def changed(name: str, field: str, place: Any, value: Any) -> GuideTable:
-    """A sample with one changed element; with a place of None, the field becomes the value."""
-    table: GuideTable = table_of(name)
-    array = getattr(table, field).copy()
-    if place is None:
-        array = np.array(value, array.dtype)
-    else:
-        array[place] = value
-    fields: Any = {field: array}
-    return replace(table, **fields)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +51,7 @@ def changed(name: str, field: str, place: Any, value: Any) -> GuideTable:
 def test_forged_table_is_refused(field: str, place: Any, value: Any, found: str) -> None:
     """A table whose arrays would lead kernels out of bounds is refused with the fault."""
     with pytest.raises(fst.TableError, match=found):
-        changed("guide of bytes" if field == "flips" else "guide of words", field, place, value).prove()
+        changed(table_of("guide of bytes" if field == "flips" else "guide of words"), field, place, value).prove()
 
 
 @pytest.mark.parametrize(("key", "value"), [("end_id", 1 << 20), ("end_id", -1), ("keeps_first", 1), ("pattern", 5)])

@@ -8,30 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 from support.conformance.ways import table_of
+from support.tables.damage import changed
 
 import fst
 from fst.compile import lookup
 from fst.compile.algebra.machine import Fst
 from fst.machines.lookup.layout import ALONE, ALONE_EPSILON, ENTRY, HAS_EPSILON, OUTPUT_SHIFT
-from fst.machines.lookup.table import LookupTable
 
 FIRST = {name: int(np.flatnonzero(ENTRY.labels_of(table_of(name).entries) < ENTRY.labels)[0]) for name in ("lookup", "lookup flags")}
 FLAGGED = table_of("lookup flags").entries
 SLOTS = len(FLAGGED)
 ALONE_AT = int(np.flatnonzero((ENTRY.labels_of(FLAGGED) < ENTRY.labels) & (ENTRY.values_of(FLAGGED) >= ALONE))[0])
 LABEL = int(ENTRY.labels_of(FLAGGED)[ALONE_AT])
-
-
-def changed(name: str, field: str, place: Any, value: Any) -> LookupTable:
-    """A sample with one changed element; with a place of None, the field becomes the value."""
-    table: LookupTable = table_of(name)
-    array = getattr(table, field).copy()
-    if place is None:
-        array = np.array(value, array.dtype)
-    else:
-        array[place] = value
-    fields: Any = {field: array}
-    return replace(table, **fields)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +63,7 @@ def changed(name: str, field: str, place: Any, value: Any) -> LookupTable:
 def test_forged_table_is_refused(name: str, field: str, place: Any, value: Any, found: str) -> None:
     """A table whose arrays would lead kernels out of bounds is refused with the fault."""
     with pytest.raises(fst.TableError, match=found):
-        changed(name, field, place, value).prove()
+        changed(table_of(name), field, place, value).prove()
 
 
 def test_endless_pauses_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Change one bit of a table, for tests that damaged tables which pass their proof are harmless."""
+"""Change one element or one bit of a table, for tests that damaged tables are refused, or are harmless if they pass their proof."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from typing import Any
 import numpy as np
 
 import fst
+
+
+def changed(table: Any, field: str, place: Any, value: Any) -> Any:
+    """A table with one changed element; with a place of None, the field becomes the value."""
+    array = getattr(table, field).copy()
+    if place is None:
+        array = np.array(value, array.dtype)
+    else:
+        array[place] = value
+    return replace(table, **{field: array})
 
 
 def survivors(table: Any, draw: Random, tries: int, place: Callable[[Random, int], int] = Random.randrange) -> Iterator[Any]:
