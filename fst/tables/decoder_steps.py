@@ -206,6 +206,16 @@ class Plan(NamedTuple):
         found = self.changed(token, is_first=is_first, is_last=is_last)
         return found.encode() if isinstance(found, str) else bytes([found])
 
+    @property
+    def drops_at_most_one(self) -> bool:
+        """Whether the steps `tail` at most remove one character from the beginning of a text."""
+        return len(self.tail) <= 1 and all(step["type"] == STRIP and step["start"] <= 1 and not step["stop"] for step in self.tail)
+
+    def first(self, token: str) -> bytes:
+        """The bytes of a token that is the first of a text, for steps with `drops_at_most_one`."""
+        found = self.content(token, is_first=True)
+        return found.removeprefix(self.tail[0]["content"].encode()) if self.tail and self.tail[0]["start"] else found
+
 
 def plan(steps: Steps) -> Plan | None:
     """Divide steps into the three groups of a `Plan`; None if the steps do not have the order of these groups."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.runtime.text.decoder import decoded
 from fst.runtime.tokenizer import Tokenizer
-from fst.tables.decoder_steps import ALL, STRIP, Steps, plan
+from fst.tables.cleanup import first_piece_of, piece_of
+from fst.tables.decoder_steps import ALL, Steps, plan
 from fst.tables.header import ByteLevelDecoder, StepsDecoder
 
 Array = NDArray[Any]
@@ -53,22 +53,16 @@ def contents(tok: Tokenizer) -> Contents | None:
         return _laid_out({number: (content,) * 3 for number, content in same.items()}, tok._skipped, ())
     if isinstance(decoder, StepsDecoder):
         return _of_steps(names, decoder.steps, tok._skipped)
-    known = {number: (decoded([name], decoder), decoded(["", name], decoder)) for number, name in names.items()}
+    known = {number: (first_piece_of(name, decoder), piece_of(name, decoder)) for number, name in names.items()}
     return _laid_out({number: (first.encode(), *(later.encode(),) * 2) for number, (first, later) in known.items()}, tok._skipped, ())
 
 
 def _of_steps(names: Mapping[int, str], steps: Steps, skipped: Collection[int]) -> Contents | None:
     """The bytes of tokens that a decoder changes step by step."""
     by = plan(steps)
-    strips = by.tail if by else ()
-    is_covered = len(strips) <= 1 and all(step["type"] == STRIP and step["start"] <= 1 and not step["stop"] for step in strips)
-    if by is None or not is_covered or any(step.get("leading") == ALL for step in steps):
+    if by is None or not by.drops_at_most_one or any(step.get("leading") == ALL for step in steps):
         return None
-    cut = strips[0]["content"].encode() if strips and strips[0]["start"] else b""
-    found = {
-        number: (by.content(name, is_first=True).removeprefix(cut), by.content(name), by.content(name, is_last=True))
-        for number, name in names.items()
-    }
+    found = {number: (by.first(name), by.content(name), by.content(name, is_last=True)) for number, name in names.items()}
     return _laid_out(found, skipped, {number for number, name in names.items() if isinstance(by.changed(name), int)})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fst.tables.cleanup import cleaned
+from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import joined
 from fst.tables.header import AnyDecoder, StepsDecoder
 
@@ -21,11 +21,7 @@ def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
         >>> decoded(["un", "##able", "!"], Decoder(prefix="##", cleanup=True))
         'unable!'
     """
-    if decoder is None:
-        return " ".join(tokens)
     if isinstance(decoder, StepsDecoder):
         return joined(decoder.steps, tokens)
-    prefix = decoder.prefix
-    continued = (token.removeprefix(prefix) if token.startswith(prefix) else f" {token}" for token in tokens[1:])
-    pieces = [*tokens[:1], *continued]
-    return "".join(map(cleaned, pieces) if decoder.cleanup else pieces)
+    first = [first_piece_of(token, decoder) for token in tokens[:1]]
+    return "".join(first + [piece_of(token, decoder) for token in tokens[1:]])

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fst.errors import UnsupportedError
-from fst.tables.cleanup import cleaned
-from fst.tables.decoder_steps import ALL, METASPACE, PIECES, STRIP, SUFFIX, Plan, plan
-from fst.tables.header import ByteLevelDecoder, Decoder, StepsDecoder
+from fst.tables.cleanup import first_piece_of, piece_of
+from fst.tables.decoder_steps import ALL, METASPACE, PIECES, SUFFIX, plan
+from fst.tables.header import ByteLevelDecoder, StepsDecoder
 from fst.tables.table import Table
 
 END_NAMES = ("<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>", "<|im_end|>", "[SEP]")
@@ -48,8 +48,8 @@ def written_by(table: Table) -> Written:
     elif isinstance(decoder, StepsDecoder):
         return _by_steps(names, decoder, size)
     else:
-        later = {number: _joined(name, decoder) for number, name in names.items()}
-        first = {number: _cleaned(name, decoder) for number, name in names.items()}
+        later = {number: piece_of(name, decoder).encode() for number, name in names.items()}
+        first = {number: first_piece_of(name, decoder).encode() for number, name in names.items()}
     rows = [[found.get(number, b"") if number in names else b"" for number in range(size)] for found in (later, first)]
     return Written(rows[0], rows[1], keeps_first=False)
 
@@ -84,42 +84,18 @@ def _byte_level(table: Any) -> dict[int, bytes]:
     return dict(zip(table.token_ids.tolist(), contents, strict=True))
 
 
-def _joined(name: str, decoder: Decoder | None) -> bytes:
-    """The bytes of a token after the first, in a vocabulary that joins words with spaces."""
-    if decoder is None or not name.startswith(decoder.prefix):
-        return _cleaned(f" {name}", decoder)
-    return _cleaned(name.removeprefix(decoder.prefix), decoder)
-
-
-def _cleaned(piece: str, decoder: Decoder | None) -> bytes:
-    return (cleaned(piece) if decoder and decoder.cleanup else piece).encode()
-
-
 def _by_steps(names: dict[int, str], decoder: StepsDecoder, size: int) -> Written:
     by = plan(decoder.steps)
-    if by is None or any(step["type"] == SUFFIX for step in by.alone) or not all(map(_is_supported, by.tail)) or len(by.tail) > 1:
+    if by is None or any(step["type"] == SUFFIX for step in by.alone) or not by.drops_at_most_one:
         kinds = ", ".join(step["type"] for step in decoder.steps)
         raise UnsupportedError(f"the decoder has the steps {kinds}, by which a token writes text that depends on the tokens after it")
     later = [by.content(names[number]) if number in names else b"" for number in range(size)]
     if not by.tail and not any(_has_first(step) for step in by.alone):
         return Written(later, later, keeps_first=False)
-    first = [_first(names[number], by) if number in names else b"" for number in range(size)]
+    first = [by.first(names[number]) if number in names else b"" for number in range(size)]
     keeps_first = any(step["type"] == PIECES and step["leading"] == ALL for step in by.alone)
     return Written(later, first, keeps_first)
 
 
 def _has_first(step: Any) -> bool:
     return step["type"] in (PIECES, METASPACE)
-
-
-def _is_supported(step: Any) -> bool:
-    """Whether a step after ``Fuse`` removes at most one character, which is one byte, from the beginning of a text."""
-    return step["type"] == STRIP and step["start"] <= 1 and not step["stop"] and step["content"].isascii()
-
-
-def _first(name: str, by: Plan) -> bytes:
-    """The bytes of a first token."""
-    found = by.content(name, is_first=True)
-    for step in by.tail:
-        found = found[1:] if step["start"] and found.startswith(step["content"].encode()) else found
-    return found
