@@ -42,7 +42,7 @@ use_everything(kept.FOLDER)
 """
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 OF_EXPORTS = ("restore_all",)  # only programs of `fst export` run these kernels, and those of `fst.runtime.exporting`
-ONE_OUTPUT = ("rows.run_rows", "text.run_rows")  # kernels of look-up, which are called either with spans or without
+WITH_SPANS = ("text.run_rows",)  # a kernel of look-up, which is always called with spans
 COMPILING = [f"fst: compiling kernel {name}, up to 20 s; " for name in ("place", "displace")]
 
 
@@ -90,7 +90,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
         if ".exporting." not in module.__name__ and name not in OF_EXPORTS
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
-    two = [name for name in called if name.endswith(("encode_rows", "run_rows")) and name not in ONE_OUTPUT]
+    two = [name for name in called if name.endswith(("encode_rows", "run_rows")) and name not in WITH_SPANS]
     expected = {name: called.count(name) * (1 + (name in two) + 2 * ("decoding." in name)) for name in called}
     assert {name: kept.count(name) for name in called} == expected
     assert len(called) == 121

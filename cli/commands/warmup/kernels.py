@@ -221,7 +221,9 @@ def _compile_lookup(folder: Path) -> None:
     lookup({"ab": "b"}).save(folder / "lookup.npz")
     for words in (["ab"], [b"ab"]):
         fst.Lookup.load(folder / "lookup.npz").lookup_batch(words).strings()
-    fst.Lookup.load(folder / "lookup.npz").to_apertium(["ab"])
+    loaded = fst.Lookup.load(folder / "lookup.npz")
+    loaded._encoder.encode_batch(["ab"], offsets=True)
+    loaded.to_apertium(["ab"])
 
 
 def _compile_rules(_: Path) -> None:
