@@ -121,9 +121,37 @@ function explain(i) {
   element("bytes").textContent = hex(bytesOf(i));
   const word = isSpecial(i) ? null : wordOf(i), path = word && pathOf(word);
   element("about-path").textContent = isSpecial(i) ? "A special token has no path." : path
-    ? "After each character, the tokens of the word if it ended there. The last of them, in colour, is what the state of a BPE automaton means."
+    ? "After each character, the tokens of the word if it ended there. The last of them, in colour, is what a state of BPE means."
     : "The tokens of this word depend on the text before it, so its path cannot be shown.";
   element("path").replaceChildren(...(path ?? []));
+  showStates(word);
+}
+
+// The states that the automaton passes, and the last token so far.
+function showStates(word) {
+  const states = word && tok.path(word);
+  element("with-states").hidden = !word;
+  element("about-states").textContent = states ? "After each byte or character, the number of the state, and the last token so far."
+    : "This table has a list of merges instead of an automaton. An export with --layout full has both.";
+  element("states").replaceChildren(...(states ?? []).map(({ symbol, state, token }) => {
+    const node = item(typeof symbol === "string" ? shown(symbol) : nameOfBytes([symbol])), bytes = tok.tokenBytes(token);
+    node.lastChild.append(`${state} `, ...(bytes ? [nameOfBytes(bytes)] : []));
+    return node;
+  }));
+}
+
+// Bytes as text, or as numbers if they are only a part of a character.
+function nameOfBytes(bytes) {
+  const name = new TextDecoder().decode(Uint8Array.from(bytes));
+  return name.includes("\ufffd") ? hex(bytes) : shown(name);
+}
+
+// An item of a path: what is read, and a box.
+function item(read) {
+  const [node, label, state] = ["li", "span", "span"].map((name) => document.createElement(name));
+  label.className = "read", label.textContent = `${read} →`;
+  state.className = "state", node.append(label, state);
+  return node;
 }
 
 // The text from the beginning of the word to its end, or a part of it if the word is long.
@@ -153,14 +181,12 @@ function pathOf(word) {
 }
 
 function step(character, part, isEnd) {
-  const [node, label, state, last] = ["li", "span", "span", "b"].map((name) => document.createElement(name));
+  const node = item(shown(character)), state = node.lastChild, last = document.createElement("b");
   const tokens = read(part), begin = tokens.at(-1)?.start ?? part.length;
-  label.className = "read", label.textContent = `${shown(character)} →`;
-  state.className = isEnd ? "state end" : "state";
+  if (isEnd) state.classList.add("end");
   last.textContent = shown(part.slice(begin)), last.className = `c${(tokens.length + COLOURS - 1) % COLOURS}`;
   if (tokens.length) last.title = `id ${tokens.at(-1).id}`;
   state.append(tokens.filter(({ start }) => start < begin).map(({ start, end }) => `${shown(part.slice(start, end))}|`).join(""), last);
-  node.append(label, state);
   return node;
 }
 

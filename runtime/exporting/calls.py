@@ -8,8 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 from fst.errors import UnsupportedError
+from fst.machines.bpe.arguments import BpeArguments
+from fst.machines.unigram.arguments import UnigramArguments
+from fst.machines.wordpiece.arguments import Arguments as WordPieceArguments
 from fst.runtime.encoder import Encoder
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
@@ -18,6 +22,10 @@ from fst.runtime.short_texts import CALLS, plan
 from fst.tables.header import SENTENCEPIECE
 
 Array = NDArray[Any]
+MOST_STEPS = 1 << 10  # the maximum number of steps of a path
+OF_BPE, OF_UNIGRAM, OF_WORDPIECE = (
+    Deferred("fst.runtime.exporting.kernels.paths", f"{machine}_path") for machine in ("bpe", "unigram", "wordpiece")
+)
 
 
 class Calls(NamedTuple):
@@ -59,7 +67,27 @@ def calls(encoder: Encoder, units: int) -> Calls:
         both = plan(spans, *common, with_spans=True)
         arrays |= {"ids_spans": both.ids, "offsets": both.offsets}
         found |= {f"{name}_spans": call for name, call in zip(CALLS, both.calls, strict=True)}
+    path = np.zeros(3 * MOST_STEPS, np.int32)
+    rewritten = found["encode_rewritten"]
+    found["path"] = path_of(runner.arguments, ids.text, starts, workspace.work, path)
+    found["path_rewritten"] = rewritten and path_of(runner.arguments, rewritten.arguments[0], rewritten.arguments[1], workspace.work, path)
+    if found["path"]:
+        arrays["path"] = path
     return Calls(units, arrays, found)
+
+
+def path_of(table: Any, text: Array, starts: Array, work: Any, path: Array) -> PreparedCall | None:
+    """The call that writes the path of a text through an automaton; None without an automaton.
+
+    Args:
+        table, text, starts, work: arguments of the kernel that encodes.
+        path: see `fst.runtime.exporting.kernels.paths`.
+    """
+    if isinstance(table, BpeArguments):
+        return PreparedCall(OF_BPE, text, starts, table.entries, path)
+    if isinstance(table, UnigramArguments) and len(table.ends.steps):
+        return PreparedCall(OF_UNIGRAM, text, starts, table.ends, path)
+    return PreparedCall(OF_WORDPIECE, text, starts, table, work, path) if isinstance(table, WordPieceArguments) else None
 
 
 def _spans_runner(encoder: Encoder) -> Runner | None:

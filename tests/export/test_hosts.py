@@ -14,6 +14,7 @@ from support.shared_data import SHARED, needs_shared
 import fst
 from fst.cli.commands.export.command import exported
 from fst.compile import keywords, tokenizer
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
@@ -76,8 +77,9 @@ def test_javascript_has_the_ids_and_the_spans_of_python(machine: Machine, texts:
     """In JavaScript, the ids of a text and their spans in units of UTF-16 are those of Python."""
     tok = machine.tok
     expected = tok.encode_batch(texts, offsets=True)
-    found = node(machine.js, [["encodeWithOffsets", text] for text in texts] + [["encodeBatch", texts]])
-    batch = found.pop()
+    found = node(machine.js, [["encodeWithOffsets", text] for text in texts] + [["path", "a"], ["encodeBatch", texts]])
+    batch, path = found.pop(), found.pop()
+    assert (path is None) == isinstance(tok, BpeTokenizer)  # a list of merges has no automaton
     assert (batch["ids"], batch["rowSplits"]) == (expected.ids.tolist(), expected.row_splits.tolist())
     assert expected.offsets is not None
     for place, (text, answer) in enumerate(zip(texts, found, strict=True)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from shutil import copytree, rmtree
 from typing import Any
@@ -12,8 +13,10 @@ from support.browser import driven, needs_chromium
 from support.shared_data import EXAMPLES, SHARED, needs_shared
 
 import fst
+from fst.automata.rows import ROOT
 from fst.cli.commands.export.command import exported
 from fst.compile import tokenizer
+from fst.machines.bpe.automaton import ENTRY, step
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 
@@ -28,6 +31,7 @@ export async function steps(document) {
   const tokens = () => [...list.querySelectorAll(".token")];
   const state = () => ({ ids: tokens().map((node) => Number(node.dataset.id)), text: list.textContent, status: status.textContent });
   const path = () => [...document.querySelectorAll("#path .state")].map((node) => node.textContent).join(" ");
+  const states = () => [...document.querySelectorAll("#states li")].map((node) => node.textContent).join(", ");
   const details = () => Object.fromEntries(["name", "id", "offsets", "bytes"].map((id) => [id, document.getElementById(id).textContent]));
   const press = (key) => list.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   await until(() => list.dataset.drawn);
@@ -41,7 +45,7 @@ export async function steps(document) {
   input.value = texts[0], input.dispatchEvent(new Event("input"));
   await until(() => list.dataset.drawn);
   tokens()[2].click();
-  const clicked = { ...details(), path: path() };
+  const clicked = { ...details(), path: path(), states: states() };
   press("ArrowRight");
   const next = { ...details(), active: list.getAttribute("aria-activedescendant") };
   press("End"), press("ArrowRight");
@@ -55,6 +59,16 @@ def page(folder: Path, table: Path) -> Path:
     copytree(EXAMPLES / "playground", folder, ignore=lambda _, names: [name for name in names if "." not in name])
     copytree(table, folder / "table")
     return folder
+
+
+def bpe_path(tok: Any, word: str) -> list[str]:
+    """The steps of a word as the page shows them, by slow walks over a table of byte-level BPE."""
+    state, found = ROOT, []
+    for byte in word.encode():
+        state = step(tok._table.entries, state, byte)
+        token = tok.decode([ENTRY.unpack(tok._table.entries[state]).target])
+        found.append(f"{chr(byte)} →{state} {token}".replace(" ", "␣").replace("␣→", " →").replace(f"{state}␣", f"{state} "))
+    return found
 
 
 @needs_shared
@@ -80,6 +94,7 @@ def test_the_page_shows_what_python_finds(tmp_path: Path) -> None:
     assert found["clicked"] == {
         "name": "able", "id": str(ids[2]), "offsets": "9 to 13", "bytes": "61 62 6c 65",
         "path": "␣ ␣u ␣un ␣un|a ␣un|af ␣unaff ␣unaff|a ␣unaff|ab ␣unaff|abl ␣unaff|able",
+        "states": ", ".join(bpe_path(tok, " unaffable")),
     }  # fmt: skip
     assert (found["next"]["id"], found["next"]["active"], found["last"]) == (str(ids[3]), "t3", str(ids[-1]))
 
@@ -93,6 +108,7 @@ def test_special_tokens_have_names(english: Path, tmp_path: Path) -> None:
     assert (found["found"][0]["ids"], found["found"][0]["text"]) == (tok.encode(text).tolist(), text)
     assert (found["clicked"]["name"], found["next"]["name"]) == ("aff", "able")
     assert found["clicked"]["path"] == "u un un|a un|af un|aff un|aff|a un|aff|ab un|aff|ab|l un|aff|able"
+    assert re.sub(r"\d+", "n", found["clicked"]["states"]).startswith("u →n ␣u, n →n ␣un, a →n a, f →n af, f →n aff, a →n a, ")
 
 
 def test_a_missing_table_is_named(english: Path, tmp_path: Path) -> None:

@@ -21,6 +21,12 @@ export interface Tokenizer {
   count(text: string): number;
   /** The text of ids; numbers that are not ids are skipped. */
   decode(ids: ArrayLike<number> & Iterable<number>, options?: { skipSpecialTokens?: boolean }): string;
+  /**
+   * The path of one word through the automaton: each symbol that it reads, the state after it, and the last token so far, below 0 if there
+   * is none. A symbol is a byte of UTF-8, of the rewritten text if the table rewrites texts; for WordPiece, a character. At most 1,024
+   * steps; null if the table has no automaton, as with `--layout merges`.
+   */
+  path(word: string): { symbol: number | string; state: number; token: number }[] | null;
   /** The bytes that an id adds to a decoded text, other than at its beginning; null if no token has this id, or there is no decoder. */
   tokenBytes(id: number): Uint8Array | null;
   /** Release the memory. */

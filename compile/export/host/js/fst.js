@@ -1,11 +1,12 @@
 // Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written. See fst.d.ts.
 
-const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, ROLES] = Array(11).keys();
+const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES] = Array(12).keys();
 const [IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS] = Array(6).keys();
-const CALLS = 2 * SPANS, HEADER = 56, COUNT = 1, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1;
+const PATHS = 2 * SPANS, CALLS = PATHS + 2, HEADER = 56, COUNT = 1, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1;
 const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const OTHER = "the text has characters that only the Python runtime encodes";
 const aligned = (size) => Math.ceil(size / 64) * 64;
 
 async function bytesOf(source) {
@@ -108,18 +109,21 @@ class Tokenizer {
     return this.calls[call][1] > 0;
   }
 
+  // Prepare a text for the kernels; return whether it is rewritten.
+  prepare(text, spans) {
+    const units = this.put(text);
+    this.starts[2] = units;
+    this.state.fill(0);
+    if (!this.has(spans + IS_UNCHANGED) || this.run(spans + IS_UNCHANGED) === 1n) return false;
+    if (!this.has(spans + REWRITE) || this.run(spans + REWRITE) === -1n) throw new RangeError(OTHER);
+    return true;
+  }
+
   // Encode a text; return the number of ids.
   encoded(text, spans) {
-    const units = this.put(text), other = "the text has characters that only the Python runtime encodes";
-    this.state.fill(0);
-    this.starts[2] = units;
-    if (!this.has(spans + IS_UNCHANGED) || this.run(spans + IS_UNCHANGED) === 1n) {
-      const read = this.run(spans + ENCODE);
-      if (read < 0n || read > BigInt(units)) throw new RangeError(other);
-      return this.state[2 * COUNT];
-    }
-    if (!this.has(spans + REWRITE) || this.run(spans + REWRITE) === -1n || this.run(spans + ENCODE_REWRITTEN) === -1n) throw new RangeError(other);
-    if (spans && (!this.has(spans + RESTORE) || this.run(spans + RESTORE) === -1n)) throw new RangeError(other);
+    const isRewritten = this.prepare(text, spans), read = this.run(spans + (isRewritten ? ENCODE_REWRITTEN : ENCODE));
+    if (read < 0n || (!isRewritten && read > BigInt(this.starts[2]))) throw new RangeError(OTHER);
+    if (isRewritten && spans && (!this.has(spans + RESTORE) || this.run(spans + RESTORE) === -1n)) throw new RangeError(OTHER);
     return this.state[2 * COUNT];
   }
 
@@ -162,6 +166,13 @@ class Tokenizer {
       return { bytes: this.contents.subarray(at, stop - isShortened), isByte: (this.flags[id] & BYTE) > 0 };
     });
     return parts.some(({ isByte }) => isByte) ? runs(parts).map(textOfRun).join("") : decoder.decode(joined(parts));
+  }
+
+  path(text) {
+    if (!this.has(PATHS)) return null;
+    const steps = Number(this.run(this.prepare(text, 0) ? PATHS + 1 : PATHS)), found = this.array(PATH, Int32Array), characters = [...text];
+    const symbolOf = (symbol) => (this.unit === 1 ? symbol : characters[symbol]);
+    return Array.from({ length: steps }, (_, i) => ({ symbol: symbolOf(found[3 * i]), state: found[3 * i + 1], token: found[3 * i + 2] }));
   }
 
   tokenBytes(id) {
