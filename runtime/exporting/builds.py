@@ -7,13 +7,14 @@ import numpy as np
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 from fst.machines.bpe.arguments import MergeArguments
+from fst.machines.bpe.merge_list import fill_slots
 from fst.pretokens.short_words import shift_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.exporting.contents import WORD, Array, Contents, build_spans
 
 LOWEST_32 = (1 << 32) - 1
-build_words, build_short_words, build_pairs, build_made = (
-    Deferred("fst.runtime.exporting.kernels.unpacking", f"build_{name}") for name in ("words", "short_words", "pairs", "made")
+build_words, build_short_words, build_merges = (
+    Deferred("fst.runtime.exporting.kernels.unpacking", f"build_{name}") for name in ("words", "short_words", "merges")
 )
 
 
@@ -36,14 +37,14 @@ def builds(encoder: Encoder, tokens: Contents | None) -> list[PreparedCall]:
         found.append(PreparedCall(build_words, *common, shared.displacements, shared.params, shared.words))
         found.append(PreparedCall(build_short_words, *common, shift, shared.short_words))
     if isinstance(arguments, MergeArguments):
-        left, right, made = (_planes(encoder._table.merges[:, column]) for column in range(3))
-        found += [PreparedCall(build_pairs, left, right, arguments.pairs), PreparedCall(build_made, made, arguments.made)]
+        slots, merges = arguments.pairs
+        found += [PreparedCall(build_merges, _planes(merges), merges), PreparedCall(fill_slots, merges, slots)]
     return [call for call in found if _is_exact(call)]
 
 
-def _planes(numbers: Array) -> Array:
-    """uint8[3, n], the lowest three bytes of each number; such rows are compressed better than the numbers."""
-    return np.stack([numbers >> shift & 0xFF for shift in (0, 8, 16)]).astype(np.uint8)
+def _planes(merges: Array) -> Array:
+    """uint8[9, n], the lowest three bytes of each number; such rows are compressed better than the numbers."""
+    return np.stack([merges[:, column] >> shift & 0xFF for column in range(3) for shift in (0, 8, 16)]).astype(np.uint8)
 
 
 def _is_exact(call: PreparedCall) -> bool:

@@ -8,6 +8,7 @@ import fst
 from fst.compile.export.capture import Captured, captured
 from fst.compile.export.code import object_of
 from fst.compile.export.image import image
+from fst.compile.export.merges import executed_merges
 from fst.compile.export.program import SIZES, Variant, program
 from fst.compile.export.targets import target_of
 from fst.errors import UnsupportedError
@@ -37,7 +38,8 @@ class Exporter:
         machine = fst.load(path)
         if layout == "merges" and isinstance(machine, BpeTokenizer):
             table = machine._table
-            machine = BpeTokenizer(replace(table, entries=table.entries[:0], depths=table.depths[:0]))
+            merges = executed_merges(table) if table.has_automaton and table.metadata.model.letters.are_bytes else table.merges
+            machine = BpeTokenizer(replace(table, entries=table.entries[:0], depths=table.depths[:0], merges=merges))
         self._encoder = _encoder_of(machine)
         tokens = contents(machine) if isinstance(machine, Tokenizer) else None
         roles = {name: array for name, array in tokens._asdict().items() if name != "sizes"} if tokens else {}

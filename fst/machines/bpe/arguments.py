@@ -29,21 +29,31 @@ class BpeArguments(NamedTuple):
     entries: Array
 
 
+class Pairs(NamedTuple):
+    """The pairs of a merge list.
+
+    Attributes:
+        slots: uint32[slots], the hash table of pairs, see `fst.machines.bpe.merge_list.slots_of`.
+        merges: int32[merges, 3], see `fst.machines.bpe.table.BpeTable`.
+    """
+
+    slots: Array
+    merges: Array
+
+
 class MergeArguments(NamedTuple):
     """The arrays that `fst.runtime.machines.bpe.kernels.merge_queue` reads.
 
     Attributes:
         shared: the arrays for splitting a text into pre-tokens, and for looking up pre-tokens.
-        pairs: uint64[2 * slots], the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`.
-        made: int32[merges], the token that each merge makes.
+        pairs: the pairs that merge.
         atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.machines.bpe.affixes`; -1 if the byte is removed.
         fused: int32[1], the id whose runs become a single id; `fst.pretokens.characters.NOT_FUSED` if there is no such id.
         alphabet: the characters with tokens; `NO_ALPHABET` if symbols are bytes.
     """
 
     shared: Arguments
-    pairs: Array
-    made: Array
+    pairs: Pairs
     atoms: Array
     fused: Array
     alphabet: Alphabet
@@ -70,6 +80,6 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> BpeArguments:
 
 def merge_arguments(table: Any, shared: Arguments) -> MergeArguments:
     """The arguments of a table for the kernels that run the list of merges."""
-    merges = table.merges
-    made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
-    return MergeArguments(shared, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32), table.alphabet)
+    merges = borrowable(table.merges, np.int32)
+    pairs = Pairs(merge_list.slots_of(merges), merges)
+    return MergeArguments(shared, pairs, table.atoms, np.array([table.fused], np.int32), table.alphabet)

@@ -33,7 +33,10 @@ from fst.tables.proof import need, need_none
 COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # the key in a free slot
 SCRATCH = 8  # number of int32 elements for each byte of a pre-token, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
-insert_pairs = Deferred("fst.machines.bpe.pairs", "insert_pairs")
+KNOWN_BITS = 12  # log2 of the number of merged pre-tokens whose ids are kept, see the same module
+RANK_BITS = 24  # the bits of a slot for a rank and 1; the other bits are a mark, see `fst.machines.bpe.ranks`
+MOST_MERGES = (1 << RANK_BITS) - 2
+insert_pairs, fill_slots = Deferred("fst.machines.bpe.pairs", "insert_pairs"), Deferred("fst.machines.bpe.ranks", "fill_slots")
 
 
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
@@ -111,11 +114,16 @@ def pairs_for(count: int) -> NDArray[np.uint64]:
     return np.full(4 << count.bit_length(), EMPTY)
 
 
-def pairs_of(merges: Array) -> NDArray[np.uint64]:
-    """The hash table of the pairs of merges, see `pairs_for`."""
-    pairs, wide = pairs_for(len(merges)), merges.astype(np.uint64)
-    insert_pairs.call(wide[:, LEFT] << np.uint64(32) | wide[:, RIGHT], pairs)
-    return pairs
+def slots_of(merges: Array) -> NDArray[np.uint32]:
+    """The hash table of the pairs of merges.
+
+    Returns:
+        uint32[slots]. A slot is 0 if it is free, or the rank of a merge and 1, with a mark in the highest bits. The number of slots is a
+        power of two, and more than twice the number of merges.
+    """
+    slots = np.zeros(2 << len(merges).bit_length(), np.uint32)
+    fill_slots.call(merges, slots)
+    return slots
 
 
 def prove(merges: Array, lengths: Array, atoms: Array) -> None:
@@ -130,6 +138,7 @@ def prove(merges: Array, lengths: Array, atoms: Array) -> None:
         TableError: the proof fails for a merge or a byte; the message names the merge or the byte.
     """
     need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
+    need(len(merges) <= MOST_MERGES, f"there are {len(merges)} merges; at most {MOST_MERGES} have a rank")
     named = atoms[atoms >= 0]
     need_none(lengths[named] != 1, lambda place: f"token {named[place]} of one byte has {lengths[named[place]]} bytes")
     wrong = np.any((merges < 0) | (merges >= len(lengths)), axis=1)

@@ -1,5 +1,4 @@
-"""Kernels for the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`. The compiler of BPE and the merging kernels use these
-kernels.
+"""Kernels for hash tables of pairs, see `fst.machines.bpe.merge_list.pairs_for`. The compiler and the trainer of BPE use these kernels.
 
 A pair is in the slot of its hash, or in the next free slot after it. Some slots are free, so every search ends.
 """

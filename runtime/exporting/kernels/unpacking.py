@@ -9,13 +9,11 @@ import numpy as np
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, kernel
-from fst.machines.bpe.merge_list import EMPTY
-from fst.machines.bpe.pairs import insert, key_of
 from fst.pretokens.arguments import BUCKET_SHIFT, KEY_PARTS, SLOT_SHIFT
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.pretokens.short_words import LENGTH_SHIFT, SHORT
 from fst.runtime.exporting.contents import WORD
-from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8
+from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8, U16
 
 SIZE, SHIFT, KEY_LENGTH = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(LENGTH_SHIFT)
 FACTORS = tuple(map(np.uint64, MULTIPLIERS[:KEY_PARTS]))
@@ -89,32 +87,15 @@ def build_short_words(contents, spans, flags, params, short_words):
 
 
 @kernel
-def build_pairs(left, right, pairs):
-    """Fill the hash table of pairs, see `fst.machines.bpe.merge_list.pairs_for`.
+def build_merges(planes, merges):
+    """Join the bytes of a list of merges.
 
     Args:
-        left, right: uint8[3, merges], the three bytes of the tokens of each pair, the lowest first.
-        pairs: uint64[2 * slots].
+        planes: uint8[9, merges], the three bytes of the left token of each merge, the lowest first, and those of the other columns.
+        merges: int32[merges, 3].
     """
-    for slot in range(len(pairs)):
-        pairs[slot] = EMPTY
-    for rank in range(left.shape[1]):
-        insert(key_of(id_of(left, rank), id_of(right, rank)), np.uint64(rank), pairs)
-
-
-@inlined
-def id_of(planes, index):
-    """The number whose three bytes are in three rows."""
-    return np.uint64(planes[0, index]) | np.uint64(planes[1, index]) << np.uint64(8) | np.uint64(planes[2, index]) << np.uint64(16)
-
-
-@kernel
-def build_made(planes, made):
-    """Write the token that each merge makes.
-
-    Args:
-        planes: uint8[3, merges], as `left` in `build_pairs`.
-        made: int32[merges].
-    """
-    for rank in range(len(made)):
-        made[rank] = np.int32(id_of(planes, rank))
+    for rank in range(len(merges)):
+        for column in range(3):
+            at = 3 * column
+            low, middle, high = np.uint64(planes[at, rank]), np.uint64(planes[at + 1, rank]), np.uint64(planes[at + 2, rank])
+            merges[rank, column] = np.int32(low | middle << U8 | high << U16)

@@ -24,7 +24,7 @@ from fst.cli.commands.explain.command import explained
 from fst.compile import bpe
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
-from fst.machines.bpe.merge_list import EMPTY, pairs_of
+from fst.machines.bpe.merge_list import KNOWN_BITS, RANK_BITS, ranks_of, slots_of
 from fst.runtime.machines.bpe.kernels import merge_queue
 from fst.runtime.rows import batch
 
@@ -99,6 +99,17 @@ def test_few_atoms_merge_without_the_queue(length: int) -> None:
         assert fst.Tokenizer(table).encode(text).tolist() == table.run(text)
 
 
+def test_kept_ids_are_those_of_the_slow_walk() -> None:
+    """Pre-tokens that repeat have the ids of the slow walk, also if they are longer, have more ids or are more than those that are kept."""
+    draw, table = random.Random(3), small(ONE_PIECE, LATE).table
+    tokenizer, texts = fst.Tokenizer(table), ["".join(draw.choices("abc", k=draw.randrange(3, 28))) for _ in range(1 << KNOWN_BITS - 1)]
+    expected = {text: table.run(text) for text in texts}
+    assert {min(len(ids), 6) for ids in expected.values()} == {1, 2, 3, 4, 5, 6}
+    repeated = [*texts, *draw.sample(texts, 2000), *texts[:200], *texts[:200]]
+    assert ids_of(tokenizer.encode_batch(repeated)) == [expected[text] for text in repeated]
+    assert [tokenizer.encode(text).tolist() for text in texts[:200]] == [expected[text] for text in texts[:200]]
+
+
 def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ids of a long word that is normalized in many parts repeat those of a short word."""
     monkeypatch.setattr(batch, "BLOCK", 1 << 5)
@@ -116,11 +127,11 @@ def test_explanation_tells_merges() -> None:
 def test_table_of_pairs() -> None:
     """In the hash table of pairs, each pair has a slot with the rank of its last merge, and at least half of the slots are free."""
     merges = np.random.default_rng(1).integers(0, 40, (700, 3)).astype(np.int32)
-    pairs = pairs_of(merges).reshape(-1, 2)
-    held = {(int(key) >> 32, int(key) & 0xFFFFFFFF): int(rank) for key, rank in pairs.tolist() if key != EMPTY}
-    assert held == {(left, right): rank for rank, (left, right, _) in enumerate(merges.tolist())}
-    assert 2 * len(held) <= len(pairs)
-    assert (pairs_of(merges[:0]) == EMPTY).all()
+    slots = slots_of(merges)
+    ranks = [(slot & (1 << RANK_BITS) - 1) - 1 for slot in slots.tolist() if slot]
+    assert sorted(ranks) == sorted(ranks_of(merges).values())
+    assert 2 * len(ranks) <= len(slots)
+    assert not slots_of(merges[:0]).any()
 
 
 def test_steps_grow_with_the_logarithm() -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
+from fst.machines.bpe.merge_list import MADE
 from fst.machines.bpe.pairs import NO_RANK
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.random import GAMMA, TO_SHARE, UNIT, key_of, mixed
@@ -96,7 +97,7 @@ def join(numbers, at, size, place, table, count, candidates):
         The new number of items in the queue, and the new number of candidates.
     """
     ranks, pairs = at + size * U3, table.pairs
-    gone = link(numbers, at, size, place, table.made[numbers[ranks + place]])
+    gone = link(numbers, at, size, place, pairs.merges[numbers[ranks + place], MADE])
     candidates -= np.uint64(numbers[ranks + gone] != NO_RANK)
     numbers[ranks + gone] = NO_RANK
     count, candidates = offer_again(numbers, at, size, place, pairs, count, candidates)
