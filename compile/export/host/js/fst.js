@@ -137,7 +137,8 @@ class Tokenizer {
   }
 
   encode(text) {
-    return this.encodeView(text).slice();
+    const count = this.encoded(text, 0);
+    return this.ids.slice(0, count);
   }
 
   encodeBatch(texts) {
