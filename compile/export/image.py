@@ -27,7 +27,7 @@ CHECKED = 16  # the position of the first byte after the checksum
 HEADER = struct.Struct("<8sQQQ6I")
 FIELD, WORD, CALL, ROLE = (struct.Struct(f"<{form}") for form in ("QQQ", "IIQ", "II", "I"))
 STEPS = ("is_unchanged", "encode", "rewrite", "encode_rewritten", "restore")
-CALLS = (*STEPS, *(f"{name}_spans" for name in STEPS), "path", "path_rewritten")
+CALLS = (*STEPS, *(f"{name}_spans" for name in STEPS), "path", "path_rewritten", "encode_part")
 ROLES = ("text", "starts", "state", "ids", "ids_spans", "offsets", "contents", "spans", "flags", "drops", "path")
 WORKING, BUILT = 0, 1  # instead of a position
 

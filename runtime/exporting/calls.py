@@ -17,7 +17,7 @@ from fst.machines.wordpiece.arguments import Arguments as WordPieceArguments
 from fst.runtime.encoder import Encoder
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
-from fst.runtime.run import Runner
+from fst.runtime.run import MORE, Runner
 from fst.runtime.short_texts import CALLS, plan
 from fst.tables.header import SENTENCEPIECE
 
@@ -34,7 +34,8 @@ class Calls(NamedTuple):
     Attributes:
         units: the maximum number of units of a text.
         arrays: the arrays that a host reads or writes, by name.
-        calls: the calls by name, those that find spans with the suffix ``_spans``; None for a call that is not made.
+        calls: the calls by name, those that find spans with the suffix ``_spans``; None for a call that is not made. The call
+            "encode_part" encodes a text that continues in the next call.
     """
 
     units: int
@@ -67,6 +68,10 @@ def calls(encoder: Encoder, units: int) -> Calls:
         both = plan(spans, *common, with_spans=True)
         arrays |= {"ids_spans": both.ids, "offsets": both.offsets}
         found |= {f"{name}_spans": call for name, call in zip(CALLS, both.calls, strict=True)}
+    encode = ids.calls[CALLS.index("encode")]
+    if encode and not found["rewrite"]:  # else parts would have to be rewritten, too
+        text, rows, _, *others = encode.arguments
+        found["encode_part"] = PreparedCall(encode.kernel, text, rows, MORE, *others)
     path = np.zeros(3 * MOST_STEPS, np.int32)
     rewritten = found["encode_rewritten"]
     found["path"] = path_of(runner.arguments, ids.text, starts, workspace.work, path)

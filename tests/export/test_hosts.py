@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +16,9 @@ from support.shared_data import SHARED, needs_shared
 import fst
 from fst.cli.commands.export.command import exported
 from fst.compile import keywords, tokenizer
+from fst.machines.unigram.table import UnigramTable
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
+from fst.runtime.machines.wordpiece.tokenizer import WordPieceTokenizer
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
@@ -109,6 +113,71 @@ def test_decoded_texts_are_those_of_python(machine: Machine, texts: list[str], s
     for ids, text in zip(rows, expected, strict=True):
         data = host.decode(ids, skip)
         assert data == text.encode() or "\ufffd" in text
+
+
+def cut(text: Any, draw: random.Random) -> list[Any]:
+    """Cut a text or bytes into parts at random places."""
+    places = sorted(draw.randrange(len(text) + 1) for _ in range(draw.randrange(1, 20)))
+    return [text[begin:end] for begin, end in pairwise([0, *places, len(text)])]
+
+
+@needs_c
+@needs_node
+def test_streams_have_the_ids_of_whole_texts(machine: Machine, texts: list[str]) -> None:
+    """Whatever the cuts, also inside of a character, a stream has the ids of the whole text; tables that rewrite texts have no streams."""
+    draw = random.Random(8)
+    longer = [*texts, "\n".join(texts[20:400]), "x" * 200_000]
+    expected = [ids.tolist() for ids in machine.tok.encode_batch(longer)]
+    host = C(machine.c)
+    if isinstance(machine.tok._table, UnigramTable):
+        with pytest.raises(FstError, match=str(MISSING)):
+            host.stream([b"a"])
+        assert node(machine.js, [["stream", ["a"]]]) == ["RangeError: the table rewrites texts, so it has no streams"]
+        return
+    for text, ids in zip(longer, expected, strict=True):
+        assert host.stream(cut(text.encode(), draw)) == ids
+    units = [text.encode("utf-16-le") for text in longer]
+    parts = [[part.decode("utf-16-le", "surrogatepass") for part in halves(data, draw)] for data in units]
+    assert [[*chain(*answer)] for answer in node(machine.js, [["stream", each] for each in parts])] == expected
+
+
+def halves(data: bytes, draw: random.Random) -> list[bytes]:
+    """Cut UTF-16 into parts, also between surrogates."""
+    size = len(data) // 2
+    places = sorted(draw.randrange(size + 1) for _ in range(9))
+    return [data[2 * begin : 2 * end] for begin, end in pairwise([0, *places, size])]
+
+
+@needs_node
+def test_decoded_streams_are_those_of_python(machine: Machine, texts: list[str]) -> None:
+    """Ids that arrive in parts are decoded to the text of Python's stream; for WordPiece, which has none, to that of all ids."""
+    tok, draw = machine.tok, random.Random(9)
+    rows = [[draw.randrange(len(tok) + 3) for _ in range(draw.randrange(30))] for _ in range(500)]
+    rows += [ids.tolist() for ids in tok.encode_batch(texts[:300])]
+    parts = [cut(row, draw) for row in rows]
+    found = node(machine.js, [["decodeStream", each] for each in parts])
+    for each, answer in zip(parts, found, strict=True):
+        if isinstance(tok, WordPieceTokenizer):
+            assert "".join(answer) == tok.decode([*chain(*each)])
+            continue
+        stream = tok.decode_stream()
+        assert answer[:-1] == [stream.write(part) for part in each]
+        assert answer[-1] == stream.close()
+
+
+@needs_c
+def test_parts_that_are_refused_can_be_smaller(machine: Machine) -> None:
+    """A part that is too long is not read, and a smaller one goes on; after malformed text, a new text begins."""
+    if isinstance(machine.tok._table, UnigramTable):
+        pytest.skip("the table has no streams")
+    host, tok = C(machine.c, most=300), machine.tok
+    assert host.stream([b"a b " * 40] * 5) == tok.encode("a b " * 200).tolist()
+    push = host.library.fst_stream_push
+    first = push(host.work, b"un", ctypes.c_size_t(2), None)
+    assert push(host.work, b"x" * 400, ctypes.c_size_t(400), None) == LONG
+    assert host.stream([b"known "]) == tok.encode("unknown ").tolist()[first:]
+    assert push(host.work, b"a\xff", ctypes.c_size_t(2), None) == TEXT
+    assert host.stream([b"b"]) == tok.encode("b").tolist()
 
 
 @needs_c

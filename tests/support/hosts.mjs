@@ -1,4 +1,5 @@
-// Answer questions about an exported folder: the file named by the last argument has a JSON array of [method, argument, options].
+// Answer questions about an exported folder: the file named by the last argument has a JSON array of [method, argument, options]. For
+// streams, the argument is an array of parts, of which all are pushed; between them, the tokenizer encodes another text.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -6,8 +7,13 @@ const [folder, questions] = process.argv.slice(2);
 const { load } = await import(pathToFileURL(`${folder}/fst.js`));
 const tok = await load(readFileSync(`${folder}/table.fst`), { wasm: readFileSync(`${folder}/fst.wasm`) });
 const plain = (value) => (ArrayBuffer.isView(value) ? [...value] : value);
+const all = (stream, parts) => {
+  const found = parts.map((part) => (tok.encode(part.length ? "another text" : ""), stream.push(part)));
+  return [...found, stream.end()].map((part) => (typeof part === "string" ? part : [...part]));
+};
 const answers = JSON.parse(readFileSync(questions, "utf8")).map(([method, argument, options]) => {
   try {
+    if (method === "stream" || method === "decodeStream") return all(tok[method](options), argument);
     const found = tok[method](argument, options);
     return found?.ids ? Object.fromEntries(Object.entries(found).map(([name, value]) => [name, plain(value)])) : plain(found);
   } catch (error) {

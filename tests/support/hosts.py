@@ -34,7 +34,7 @@ class C:
             command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-std=c99", "-shared", "-fPIC", "fst.c", "fst.o", "-o", library.name]
             subprocess.run(command, cwd=folder, check=True)
         self.library = ctypes.CDLL(str(library))
-        for name in ("fst_encode", "fst_encode_offsets", "fst_decode"):
+        for name in ("fst_encode", "fst_encode_offsets", "fst_decode", "fst_stream_push", "fst_stream_end"):
             getattr(self.library, name).restype = ctypes.c_int64
         for name in ("fst_load", "fst_work_new"):
             getattr(self.library, name).restype = ctypes.c_void_p
@@ -68,6 +68,15 @@ class C:
         size = ctypes.c_size_t(len(text))
         count = _checked(self.library.fst_encode_offsets(self.work, text, size, ctypes.byref(ids), ctypes.byref(offsets)))
         return _array(ids, count).tolist(), _array(offsets, 2 * count).reshape(-1, 2).tolist()
+
+    def stream(self, parts: Sequence[bytes], work: Any = None) -> list[int]:
+        """The ids of a text that arrives in parts."""
+        ids, found = Ids(), list[int]()
+        for part in parts:
+            count = self.library.fst_stream_push(work or self.work, part, ctypes.c_size_t(len(part)), ctypes.byref(ids))
+            found += _array(ids, _checked(count)).tolist()
+        found += _array(ids, _checked(self.library.fst_stream_end(work or self.work, ctypes.byref(ids)))).tolist()
+        return found
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> bytes:
         """The bytes of ids."""

@@ -8,8 +8,8 @@ uint64_t fst_run(const uint64_t *words); /* in the exported object */
 uint64_t fst_abi(void);
 
 enum { TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES };
-enum { IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS, PATHS = 2 * SPANS, CALLS = PATHS + 2 };
-enum { COUNT = 1, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BUILT = 1 };
+enum { IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS, PATHS = 2 * SPANS, PART = PATHS + 2, CALLS };
+enum { KEPT, COUNT, BEFORE = 4, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BUILT = 1 };
 static const uint64_t FAILED = UINT64_MAX, MOST = (1u << 29) - 1, MOST_BYTES = 1u << 31, MOST_PER_UNIT = 1u << 12;
 
 typedef struct { char magic[8]; uint64_t checksum, abi, size; uint32_t unit, fields, words, calls, roles, zero; } header;
@@ -34,6 +34,9 @@ struct fst_work {
     char *memory;        /* of all fields that are not in the image */
     uint64_t *words;     /* of all calls */
     uint32_t *places;    /* the first byte of each character of the text */
+    char *unread;        /* the end of a stream, which is not encoded yet */
+    size_t left;         /* its size */
+    int is_open;         /* whether there is a stream */
     char *base[];        /* the address of each field */
 };
 
@@ -120,7 +123,8 @@ fst_work *fst_work_new(const fst *t, size_t most) {
     w->table = t, w->units = most;
     memcpy(w->base, t->base, pointers);
     w->memory = calloc(lay_out(t, 0, most, NULL, NULL), 1), w->words = malloc((t->head->words + 1) * 8), w->places = malloc((most + 2) * 4);
-    if (!w->memory || !w->words || !w->places) return fst_work_free(w), NULL;
+    w->unread = malloc(most + 1);
+    if (!w->memory || !w->words || !w->places || !w->unread) return fst_work_free(w), NULL;
     lay_out(t, 0, most, w->memory, w->base);
     fill(t, w->base, most, w->words, 0, t->head->words);
     return w;
@@ -132,7 +136,7 @@ static char *role(const fst_work *w, int name) {
 }
 
 void fst_work_free(fst_work *w) {
-    if (w) free(w->memory), free(w->words), free(w->places), free(w);
+    if (w) free(w->memory), free(w->words), free(w->places), free(w->unread), free(w);
 }
 
 /* Read a character; return the number of its bytes, or 0 if it is not UTF-8. */
@@ -183,7 +187,7 @@ static int64_t encode(fst_work *w, const char *text, size_t size, int spans) {
     if (!calls[ENCODE].count) return FST_MISSING;
     if ((units = put(w, text, size, spans)) < 0) return units;
     memset(state, 0, fields[w->table->roles[STATE] - 1].size);
-    starts[0] = 0, starts[1] = units;
+    w->is_open = 0, starts[0] = 0, starts[1] = units;
     if (!calls[IS_UNCHANGED].count || run(w, spans + IS_UNCHANGED) == 1) {
         read = run(w, spans + ENCODE);
         return read > (uint64_t)units ? FST_OTHER : (int64_t)state[COUNT];
@@ -205,6 +209,55 @@ int64_t fst_encode_offsets(fst_work *w, const char *text, size_t size, const int
     if (ids) *ids = (const int32_t *)role(w, IDS_SPANS);
     if (offsets) *offsets = found;
     return count;
+}
+
+/* The size of a text without a character at its end that later bytes may complete. */
+static size_t whole(const char *text, size_t size) {
+    for (size_t back = 1; back < 4 && back <= size; back++) {
+        unsigned char c = (unsigned char)text[size - back];
+        if ((c & 0xC0) != 0x80) return c >= 0xC2 && c < 0xF5 && (c < 0xE0 ? 2u : c < 0xF0 ? 3u : 4u) > back ? size - back : size;
+    }
+    return size;
+}
+
+/* The number of bytes of the first units of a text. */
+static size_t bytes_of(const char *text, int64_t units, int is_utf_8) {
+    size_t size = 0;
+    while (!is_utf_8 && units > 0) {
+        unsigned char c = (unsigned char)text[size];
+        size += c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4, units -= c < 0xF0 ? 1 : 2;
+    }
+    return is_utf_8 ? (size_t)units : size;
+}
+
+static int64_t part(fst_work *w, const char *text, size_t size, int is_last) {
+    const fst *t = w->table;
+    uint64_t *state = (uint64_t *)role(w, STATE), read;
+    int64_t units, *starts = (int64_t *)role(w, STARTS);
+    if (!t->calls[PART].count) return FST_MISSING;
+    if (!w->is_open) memset(state, 0, t->fields[t->roles[STATE] - 1].size), w->left = 0;
+    w->is_open = 1, state[COUNT] = state[BEFORE] = 0;
+    if (size > w->units - w->left || w->left + size + state[KEPT] > w->units) return FST_LONG;
+    if (size) memcpy(w->unread + w->left, text, size);
+    w->left += size, size = is_last ? w->left : whole(w->unread, w->left), w->is_open = 0;
+    if ((units = put(w, w->unread, size, 0)) < 0) return units;
+    starts[0] = 0, starts[1] = units;
+    if (t->calls[IS_UNCHANGED].count && run(w, IS_UNCHANGED) != 1) return FST_OTHER;
+    if ((read = run(w, is_last ? ENCODE : PART)) > (uint64_t)units) return FST_OTHER;
+    size = bytes_of(w->unread, (int64_t)read, t->head->unit == 1);
+    w->is_open = !is_last, w->left -= size;
+    memmove(w->unread, w->unread + size, w->left);
+    return (int64_t)state[COUNT];
+}
+
+int64_t fst_stream_push(fst_work *w, const char *text, size_t size, const int32_t **ids) {
+    if (ids) *ids = (const int32_t *)role(w, IDS);
+    return part(w, text, size, 0);
+}
+
+int64_t fst_stream_end(fst_work *w, const int32_t **ids) {
+    if (ids) *ids = (const int32_t *)role(w, IDS);
+    return part(w, NULL, 0, 1);
 }
 
 int64_t fst_decode(const fst *t, const int32_t *ids, size_t count, int skip_special_tokens, char *text, size_t capacity) {

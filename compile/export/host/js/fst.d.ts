@@ -29,6 +29,13 @@ export interface Tokenizer {
   path(word: string): { symbol: number | string; state: number; token: number }[] | null;
   /** The bytes that an id adds to a decoded text, other than at its beginning; null if no token has this id, or there is no decoder. */
   tokenBytes(id: number): Uint8Array | null;
+  /**
+   * Encode a text that arrives in parts, cut anywhere: `push` returns the ids that no later part can change, and `end` the others. Other calls
+   * may lie between the parts. Throws a RangeError if the table rewrites texts.
+   */
+  stream(): { push(text: string): Int32Array; end(): Int32Array };
+  /** Decode ids that arrive in parts: `push` returns complete characters, and `end` U+FFFD if the last character is incomplete. */
+  decodeStream(options?: { skipSpecialTokens?: boolean }): { push(ids: Iterable<number>): string; end(): string };
   /** Release the memory. */
   free(): void;
 }

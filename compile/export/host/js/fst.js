@@ -2,11 +2,12 @@
 
 const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES] = Array(12).keys();
 const [IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS] = Array(6).keys();
-const PATHS = 2 * SPANS, CALLS = PATHS + 2, HEADER = 56, COUNT = 1, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1;
-const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1;
+const PATHS = 2 * SPANS, PART = PATHS + 2, CALLS = PART + 1, HEADER = 56, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1, BLOCK = 4096;
+const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1, KEPT = 0, COUNT = 1, BEFORE = 4;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const STRICT = { fatal: true, ignoreBOM: true }, strict = new TextDecoder("utf-8", STRICT);
 const OTHER = "the text has characters that only the Python runtime encodes";
+const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00, isLow = (unit) => unit >= 0xdc00 && unit < 0xe000;
 const aligned = (size) => Math.ceil(size / 64) * 64;
 
 async function bytesOf(source) {
@@ -33,7 +34,7 @@ class Tokenizer {
     if (view.getBigUint64(16, true) !== kernels.fst_abi()) throw new TypeError("image and module differ; expected files of one `fst export`");
     const [fields, words, calls] = [36, 40, 44].map(u32);
     const wordsAt = HEADER + 24 * fields, callsAt = wordsAt + 16 * words, rolesAt = callsAt + 8 * calls;
-    this.kernels = kernels, this.unit = u32(32), this.base = aligned(kernels.__heap_base.value);
+    this.idle = [], this.kernels = kernels, this.unit = u32(32), this.base = aligned(kernels.__heap_base.value);
     this.fields = Array.from({ length: fields }, (_, i) => [0, 8, 16].map((part) => u64(HEADER + 24 * i + part)));
     this.words = Array.from({ length: words }, (_, i) => [0, 4, 8, 12].map((part) => u32(wordsAt + 16 * i + part)));
     this.calls = Array.from({ length: calls }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
@@ -74,6 +75,11 @@ class Tokenizer {
       const number = field ? this.addresses[field - 1] : low + perUnit * units;
       block.set([number, perUnit || field ? 0 : high], 2 * i);
     });
+    this.view();
+  }
+
+  // Make the arrays over memory, which has grown.
+  view() {
     this.text = this.array(TEXT, this.unit === 1 ? Uint8Array : Uint16Array);
     this.starts = this.array(STARTS, Int32Array);
     this.state = this.array(STATE, Int32Array);
@@ -155,16 +161,44 @@ class Tokenizer {
     return { ids: this.idsOfSpans.slice(0, count), offsets: places ? offsets.map((character) => places[character]) : offsets };
   }
 
+  // Working memory of its own, at a place that does not change. That of this object moves behind it.
+  another(units) {
+    const own = Object.assign(Object.create(this), { addresses: [...this.addresses] });
+    own.reserve(units);
+    this.end = aligned(own.wordsAt + 8 * this.words.length);
+    this.reserve(this.units);
+    return own;
+  }
+
+  // Encode a part of a text; return the number of units that are read.
+  encodePart(text, isLast) {
+    if (!this.text.length) this.view();
+    const units = this.put(text);
+    this.starts[2] = units, this.state[2 * COUNT] = this.state[2 * BEFORE] = 0;
+    if (this.has(IS_UNCHANGED) && this.run(IS_UNCHANGED) !== 1n) throw new RangeError(OTHER);
+    const read = this.run(isLast ? ENCODE : PART);
+    if (read < 0n || read > BigInt(units)) throw new RangeError(OTHER);
+    return Number(read);
+  }
+
+  stream() {
+    if (!this.has(PART)) throw new RangeError("the table rewrites texts, so it has no streams");
+    return new Stream(this);
+  }
+
+  decodeStream({ skipSpecialTokens = true } = {}) {
+    if (!this.contents) throw new RangeError("the image has no decoder");
+    return new DecodeStream(this, UNKNOWN | (skipSpecialTokens ? SKIPPED : 0));
+  }
+
   decode(ids, { skipSpecialTokens = true } = {}) {
     if (!this.contents) throw new RangeError("the image has no decoder");
     const mask = UNKNOWN | (skipSpecialTokens ? SKIPPED : 0), known = [...ids].filter((id) => id < this.flags.length && !((this.flags[id] ?? UNKNOWN) & mask));
     let isFirst = true;
     const parts = known.map((id, i) => {
-      const span = Number(this.spans[id]), begin = Math.floor(span / 2 ** SIZE_BITS), later = begin + (this.drops[id] >> 4);
-      const at = isFirst ? begin + (this.drops[id] & 15) : later, stop = begin + (span % 2 ** SIZE_BITS);
-      isFirst = isFirst && later >= stop;
-      const isShortened = i === known.length - 1 && at < stop && (this.flags[id] & SHORTENED) > 0;
-      return { bytes: this.contents.subarray(at, stop - isShortened), isByte: (this.flags[id] & BYTE) > 0 };
+      const { bytes, isByte, isShortened } = this.content(id, isFirst);
+      isFirst = isFirst && !this.content(id, false).bytes.length;
+      return { bytes: i === known.length - 1 && isShortened ? bytes.subarray(0, -1) : bytes, isByte };
     });
     return parts.some(({ isByte }) => isByte) ? runs(parts).map(textOfRun).join("") : decoder.decode(joined(parts));
   }
@@ -176,14 +210,106 @@ class Tokenizer {
     return Array.from({ length: steps }, (_, i) => ({ symbol: symbolOf(found[3 * i]), state: found[3 * i + 1], token: found[3 * i + 2] }));
   }
 
+  // The bytes of a token; whether it represents a byte; whether the last byte is dropped at the end of a text.
+  content(id, isFirst) {
+    const span = Number(this.spans[id]), begin = Math.floor(span / 2 ** SIZE_BITS), stop = begin + (span % 2 ** SIZE_BITS);
+    const bytes = this.contents.subarray(Math.min(begin + (isFirst ? this.drops[id] & 15 : this.drops[id] >> 4), stop), stop);
+    return { bytes, isByte: (this.flags[id] & BYTE) > 0, isShortened: (this.flags[id] & SHORTENED) > 0 && bytes.length > 0 };
+  }
+
   tokenBytes(id) {
-    if (!this.contents || (this.flags[id] ?? UNKNOWN) & UNKNOWN) return null;
-    const span = Number(this.spans[id]), begin = Math.floor(span / 2 ** SIZE_BITS);
-    return this.contents.slice(begin + (this.drops[id] >> 4), begin + span % 2 ** SIZE_BITS);
+    return !this.contents || (this.flags[id] ?? UNKNOWN) & UNKNOWN ? null : this.content(id, false).bytes.slice();
   }
 
   free() {
     this.kernels = this.text = this.ids = null;
+  }
+}
+
+// Encodes a text that arrives in parts.
+class Stream {
+  constructor(tok) {
+    this.tok = tok, this.rest = "", this.work = tok.idle.pop() ?? tok.another(16 * BLOCK);
+    if (!this.work.text.length) this.work.view();
+    this.work.state.fill(0);
+  }
+
+  push(text) {
+    const ids = [];
+    for (let at = 0; at < text.length; at += BLOCK) this.part(text.slice(at, at + BLOCK), false).forEach((id) => ids.push(id));
+    return Int32Array.from(ids);
+  }
+
+  end() {
+    const ids = this.part("", true);
+    this.tok.idle.push(this.work), this.work = null;
+    return ids;
+  }
+
+  part(text, isLast) {
+    if (!this.work) throw new TypeError("the stream has ended; expected no call after end()");
+    const all = this.rest + text, end = all.length - (!isLast && isHigh(all.charCodeAt(all.length - 1))), { work } = this;
+    if (3 * all.length + work.state[2 * KEPT] > work.units) return this.grow(), this.part(text, isLast);
+    const part = all.slice(0, end), read = work.encodePart(part, isLast);
+    const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, work.starts[2])) : part.slice(read);
+    this.rest = left + all.slice(end);
+    return work.ids.slice(0, work.state[2 * COUNT]);
+  }
+
+  // Continue with more memory. No array between two parts grows with the text.
+  grow() {
+    const { work, tok } = this, own = tok.another(2 * work.units), memory = new Uint8Array(tok.kernels.memory.buffer);
+    tok.fields.forEach(([at, size, perUnit], i) => {
+      if (at === WORKING && !perUnit) memory.copyWithin(own.addresses[i], work.addresses[i], work.addresses[i] + size);
+    });
+    tok.idle.push(work), this.work = own;
+  }
+}
+
+// Decodes ids that arrive in parts. Bytes that are no character yet remain in a decoder.
+class DecodeStream {
+  constructor(tok, mask) {
+    this.tok = tok, this.mask = mask, this.isFirst = true, this.held = [], this.run = [], this.isSpoilt = false;
+    this.decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  }
+
+  push(ids) {
+    return Array.from(ids, (id) => ((this.tok.flags[id] ?? UNKNOWN) & this.mask ? "" : this.following(id))).join("");
+  }
+
+  end() {
+    return this.ended() + this.decoder.decode();
+  }
+
+  following(id) {
+    const { bytes, isByte, isShortened } = this.tok.content(id, this.isFirst);
+    const before = this.decoder.decode(Uint8Array.from(this.held), { stream: true });
+    this.isFirst = this.isFirst && !this.tok.content(id, false).bytes.length;
+    this.held = isShortened ? [bytes.at(-1)] : [];
+    if (isByte) return before + this.byte(bytes[0]);
+    return before + this.ended() + this.decoder.decode(isShortened ? bytes.slice(0, -1) : bytes.slice(), { stream: true });
+  }
+
+  // A byte of a run of tokens that represent bytes: the character that it completes; U+FFFD for each byte after the first malformed one.
+  byte(byte) {
+    this.run.push(byte);
+    try {
+      const text = this.isSpoilt ? this.lost() : new TextDecoder("utf-8", STRICT).decode(Uint8Array.from(this.run), { stream: true });
+      if (text) this.run = [];
+      return text;
+    } catch {
+      this.isSpoilt = true;
+      return this.lost();
+    }
+  }
+
+  lost() {
+    return "\ufffd".repeat(this.run.splice(0).length);
+  }
+
+  // The end of a run.
+  ended() {
+    return this.isSpoilt = false, this.lost();
   }
 }
 
@@ -214,7 +340,6 @@ function textOfRun(parts) {
 }
 
 function replaceLone(units, length) {
-  const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00, isLow = (unit) => unit >= 0xdc00 && unit < 0xe000;
   for (let i = 0; i < length; i++) {
     if (isHigh(units[i]) && i + 1 < length && isLow(units[i + 1])) i++;
     else if (isHigh(units[i]) || isLow(units[i])) units[i] = 0xfffd;
