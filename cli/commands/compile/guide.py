@@ -24,7 +24,8 @@ def command(source: str, output: str, schema: str | None, **options: Any) -> Non
     """Compile the token masks of a pattern or a schema.
 
     A mask contains the tokens that a language model may write next. `fst.Guide` loads the table. TOKENIZER.npz is the table of a
-    tokenizer. `fst explain` shows the tokens that may follow a text.
+    tokenizer. `fst explain` shows the tokens that may follow a text. For recursive schemas and other whitespace, call `fst.compile.guide`
+    in Python.
 
     \b
     Examples:
