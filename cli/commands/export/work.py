@@ -8,9 +8,9 @@ import fst
 from fst.compile.export.capture import Captured, captured
 from fst.compile.export.code import object_of
 from fst.compile.export.image import image
-from fst.compile.export.merges import executed_merges
 from fst.compile.export.program import SIZES, Variant, program
 from fst.compile.export.targets import target_of
+from fst.compile.machines.bpe.executed import executed_merges
 from fst.errors import UnsupportedError
 from fst.runtime.encoder import Encoder
 from fst.runtime.exporting.builds import builds

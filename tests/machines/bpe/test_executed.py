@@ -1,4 +1,4 @@
-"""The merges that exported tables need: those that the slow walk executes."""
+"""The merges that tables without an automaton need: those that the slow walk executes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fst.compile import bpe
-from fst.compile.export.merges import executed_merges
+from fst.compile.machines.bpe.executed import executed_merges
 from fst.machines.bpe.merge_list import ranks_of, steps
 
 

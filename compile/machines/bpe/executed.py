@@ -1,4 +1,4 @@
-"""The merges that exported tables need."""
+"""The merges that tables without an automaton need."""
 
 from __future__ import annotations
 
