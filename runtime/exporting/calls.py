@@ -15,6 +15,7 @@ from fst.machines.bpe.arguments import BpeArguments
 from fst.machines.unigram.arguments import UnigramArguments
 from fst.machines.wordpiece.arguments import Arguments as WordPieceArguments
 from fst.runtime.encoder import Encoder
+from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
 from fst.runtime.run import MORE, Runner
@@ -23,6 +24,7 @@ from fst.tables.header import SENTENCEPIECE
 
 Array = NDArray[Any]
 MOST_STEPS = 1 << 10  # the maximum number of steps of a path
+TRIM = Deferred("fst.runtime.exporting.kernels.trimming", "trim")
 OF_BPE, OF_UNIGRAM, OF_WORDPIECE = (
     Deferred("fst.runtime.exporting.kernels.paths", f"{machine}_path") for machine in ("bpe", "unigram", "wordpiece")
 )
@@ -68,6 +70,7 @@ def calls(encoder: Encoder, units: int) -> Calls:
         both = plan(spans, *common, with_spans=True)
         arrays |= {"ids_spans": both.ids, "offsets": both.offsets}
         found |= {f"{name}_spans": call for name, call in zip(CALLS, both.calls, strict=True)}
+        found["trim_spans"] = trim_of(encoder, both.ids, both.offsets, ids.state)
     encode = ids.calls[CALLS.index("encode")]
     if encode and not found["rewrite"]:  # else parts would have to be rewritten, too
         text, rows, _, *others = encode.arguments
@@ -95,11 +98,30 @@ def path_of(table: Any, text: Array, starts: Array, work: Any, path: Array) -> P
     return PreparedCall(OF_WORDPIECE, text, starts, table, work, path) if isinstance(table, WordPieceArguments) else None
 
 
+def trim_of(encoder: Encoder, ids: Array, offsets: Array, state: Array) -> PreparedCall | None:
+    """The call that changes spans after the kernels; None if the table needs none.
+
+    Args:
+        encoder: as in `calls`.
+        ids, offsets, state: the output of the kernels, and their state.
+    """
+    if not isinstance(encoder, PretokenTokenizer):
+        return None
+    text, none = encoder._table.metadata.text, np.zeros(0, np.int32)
+    spaces, continues = (none, none), none.astype(np.bool_)
+    if text.trimming is not None and isinstance(encoder, BpeTokenizer):
+        spaces = encoder._spaces
+    if text.reference.startswith(SENTENCEPIECE):
+        continues = encoder._continues
+    around = (np.uint64(len(special)) for special in encoder._special_ids)
+    if not len(spaces[0]) and not continues.any():
+        return None
+    return PreparedCall(TRIM, ids, offsets, state, *around, np.uint64(bool(text.trimming)), *spaces, continues)
+
+
 def _spans_runner(encoder: Encoder) -> Runner | None:
-    """The runner for spans; None if there is none, or if spans are changed after kernels have written them."""
-    text = getattr(encoder._table.metadata, "text", None) if isinstance(encoder, PretokenTokenizer) else None
-    is_changed = text is not None and (text.trimming is not None or text.reference.startswith(SENTENCEPIECE))
-    if is_changed or getattr(encoder._table, "is_word_type", False):
+    """The runner for spans; None if there is none."""
+    if getattr(encoder._table, "is_word_type", False):
         return None
     try:
         return encoder._spans_runner

@@ -100,6 +100,24 @@ def _in_utf_16(text: str, places: list[int]) -> list[int]:
 
 @needs_c
 @needs_node
+def test_spans_are_trimmed(tmp_path: Path, texts: list[str]) -> None:
+    """For RoBERTa, the spans leave spaces at the ends of tokens out, as in Python."""
+    table = tokenizer(SHARED / "vocab_bpe/roberta")
+    table.save(tmp_path / "roberta.npz")
+    for name, data in exported(tmp_path / "roberta.npz", ["wasm", "c"]).items():
+        (tmp_path / name).write_bytes(data)
+    tok, host, some = fst.Tokenizer(table), C(tmp_path), [" a  b ", *texts[:400]]
+    found = node(tmp_path, [["encodeWithOffsets", text] for text in some])
+    for text, answer in zip(some, found, strict=True):
+        characters, octets = (tok.encode_batch([text], offsets=unit).offsets for unit in ("chars", "bytes"))
+        assert characters is not None
+        assert octets is not None
+        assert host.encode_offsets(text.encode())[1] == octets.tolist()
+        assert answer["offsets"] == _in_utf_16(text, characters.ravel().tolist())
+
+
+@needs_c
+@needs_node
 @pytest.mark.parametrize("skip", [True, False])
 def test_decoded_texts_are_those_of_python(machine: Machine, texts: list[str], skip: bool) -> None:
     """Ids of texts and random ids, some of no token, decode to the text of Python; in C, to its bytes, of which some may not be UTF-8."""

@@ -8,7 +8,7 @@ uint64_t fst_run(const uint64_t *words); /* in the exported object */
 uint64_t fst_abi(void);
 
 enum { TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES };
-enum { IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS, PATHS = 2 * SPANS, PART = PATHS + 2, CALLS };
+enum { IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, TRIM, SPANS, PATHS = 2 * SPANS, PART = PATHS + 2, CALLS };
 enum { KEPT, COUNT, BEFORE = 4, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BUILT = 1 };
 static const uint64_t FAILED = UINT64_MAX, MOST = (1u << 29) - 1, MOST_BYTES = 1u << 31, MOST_PER_UNIT = 1u << 12;
 
@@ -189,11 +189,13 @@ static int64_t encode(fst_work *w, const char *text, size_t size, int spans) {
     memset(state, 0, fields[w->table->roles[STATE] - 1].size);
     w->is_open = 0, starts[0] = 0, starts[1] = units;
     if (!calls[IS_UNCHANGED].count || run(w, spans + IS_UNCHANGED) == 1) {
-        read = run(w, spans + ENCODE);
-        return read > (uint64_t)units ? FST_OTHER : (int64_t)state[COUNT];
+        if ((read = run(w, spans + ENCODE)) > (uint64_t)units) return FST_OTHER;
+    } else {
+        if (!calls[REWRITE].count || run(w, spans + REWRITE) == FAILED || run(w, spans + ENCODE_REWRITTEN) == FAILED) return FST_OTHER;
+        if (spans && (!calls[RESTORE].count || run(w, spans + RESTORE) == FAILED)) return FST_OTHER;
     }
-    if (!calls[REWRITE].count || run(w, spans + REWRITE) == FAILED || run(w, spans + ENCODE_REWRITTEN) == FAILED) return FST_OTHER;
-    return spans && (!calls[RESTORE].count || run(w, spans + RESTORE) == FAILED) ? FST_OTHER : (int64_t)state[COUNT];
+    if (calls[TRIM].count) run(w, spans + TRIM);
+    return (int64_t)state[COUNT];
 }
 
 int64_t fst_encode(fst_work *w, const char *text, size_t size, const int32_t **ids) {

@@ -1,7 +1,7 @@
 // Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written. See fst.d.ts.
 
 const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES] = Array(12).keys();
-const [IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, SPANS] = Array(6).keys();
+const [IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, TRIM, SPANS] = Array(7).keys();
 const PATHS = 2 * SPANS, PART = PATHS + 2, CALLS = PART + 1, HEADER = 56, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1, BLOCK = 4096;
 const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1, KEPT = 0, COUNT = 1, BEFORE = 4;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -130,6 +130,7 @@ class Tokenizer {
     const isRewritten = this.prepare(text, spans), read = this.run(spans + (isRewritten ? ENCODE_REWRITTEN : ENCODE));
     if (read < 0n || (!isRewritten && read > BigInt(this.starts[2]))) throw new RangeError(OTHER);
     if (isRewritten && spans && (!this.has(spans + RESTORE) || this.run(spans + RESTORE) === -1n)) throw new RangeError(OTHER);
+    if (this.has(spans + TRIM)) this.run(spans + TRIM);
     return this.state[2 * COUNT];
   }
 

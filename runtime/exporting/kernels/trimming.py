@@ -1,0 +1,40 @@
+"""The kernel that changes spans after they are found, as the methods `_trim` of tokenizers do for batches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import kernel
+from fst.runtime.kernels.constants import U0, U1
+from fst.tables.kernel_call import COUNT
+
+
+@kernel
+def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, continues):
+    """Change the spans of a text's ids.
+
+    Args:
+        ids, offsets: int32[n] and int32[2 * n], see `fst.tables.kernel_call.SpansOutput`.
+        state: the state of the kernel that encodes; ``state[COUNT]`` is the number of ids.
+        before, after: the numbers of special ids around the text.
+        keeps_first: 1 if the span of the first token includes a single space, otherwise 0.
+        leading, trailing: int32[ids], the numbers of spaces at the ends of each id's token, which leave its span; or int32[0].
+        continues: bool[ids], whether each id's token is a byte that continues a character, whose span the id before it loses; or bool[0].
+
+    Returns:
+        0.
+    """
+    count = state[COUNT]
+    for number in range(count):
+        index = np.uint64(number)
+        at, own = index + index, np.uint64(ids[index])
+        begin, end = offsets[at], offsets[at + U1]
+        if len(continues) and index + U1 < count and continues[np.uint64(ids[index + U1])]:
+            end = begin
+        if len(leading):
+            is_first = begin == 0 or (index == before and before + after < count)
+            skipped = np.int32(0) if keeps_first and is_first and leading[own] == 1 else leading[own]
+            begin = min(begin + skipped, end)
+            end = max(end - trailing[own], begin) if end >= trailing[own] else end
+        offsets[at], offsets[at + U1] = begin, end
+    return U0
