@@ -4,8 +4,8 @@ The steps of a compilation: source → alphabet and trie → failure links and p
 """
 
 from fst.compile.api import bpe, tokenizer, unigram, wordpiece
+from fst.compile.guides import guide
 from fst.compile.machines.best_path.compiler import best_path
-from fst.compile.machines.guide.compiler import guide
 from fst.compile.machines.keywords.compiler import keywords
 from fst.compile.machines.lookup.compiler import lookup
 from fst.compile.machines.rules.compiler import cascade, rewrite

@@ -33,6 +33,19 @@ def test_masks_of_a_pattern(tokenizer: Path, tmp_path: Path) -> None:
     assert json.loads(call("info", table, "--json").stdout)["pattern"] == "12*|a\u2028"
 
 
+def test_canonical_masks(tmp_path: Path) -> None:
+    """A canonical table is explained between tokens, by their texts without marks, and drawn with marks."""
+    wordpiece(["[UNK]", "[SEP]", "a", "##a", "##b", "abc", "ab"]).save(tmp_path / "tok.npz")
+    table = tmp_path / "guide.npz"
+    call("compile", "guide", tmp_path / "tok.npz", "--regex", "abc|aba*", "--canonical", "-o", table)
+    assert call("explain", table, "").stdout.splitlines()[2:] == ["  5    abc", "  6    ab"]
+    assert call("explain", table, "a").stdout == "no text continues 'a'\n"
+    assert call("explain", table, " a").stdout == "no token ends after ' a'\n"
+    assert call("explain", table, " aba").stdout.splitlines()[-1] == "  3   a"
+    assert json.loads(call("info", table, "--json").stdout)["canonical"] is True
+    assert call("draw", table, "--around", " abc").stdout.count("FF") > 0
+
+
 def test_masks_of_a_schema(tmp_path: Path) -> None:
     """A schema in a file becomes a table."""
     wordpiece(["[UNK]", "[SEP]", "true", "false", "1", "##1"]).save(tmp_path / "tok.npz")

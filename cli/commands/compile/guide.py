@@ -20,6 +20,7 @@ from fst.core.remote import fetched
 @click.option("--regex", metavar="PATTERN", help="The pattern that a text matches as a whole.")
 @click.option("--schema", type=FileName(), metavar="FILE.json", help="A JSON Schema of the texts.")
 @click.option("--end-id", type=int, metavar="ID", show_default="by its name", help="The id of the special token that ends a text.")
+@click.option("--canonical", is_flag=True, help="Allow only the tokens that the tokenizer itself gives.")
 def command(source: str, output: str, schema: str | None, **options: Any) -> None:
     """Compile the token masks of a pattern or a schema.
 

@@ -16,15 +16,19 @@ MAX_SHOWN = 100
 def explained_masks(tables: GuideTable, text: str) -> Iterator[str]:
     """Yield the lines that explain the mask after a text."""
     data = text.encode()
-    states = tables.run(text)
-    if len(states) < len(data):
-        yield f"no text continues {visible(data[: len(states) + 1].decode(errors='backslashreplace'))!r}"
-        return
-    is_first = not data
-    state = tables.start if is_first else states[-1]
+    inside, between = tables.paths(data)
+    if not inside:
+        size = next(size for size in range(len(data)) if not tables.paths(data[: size + 1])[0])
+        yield f"no text continues {visible(data[: size + 1].decode(errors='backslashreplace'))!r}"
+    elif not between:
+        yield f"no token ends after {visible(text)!r}"
+    for state in sorted(between):
+        yield from _of_state(tables, tables.start if not data else state, bool(tables.finals[state]), is_first=not data)
+
+
+def _of_state(tables: GuideTable, state: int, is_final: bool, *, is_first: bool) -> Iterator[str]:
     end_id = tables.metadata.settings.end_id
     ids = [number for number in tables.allowed(state).tolist() if number != end_id]
-    is_final = bool(tables.finals[states[-1] if data else 0])
     end = "" if end_id is None or not is_final else f", as token {end_id}"
     yield f"state {state}: {len(ids):,} tokens may follow; the text may {f'end{end}' if is_final else 'not end'}"
     shown = ids[:MAX_SHOWN]

@@ -260,6 +260,7 @@ def _compile_guide(folder: Path) -> None:
     for tokens in (_wordpiece(), tokenizer(_bpe(folder, decoder={"type": "ByteLevel"}))):
         canonical = fst.Guide(tokens, regex="a", canonical=True)
         canonical.advance(canonical.start, canonical.allowed(canonical.start)[:1])
+        guide(tokens, regex="a{1,40}", canonical=True)  # enough places and nodes that the hash tables must grow
     masks = Masks(1)
     for number in range(99):  # enough masks that the hash table must grow
         masks.add(np.array([number], np.uint32))

@@ -9,11 +9,13 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.automata.segmenter import NOWHERE, Segmenter
 from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.languages import Language, intersection
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
 from fst.machines.guide.canonical import Machine
 
 MAX_PRODUCT = 1 << 20  # the largest number of states of an automaton without the names of added tokens
+MAX_ADDED = 1 << 16
 KERNELS = "fst.compile.machines.guide.kernels.canonical"
 
 find_witnesses, find_live = (Deferred(KERNELS, name) for name in ("find_witnesses", "find_live"))
@@ -30,7 +32,7 @@ def machine_of(source: ByteAutomaton, segmenter: Segmenter, added: Collection[st
     Raises:
         UnsupportedError: there is no room for the automaton.
     """
-    targets, finals = _without(source, [content.encode() for content in added])
+    targets, finals = _without(_written(source, segmenter), [content.encode() for content in added])
     if segmenter.begins_with_space:  # decoding removes the space of the first token, so it is put before the text
         row = targets[:1].copy()
         row[0, ord(" ")] = 0
@@ -39,11 +41,33 @@ def machine_of(source: ByteAutomaton, segmenter: Segmenter, added: Collection[st
     order, next_bytes = _witnesses(targets, finals)
     states, cuts = len(finals), len(segmenter.ends)
     numbers = np.full(states, NOWHERE, np.int32), np.zeros(states, np.int32), np.zeros((states, cuts), np.int32)
-    params = np.array([segmenter.limit, len(segmenter.trie) > 0, start])
+    is_path = len(segmenter.trie) > 0
+    params = np.array([segmenter.limit, is_path, start, is_path and _are_exact(np.append(segmenter.scores, segmenter.unknown))])
     shared = {name: getattr(segmenter, name) for name in Machine._fields if hasattr(segmenter, name) and name != "unknown"}
     machine = Machine(targets, finals, next_bytes, *numbers, **shared, params=params, unknown=np.array([segmenter.unknown]))
     find_live.call(machine, order)
     return machine
+
+
+def _written(source: ByteAutomaton, segmenter: Segmenter) -> ByteAutomaton:
+    """The automaton of the texts whose characters are all in tokens; if there is none, a state that accepts nothing."""
+    is_written = (segmenter.cuts != NOWHERE).any(axis=(0, 1))
+    if is_written.all():
+        return source
+    found = segmenter.characters
+    targets = np.where(found > 0, found, np.where((found < 0) & is_written[-1 - np.minimum(found, -1)], 0, NOWHERE)).astype(np.int32)
+    each_byte = np.arange(256, dtype=np.uint8)
+    written = Language(each_byte, targets, np.arange(len(targets)) == 0)
+    both = intersection(Language(each_byte, source.targets, source.is_final), written)
+    return ByteAutomaton(np.full((1, 256), NOWHERE, np.int32), np.zeros(1, np.bool_)) if both.is_empty else both.over_bytes()
+
+
+def _are_exact(scores: Array) -> bool:
+    """Whether sums of at most `MAX_ADDED` scores, and their differences, are not rounded."""
+    mantissas, exponents = np.frexp(scores[scores != 0])
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    lowest = np.log2(whole & -whole) + exponents - 53  # the exponent of the lowest bit of each score
+    return bool(np.abs(scores).max(initial=0) * MAX_ADDED < 2.0 ** (53 + lowest.min(initial=0)))
 
 
 def _witnesses(targets: Array, finals: Array) -> tuple[Array, Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,54 +18,8 @@ from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
 
 
-def guide(
-    tokenizer: Any,
-    *,
-    regex: str | None = None,
-    schema: Mapping[str, Any] | bool | str | None = None,
-    fst: Any = None,
-    end_id: int | None = None,
-    **options: Any,
-) -> GuideTable:
-    """Compile the token masks of a pattern, of a JSON Schema, or of the strings that a machine reads.
-
-    The text of tokens is what ``tok.decode`` writes, so a first word token has no space before it. The token that ends a text is the one
-    that the vocabulary's source names ``eos_token``; else the first special token of ``<|endoftext|>``, ``</s>``, ``<|end_of_text|>``,
-    ``<eos>``, ``<|im_end|>`` and ``[SEP]``; else there is none.
-
-    Args:
-        tokenizer: a `fst.Tokenizer`, or a table of `fst.compile.tokenizer`.
-        regex: a regular expression, which a text matches as a whole.
-        schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema.
-        fst: a `fst.Fst`, whose input strings are the texts.
-        end_id: the id of the special token that ends a text.
-        options: with `schema`, ``whitespace``: a pattern of the whitespace that may be between two tokens of JSON [one space or none];
-            ``depth``: how often a recursive schema is entered again below itself [recursive schemas are refused]; ``formats``: whether
-            ``format`` restricts strings [not in drafts where it is an annotation].
-
-    Returns:
-        A table for `fst.Guide`.
-
-    Raises:
-        UnsupportedError: the pattern or the schema has an unsupported feature or too many states; the message contains its place. Or the
-            text of a token depends on the tokens after it, or the masks take more memory than a table may have.
-        VocabularyError: the schema is malformed.
-        ValueError: none, or more than one, of `regex`, `schema` and `fst` is given.
-
-    Examples:
-        >>> import fst
-        >>> from fst.compile import wordpiece
-        >>> tok = wordpiece(["[UNK]", "[SEP]", "true", "false", "null", "##tru", "##e"])
-        >>> masks = fst.Guide(guide(tok, schema={"type": "boolean"}))
-        >>> masks.allowed(masks.start).tolist()
-        [2, 3]
-    """
-    automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, **options)
-    return compile_masks(vocabulary_for(tokenizer, end_id), automaton, pattern)
-
-
 def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
-    """The automaton of the texts, and their pattern for information; arguments as in `guide`."""
+    """The automaton of the texts, and their pattern for information; arguments as in `fst.compile.guide`."""
     if sum(each is not None for each in (regex, schema, fst)) != 1:
         raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
     if schema is not None:

@@ -17,4 +17,7 @@ def picture_of(table: GuideTable, text: str | None) -> Picture:
         return None if target == NO_STATE else Step(target)
 
     automaton = Automaton(0, step, lambda state, *_: str(state), byte_label, lambda state: bool(table.finals[state]))
-    return automaton.whole(range(256)) if text is None else automaton.around([text.encode()])
+    if text is None:
+        return automaton.whole(range(256))
+    inside, between = table.paths(text.encode())
+    return automaton.around([*between.values()] or [*inside.values()] or [text.encode()])

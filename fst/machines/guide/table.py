@@ -6,6 +6,9 @@ reads from this state. The end of a text is a token, too: its bit is 1 in final 
 After the states of the automaton, two more follow. `FIRST` is the start of a text if a first token writes other bytes than later tokens.
 `ENDED` follows the token that ends a text, and allows only this token.
 
+The automaton of a canonical table reads marked tokens: the bytes of a token, then a mark, which no text contains. So tokens with the same
+text lead to different states. The states between tokens come first, and have masks; in states inside tokens, nothing is allowed.
+
 A mask is a *base*, one of few rows of bits, with its *flips*, the ids whose bits differ from those of the base.
 """
 
@@ -21,7 +24,7 @@ from fst.automata.rows import MAX_OUTPUT, Array
 from fst.core.json_fields import FLAG, TEXT, or_null, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError
-from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE, Automaton, Masks, Tokens
+from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, MARK, NO_STATE, TWIN_MARK, Automaton, Masks, Tokens
 from fst.machines.guide.vocabulary import WORD_BITS, words_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
@@ -42,12 +45,14 @@ class GuideSettings:
         pattern: the pattern or the schema of the texts, for information; None if the table is made from an automaton.
         end_id: the id of the token that ends a text; None if there is none.
         keeps_first: whether the token after a first token that writes nothing is again a first token.
+        canonical: whether the automaton reads marked tokens, see the module docstring.
     """
 
     kind: str = stored_as(TEXT)
     pattern: str | None = stored_as(or_null(TEXT))
     end_id: int | None = stored_as(or_null(whole(0, MAX_OUTPUT)))
     keeps_first: bool = stored_as(FLAG)
+    canonical: bool = stored_as(FLAG)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class GuideTable(Table):
         flip_ends: int64[masks], the end of the flips of each mask.
         flips: uint32[n], the ids whose bits differ from the row, in ascending order for each mask.
         rows: uint32[rows, words], bits: that of id ``i`` is bit ``i % 32`` of word ``i // 32``.
-        token_bytes, token_ends, first_bytes, first_ends: see `fst.machines.guide.arguments.Tokens`.
+        token_bytes, token_ends, first_bytes, first_ends: see `fst.machines.guide.arguments.Tokens`. In a canonical table, the tokens are
+            marked, see `fst.machines.guide.vocabulary.marked`, and first tokens write the same bytes as later ones: their space is read.
     """
 
     kind: ClassVar[str] = "guide"
@@ -104,7 +110,7 @@ class GuideTable(Table):
         settings, states = self.metadata.settings, len(self.finals)
         masks = sum(array.nbytes for array in (*self.masks(), self.targets, self.finals))
         sizes = {"states": states, "masks": len(self.bases), "ids": len(self.token_ends), "bytes_per_state": masks // states}
-        return {"kind": self.kind, **sizes, "end_id": settings.end_id, "pattern": settings.pattern}
+        return {"kind": self.kind, **sizes, "end_id": settings.end_id, "canonical": settings.canonical, "pattern": settings.pattern}
 
     @property
     def ids_per_unit(self) -> int:
@@ -117,19 +123,44 @@ class GuideTable(Table):
         return len(self.finals) + FIRST if len(self.first_ends) else 0
 
     def run(self, text: str) -> list[int]:
-        """The states after each byte of a text, up to the first byte that is not read."""
+        """The states after each byte of a text, up to the first byte that is not read; in a canonical table, bytes with marks."""
         state, found = 0, list[int]()
         for byte in text.encode():
-            state = int(self.targets[state, self.classes[byte]])
+            state = self._after(state, byte)
             if state == NO_STATE:
                 break
             found.append(state)
         return found
 
+    def paths(self, text: bytes) -> tuple[dict[int, bytes], dict[int, bytes]]:
+        """The states after a text, and those after a text that ends with a token, with the bytes that lead to them.
+
+        They differ in canonical tables only, where the bytes contain marks.
+        """
+        inside = between = {0: b""}
+        for byte in text:
+            inside = {self._after(state, byte): path + bytes([byte]) for state, path in (inside | between).items()}
+            inside.pop(NO_STATE, None)
+            between = {self._after(state, MARK): path + bytes([MARK]) for state, path in self._with_twins(inside)}
+            between.pop(NO_STATE, None)
+            between = between if self.metadata.settings.canonical else inside
+        return inside, between
+
+    def _with_twins(self, paths: Mapping[int, bytes]) -> Iterator[tuple[int, bytes]]:
+        """States and the bytes that lead to them, and the states after marks of twins."""
+        for state, path in paths.items():
+            while state != NO_STATE:
+                yield state, path
+                state, path = self._after(state, TWIN_MARK), path + bytes([TWIN_MARK])
+
+    def _after(self, state: int, byte: int) -> int:
+        """The next state of a state; `NO_STATE` if there is none."""
+        return int(self.targets[state, self.classes[byte]])
+
     def mask(self, state: int) -> Array:
         """bool[ids], the tokens that are allowed in a state, by the slow walk over all tokens.
 
-        This is the specification of the stored masks, of tables that are not canonical.
+        This is the specification of the stored masks. In a canonical table, it is that of states between tokens.
         """
         return np.array([self.step(state, number) != NO_STATE for number in range(len(self.token_ends))])
 
@@ -141,20 +172,25 @@ class GuideTable(Table):
         if number == settings.end_id:
             is_end = state == states + ENDED or self.finals[0 if state == states + FIRST else state]
             return states + ENDED if is_end else NO_STATE
-        if state == states + ENDED or not self.content(number):
+        if state == states + ENDED or not self._read(number):
             return NO_STATE
-        content = self.content(number, is_first=state == states + FIRST)
+        content = self._read(number, is_first=state == states + FIRST)
         if not content and settings.keeps_first:
             return state
         target = 0 if state == states + FIRST else state
         for byte in content:
-            target = int(self.targets[target, self.classes[byte]])
+            target = self._after(target, byte)
             if target == NO_STATE:
                 break
         return target
 
     def content(self, number: int, *, is_first: bool = False) -> bytes:
         """The bytes that a token writes."""
+        found = self._read(number, is_first=is_first)
+        return found.removesuffix(bytes([MARK])).rstrip(bytes([TWIN_MARK])) if self.metadata.settings.canonical else found
+
+    def _read(self, number: int, *, is_first: bool = False) -> bytes:
+        """The bytes of a token that the automaton reads."""
         data, ends = (self.first_bytes, self.first_ends) if is_first and len(self.first_ends) else (self.token_bytes, self.token_ends)
         return data[ends[number - 1] if number else 0 : ends[number]].tobytes()
 
@@ -243,6 +279,6 @@ class GuideTable(Table):
         return (end for end in {*self.flip_ends.tolist()} if 0 < end < len(self.flips))
 
 
-def header(pattern: str | None, end_id: int | None, *, keeps_first: bool) -> Mapping[str, Any]:
+def header(pattern: str | None, end_id: int | None, *, keeps_first: bool, canonical: bool = False) -> Mapping[str, Any]:
     """The metadata of a table as JSON."""
-    return GuideMetadata(GuideSettings(GuideTable.kind, pattern, end_id, keeps_first)).to_json()
+    return GuideMetadata(GuideSettings(GuideTable.kind, pattern, end_id, keeps_first, canonical)).to_json()

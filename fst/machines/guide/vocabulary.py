@@ -13,7 +13,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.guide.arguments import GROUPS, Tokens
+from fst.machines.guide.arguments import GROUPS, MARK, TWIN_MARK, Tokens
 from fst.machines.guide.written import end_of, written_by
 from fst.tables.strings import stored_bytes
 from fst.tables.table import Table
@@ -130,6 +130,21 @@ def _vocabulary_of(table: Table) -> Vocabulary:
     silent = [number for number, (content, of_first) in enumerate(zip(later, first, strict=True)) if content and not of_first]
     trie = trie_of(later)
     return Vocabulary(tokens, trie, trie if is_same else trie_of(first), np.array(silent, np.int64))
+
+
+def marked(vocabulary: Vocabulary) -> tuple[Array, Array]:
+    """The bytes of the tokens of a canonical guide, which differ for all tokens, and are the beginning of no others.
+
+    A mark, `MARK`, follows each token. Before it, one more of `TWIN_MARK` is added for each earlier token with the same bytes.
+
+    Returns:
+        uint8[n], the bytes of all tokens, concatenated; int64[ids], the end of each token.
+    """
+    contents, seen = list[bytes](), dict[bytes, int]()
+    for content in map(vocabulary.content, range(vocabulary.size)):
+        earlier = seen[content] = seen.get(content, -1) + 1
+        contents.append(content and content + bytes([TWIN_MARK] * earlier + [MARK]))
+    return stored_bytes(contents)
 
 
 def trie_of(contents: list[bytes]) -> Trie:

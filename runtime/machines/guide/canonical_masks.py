@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.canonical_states import CanonicalStates, State
 from fst.runtime.decoder import row_of
-from fst.runtime.machines.guide.canonical_states import CanonicalStates, State
 from fst.runtime.machines.guide.rows import MAX_KEPT_BYTES, NO_MASKS, not_a_state
 from fst.runtime.machines.guide.token_masks import Guide
 
@@ -97,8 +96,7 @@ class CanonicalGuide(Guide):
         machine, vocabulary = canonical(table, **{name: value for name, value in given.items() if name != "canonical"})
         self._table, self._source, self._tokens = None, (table, given), vocabulary.tokens
         states = CanonicalStates(machine, vocabulary)
-        if not states.is_alive(states.start):
-            raise UnsupportedError("no text of the pattern is decoded from the tokens that it is encoded into; use canonical=False")
+        states.need_text()
         self._rows = CanonicalRows(states, vocabulary.end_id)
 
     def __repr__(self) -> str:

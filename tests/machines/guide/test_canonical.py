@@ -20,14 +20,19 @@ from support.shared_data import SHARED, needs_shared
 from support.tiers import LONG
 
 import fst
+from fst.compile import guide as compile_guide
 from fst.compile import wordpiece
 from fst.compile.machines.bpe.segmenter import cuts_of
+from fst.compile.machines.guide import marked
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.pretokens.splitter import splitter
 from fst.compile.sources.read import read
 from fst.errors import UnsupportedError
+from fst.machines.guide import canonical_states
 from fst.machines.guide.arguments import NO_STATE
-from fst.runtime.machines.guide import canonical_masks, canonical_states
+from fst.machines.guide.vocabulary import marked as marked_tokens
+from fst.machines.guide.vocabulary import vocabulary_of
+from fst.runtime.machines.guide import canonical_masks
 
 SMALL = ("bpe automaton", "bpe ranks")
 REFUSED = {
@@ -69,15 +74,15 @@ def real(name: str) -> fst.Tokenizer:
     return fst.Tokenizer(assemble(read(SHARED / path, {}, kind), "auto"))
 
 
-def check(tok: fst.Tokenizer, regex: str) -> int:
-    """Compare all masks of a pattern with their definition; return the number of paths."""
+def check(tok: fst.Tokenizer, regex: str, *, stored: bool = False) -> int:
+    """Compare all masks of a pattern, made late or stored in a table, with their definition; return the number of paths."""
     paths = canonical.encodings(tok, canonical.texts_of(from_regex(regex)))
     if not paths:
         with pytest.raises(UnsupportedError, match="no text of the pattern"):
             fst.Guide(tok, regex=regex, canonical=True)
         return 0
     expected = canonical.masks(paths)
-    guide = fst.Guide(tok, regex=regex, canonical=True)
+    guide = fst.Guide(compile_guide(tok, regex=regex, canonical=True)) if stored else fst.Guide(tok, regex=regex, canonical=True)
     after: dict[canonical.Path, int] = {(): guide.start}
     for path in sorted(expected, key=len):
         state = after[path] = guide.step(after[path[:-1]], path[-1]) if path else guide.start
@@ -87,24 +92,27 @@ def check(tok: fst.Tokenizer, regex: str) -> int:
     return len(paths)
 
 
+@pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize("regex", LETTERS)
 @pytest.mark.parametrize("name", SMALL)
-def test_masks_are_the_definition(name: str, regex: str) -> None:
+def test_masks_are_the_definition(name: str, regex: str, stored: bool) -> None:
     """After every path, the tokens of a mask are those of the texts whose ids decode to them, and a path ends exactly after such a text."""
-    assert check(fst.Tokenizer(table_of(name)), regex)
+    assert check(fst.Tokenizer(table_of(name)), regex, stored=stored)
 
 
+@pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize("regex", LETTERS)
-def test_masks_of_wordpiece_are_the_definition(regex: str) -> None:
+def test_masks_of_wordpiece_are_the_definition(regex: str, stored: bool) -> None:
     """The same for WordPiece."""
     tokens = [token for token in documents.TOKENS if not any(map(unicodedata.combining, token))]
-    assert check(fst.Tokenizer(wordpiece([*tokens, "(", "1", "##1", ".", "unable", "##ab"])), regex)
+    assert check(fst.Tokenizer(wordpiece([*tokens, "(", "1", "##1", ".", "unable", "##ab"])), regex, stored=stored)
 
 
+@pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize("regex", LETTERS)
-def test_masks_of_unigram_are_the_definition(regex: str) -> None:
+def test_masks_of_unigram_are_the_definition(regex: str, stored: bool) -> None:
     """The same for Unigram."""
-    assert check(spaced(table_of("unigram")), regex)
+    assert check(spaced(table_of("unigram")), regex, stored=stored)
 
 
 @needs_shared
@@ -166,6 +174,59 @@ def test_tokens_that_a_longer_token_replaces_need_another_end() -> None:
         "a(b|c)": [number("a"), number("ab")],
         "aab*": [number("a"), number("aab")],
     }
+
+
+@pytest.mark.parametrize("regex", ["ab(bb)*", "(a|b|ab| ){0,12}", "[^a]*(ab|\\()"])
+def test_table_is_the_late_guide(regex: str, tmp_path: Path) -> None:
+    """A table, saved and loaded, has the masks of the late guide after all tokens, also where texts have no end."""
+    tok = fst.Tokenizer(wordpiece([*TOKENS, "##(", "é"]))
+    late = fst.Guide(tok, regex=regex, end_id=1, canonical=True)
+    fst.Guide(compile_guide(tok, regex=regex, end_id=1, canonical=True)).save(tmp_path / "guide.npz")
+    found: Any = fst.load(tmp_path / "guide.npz")
+    states = {found.start: late.start}
+    queue = [found.start]
+    for state in queue:  # the loop appends to `queue`
+        other = states[state]
+        assert (found.mask(state) == late.mask(other)).all()
+        assert found.is_final(state) == late.is_final(other)
+        for number in range(found.size):
+            after, expected = found.step(state, number), late.step(other, number)
+            assert (after == NO_STATE) == (expected == NO_STATE)
+            if after not in states:
+                states[after] = expected
+                queue.append(after)
+    inner = [state for state in states if 0 <= state < len(found._table.finals)]
+    rows = {(found.is_final(state), *(found.step(state, number) for number in range(found.size))) for state in inner}
+    assert len(rows) == len(inner)  # equal states are one
+
+
+def test_tokens_with_the_same_text_are_different() -> None:
+    """The bytes of a marked token are not the beginning of those of another token, also if both write the same text."""
+    vocabulary = vocabulary_of(wordpiece(["[UNK]", "a", "##a", "b", "##.", "."]))
+    data, ends = marked_tokens(vocabulary)
+    tokens = [data[begin:end].tobytes() for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+    assert tokens == [b"", b" a\xff", b"a\xff", b" b\xff", b".\xff", b".\xfe\xff"]
+
+
+def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table with too many states, steps or nodes is refused, and a search that visits too many states ends."""
+    tok = fst.Tokenizer(wordpiece(TOKENS))
+    for name, found in (("MAX_STATES", "states or more, at ' a"), ("MAX_STEPS", "steps or more"), ("MAX_NODES", "beginnings")):
+        with monkeypatch.context() as patch:
+            patch.setattr(marked, name, 3)
+            patch.setattr(marked, "FIRST_NODES", 3)
+            with pytest.raises(UnsupportedError, match=f"{found}.*make rows late"):
+                compile_guide(tok, regex="(ab|aab|b){1,9}", canonical=True)
+    monkeypatch.setattr(canonical_states, "MAX_SEARCH", 0)
+    guide = fst.Guide(tok, regex="abb", canonical=True)
+    with pytest.raises(UnsupportedError, match="more than 0 states are visited"):
+        guide.mask(guide.start)
+
+
+def test_sums_of_long_words_are_relative() -> None:
+    """A word without an end has few states: the sums of its best paths are compared, and not stored."""
+    table = compile_guide(spaced(table_of("unigram")), regex="(é|a|b)*", canonical=True)
+    assert 1 < len(table.finals) < 100
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -247,7 +308,7 @@ class TestGuide:
         assert (copy.mask(copy.start) == guide.mask(guide.start)).all()
         assert repr(copy) == "<fst.Guide, canonical, 2 states so far, 14 ids>"
 
-    def test_is_not_saved(self, guide: fst.Guide, tmp_path: Path) -> None:
+    def test_late_guide_is_not_saved(self, guide: fst.Guide, tmp_path: Path) -> None:
         """There is no table to save."""
         with pytest.raises(UnsupportedError, match="makes masks late"):
             guide.save(tmp_path / "guide.npz")

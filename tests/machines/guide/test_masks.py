@@ -322,6 +322,7 @@ def test_summary() -> None:
         "ids": 9,
         "bytes_per_state": table.summary["bytes_per_state"],
         "end_id": 1,
+        "canonical": False,
         "pattern": "12*",
     }
     assert table.run("122a") == [1, 1, 1]

@@ -16,7 +16,7 @@ import fst
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.table import GuideTable
 
-GUIDES = ["guide of words", "guide of bytes", "guide of characters"]
+GUIDES = ["guide of words", "guide of bytes", "guide of characters", "guide of canonical tokens"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_forged_table_is_refused(field: str, place: Any, value: Any, found: str)
         changed(table_of("guide of bytes" if field == "flips" else "guide of words"), field, place, value).prove()
 
 
-@pytest.mark.parametrize(("key", "value"), [("end_id", 1 << 20), ("end_id", -1), ("keeps_first", 1), ("pattern", 5)])
+@pytest.mark.parametrize(("key", "value"), [("end_id", 1 << 20), ("end_id", -1), ("keeps_first", 1), ("canonical", 1), ("pattern", 5)])
 def test_forged_settings_are_refused(key: str, value: Any) -> None:
     """A setting that is not in its range is refused."""
     table: GuideTable = table_of("guide of words")

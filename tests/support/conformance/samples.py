@@ -6,6 +6,7 @@ Add the samples of a new machine here: the tests of frozen tables and of conform
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,6 +78,7 @@ MECAB = {
     "dicrc": "cost-factor = 800\nbos-feature = BOS/EOS\n",
 }
 MECAB_PARTS = ("a", "b", "ab", "あ", "c", "d", "cd", " ", "  ", "\n", "\U0001f600", "世", "z")
+CANONICAL = [token for token in TOKENS if not any(map(unicodedata.combining, token))]
 GUIDED = ("a", "b", "un", "able", "ab", "é", "世", " ", "日", "本", "x")
 
 RULES = (
@@ -313,6 +315,7 @@ SAMPLES: Mapping[str, Sample] = {
     "guide of words": Sample("guide", lambda _: guide(wordpiece([*TOKENS]), regex="(un|a|b)*(able)?"), GUIDED),
     "guide of bytes": Sample("guide", lambda folder: guide(_tiktoken(folder), regex="[ab]{1,9}é|世*"), GUIDED),
     "guide of characters": Sample("guide", lambda folder: guide(_document(OVER_BYTES)(folder), regex="(ab|日本?)( [ab]+)?"), GUIDED),
+    "guide of canonical tokens": Sample("guide", lambda _: guide(wordpiece(CANONICAL), regex="(un|a|b)*(able)?", canonical=True), GUIDED),
     "rules of strings": Sample("rules", lambda _: RULES[0], RULE_PARTS),
     "rules in parallel": Sample("rules", lambda _: RULES[1], RULE_PARTS),
     "rules from right to left": Sample("rules", lambda _: RULES[2], RULE_PARTS),

@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numba
 import numpy as np
 import pytest
 from support.core import drives
@@ -34,8 +33,6 @@ KINDS = (
     drives.vocabulary,
 )
 LONG_PIECES = 2  # modulo the number of kinds: seeds that add a pre-token longer than `LONGEST`
-# Whether kernels check bounds. The search of a guide for a text that goes on may then take minutes, and exports are not tried so.
-CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 OF_TOKENIZERS = (
     drives.drive_batches,
     drives.drive_dropout,
@@ -46,7 +43,7 @@ OF_TOKENIZERS = (
     drives.drive_streams,
     drives.drive_decoding,
     drives.drive_charsmaps,
-    *([] if CHECKED else [drive_exports]),
+    drive_exports,
 )
 
 
@@ -69,8 +66,7 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             texts.insert(9, "ab" * (LONGEST // 2 + 1))
         yield "tokenizer", partial(drive_tokenizer, tok, texts, draw)
         yield "units", partial(drives.drive_units, texts)
-        uses = drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices
-        for use in uses if CHECKED else (*uses, drive_guides):
+        for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices, drive_guides):
             yield use.__name__, partial(use, random.Random(seed), texts)
         for patched in (drive_trainers, drive_transducers):
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)

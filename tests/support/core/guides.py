@@ -12,6 +12,7 @@ from support.conformance.ways import table_of
 
 import fst
 from fst.compile import guide, wordpiece
+from fst.compile import guide as compile_guide
 from fst.compile.machines.guide.languages import intersection, union
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.store import Masks
@@ -31,14 +32,16 @@ def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None
     """Walk along canonical masks, whose tokens are those of other masks, and compare the ids with those of the text."""
     try:
         guide, other = fst.Guide(tok, regex=regex, canonical=True), fst.Guide(tok, regex=regex)
+        stored = fst.Guide(compile_guide(tok, regex=regex, canonical=True))
     except UnsupportedError:
         return
-    state, found, ids = guide.start, other.start, list[int]()
+    state, found, ids, at = guide.start, other.start, list[int](), stored.start
     if not len(guide.allowed(state)):  # the tokenizer writes no text of the pattern
         return
     while len(ids) < 30 and (number := draw.choice(guide.allowed(state).tolist())) != guide.end_id:
         assert number in other.allowed(found)
-        state, found = guide.step(state, number), other.step(found, number)
+        state, found, at = guide.step(state, number), other.step(found, number), stored.step(at, number)
+        assert (stored.mask(at) == guide.mask(state)).all()
         ids.append(number)
         if guide.is_final(state):
             assert tok.encode(tok.decode(ids), add_special_tokens=False).tolist() == ids

@@ -13,16 +13,20 @@ kernel tries one later text, the shortest one that the pattern accepts, and this
 position where a word ends, and then steps from last token to last token back to the cut. From that position on, `live` is enough: for each
 state of the pattern and each one of the cuts, it contains whether the shortest text can be cut in any way.
 
-Preconditions, which `fst.runtime.machines.guide.canonical_states` ensures: all states, classes and ids are in range of the arrays;
-arrays of `Work` have more rows than the longest token has bytes; every link of the automaton ends at the root or at -1.
+**Places.** The row of a walk after a token is a *place*: numbers, and for a best path sums. Equal places are stored once, see
+`fst.machines.guide.canonical.Places`, so a place is known by its number.
+
+Preconditions, which `fst.machines.guide.canonical_states` ensures: all states, classes and ids are in range of the arrays; arrays of
+`Work` have more rows than the longest token has bytes; every link of the automaton ends at the root or at -1.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.kernels.hashing import folded, mixed
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.canonical import IS_PATH, LIMIT
+from fst.machines.guide.canonical import COUNT, FILLED, IS_EXACT, IS_PATH, LIMIT
 
 ROOT_SLOT, LABELS = 0, 0xF8
 OWN = np.uint32(1 << 31)
@@ -33,6 +37,8 @@ CONTINUES, LEAD_BITS = 0x80, 0xC0
 SPACE = 32
 TOKEN_BYTE, DEPTH_SHIFT = np.uint32(0xFF), np.uint32(8)
 WORD_SHIFT, BIT, ONE = np.uint32(5), np.uint32(31), np.uint32(1)
+NUMBERS, SIZE_OF_ENTRY, U1, SCALE = 7, 2, np.uint64(1), 1024.0
+TOKEN_SHIFT, NOT_READ, FULL = 32, -1, -2
 
 
 @inlined
@@ -223,22 +229,97 @@ def survives(machine, work, depth):
     return False
 
 
+@part
+def put_place(machine, work, depth, places):
+    """The number of the place at a depth, which is stored if it is new; `FULL` if an array of the store is too small.
+
+    Sums are stored relative to the sum at the beginning of the character, if differences of sums are exact: then the places of a long word
+    are finitely many.
+    """
+    counts, numbers, sums = places.counts, places.numbers, places.sums
+    begin, entries = counts[FILLED], np.int64(work.sizes[depth]) if machine.params[IS_PATH] else np.int64(0)
+    end = begin + NUMBERS + SIZE_OF_ENTRY * entries
+    if counts[COUNT] == len(places.ends) or end > len(numbers):
+        return np.int64(FULL)
+    numbers[begin], numbers[begin + 1], numbers[begin + 2] = work.states[depth], work.cuts[depth], work.chars[depth]
+    numbers[begin + 3] = work.begun[depth]
+    numbers[begin + 4] = 0 if machine.params[IS_PATH] else work.words[depth]
+    numbers[begin + 5] = work.counts[depth] if machine.params[LIMIT] else 0
+    numbers[begin + 6] = work.leads[depth] - depth if machine.params[IS_PATH] else 0
+    base = work.lead_sums[depth] if machine.params[IS_EXACT] else 0.0
+    sums[begin] = work.lead_sums[depth] - base if machine.params[IS_PATH] else 0.0
+    for entry in range(entries):
+        at = begin + NUMBERS + SIZE_OF_ENTRY * entry
+        numbers[at], numbers[at + 1] = work.nodes[depth, entry], work.begins[depth, entry] - depth
+        sums[begin + 1 + entry] = work.sums[depth, entry] - base
+    hashed = np.uint64(end - begin)
+    for at in range(begin, end):
+        hashed = mixed(hashed ^ np.uint64(numbers[at]))
+    for at in range(begin, begin + 1 + entries):
+        hashed = mixed(hashed ^ np.uint64(np.int64(sums[at] * SCALE)))
+    last, hashed = np.uint64(len(places.slots) - 1), folded(hashed)
+    slot = hashed & last
+    while places.slots[slot]:
+        number = np.int64(places.slots[slot]) - 1
+        if places.hashes[number] == hashed and is_same(places, number, begin, end, entries):
+            return number
+        slot = slot + U1 & last
+    number = counts[COUNT]
+    places.hashes[number], places.ends[number], places.slots[slot] = hashed, end, number + 1
+    counts[COUNT], counts[FILLED] = number + 1, end
+    return number
+
+
+@part
+def is_same(places, number, begin, end, entries):
+    """Whether a stored place has the numbers and sums from `begin` on."""
+    other = places.ends[number - 1] if number else np.int64(0)
+    if places.ends[number] - other != end - begin:
+        return False
+    is_equal = True
+    for at in range(end - begin):
+        is_equal &= places.numbers[other + at] == places.numbers[begin + at]
+    for at in range(1 + entries):
+        is_equal &= places.sums[other + at] == places.sums[begin + at]
+    return is_equal
+
+
+@part
+def load_place(work, places, number):
+    """Write a place into the row at depth 0."""
+    begin = places.ends[number - 1] if number else np.int64(0)
+    numbers, sums = places.numbers, places.sums
+    work.states[0], work.cuts[0], work.chars[0] = numbers[begin], numbers[begin + 1], numbers[begin + 2]
+    work.begun[0], work.words[0], work.counts[0] = numbers[begin + 3], numbers[begin + 4], numbers[begin + 5]
+    work.leads[0], work.lead_sums[0] = numbers[begin + 6], sums[begin]
+    work.sizes[0] = entries = (places.ends[number] - begin - NUMBERS) // SIZE_OF_ENTRY
+    for entry in range(entries):
+        at = begin + NUMBERS + SIZE_OF_ENTRY * entry
+        work.nodes[0, entry], work.begins[0, entry] = numbers[at], numbers[at + 1]
+        work.sums[0, entry] = sums[begin + 1 + entry]
+
+
 @kernel
-def scan_canonical(machine, trie, twins, fresh, work, row, unsure):
-    """Set the bits of the tokens after the row at depth 0, and note the ids of tokens for which no later text is found.
+def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure, steps):
+    """Set the bits of the tokens after a place, and note the ids of tokens for which no later text is found; or find the places after it.
 
     Args:
         machine: a `Machine`.
         trie: a `fst.machines.guide.vocabulary.Trie`.
         twins: int32[ids], the id in the trie of the token with the same bytes as each token.
         fresh: uint32[nodes], the result of `find_fresh`, or an empty array.
-        work: a `Work`, with the state in its first row.
+        work: a `Work`.
+        places: a `Places`.
+        place: the number of the place.
         row: uint32[words], the mask.
         unsure: int32[ids], the ids.
+        steps: an empty array; or int64[2 * ids], to be filled with ``token << 32 | place`` for each token that is the last one of its word,
+            whatever follows. Then `row` and `unsure` are left alone.
 
     Returns:
-        The number of ids in `unsure`.
+        The number of ids in `unsure`, or of elements in `steps`; `FULL` if an array of `places` is too small.
     """
+    load_place(work, places, place)
     count = 0
     labels, skips, tokens = trie.labels, trie.skips, trie.tokens
     for begins in range(1 if work.chars[0] else 2):
@@ -271,6 +352,13 @@ def scan_canonical(machine, trie, twins, fresh, work, row, unsure):
                 last = last_of(machine, work, depth + 1)
                 if last < 0 or twins[last] != token:
                     continue
+            if len(steps):
+                found = put_place(machine, work, depth + 1, places)
+                if found == FULL:
+                    return found
+                steps[count] = last << TOKEN_SHIFT | found
+                count += 1
+                continue
             word, bit = np.uint32(last) >> WORD_SHIFT, ONE << (np.uint32(last) & BIT)
             if row[word] & bit:
                 continue
@@ -279,7 +367,7 @@ def scan_canonical(machine, trie, twins, fresh, work, row, unsure):
             else:
                 unsure[count] = last
                 count += 1
-    return count
+    return np.int64(count)
 
 
 @kernel
@@ -310,9 +398,37 @@ def find_fresh(entries, trie, stack, fresh):
 
 
 @kernel
-def walk_token(machine, work, data, token, begins):
-    """Read the bytes of a token after the row at depth 0; return whether the token is the last token of its word."""
+def walk_token(machine, work, places, place, data, token, begins):
+    """Read the bytes of a token after a place.
+
+    Args:
+        machine, work, places, place: as in `scan_canonical`.
+        data: uint8[n], the bytes.
+        token: the id.
+        begins: whether a word begins with the first byte; without effect inside a character.
+
+    Returns:
+        The next place; `NOT_READ` if the token is not the last token of its word; `FULL` if an array of `places` is too small.
+    """
+    load_place(work, places, place)
     for depth in range(len(data)):
         if not advance(machine, work, depth, np.int64(data[depth]), begins if depth == 0 else 0):
-            return False
-    return last_of(machine, work, len(data)) == token
+            return np.int64(NOT_READ)
+    return put_place(machine, work, len(data), places) if last_of(machine, work, len(data)) == token else np.int64(NOT_READ)
+
+
+@kernel
+def put_start(machine, work, places):
+    """Store the place at depth 0, the beginning of a text."""
+    return put_place(machine, work, 0, places)
+
+
+@kernel
+def fill_places(places):
+    """Put the hashes of all places into the empty slots."""
+    last = np.uint64(len(places.slots) - 1)
+    for number in range(places.counts[COUNT]):
+        slot = places.hashes[number] & last
+        while places.slots[slot]:
+            slot = slot + U1 & last
+        places.slots[slot] = number + 1

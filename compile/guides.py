@@ -1,0 +1,121 @@
+"""Compile token masks: the texts from a pattern or a schema, the tokens from a tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.canonical import machine_of
+from fst.compile.machines.guide.compiler import automaton_of, compile_masks, vocabulary_for
+from fst.compile.machines.guide.marked import compile_canonical
+from fst.errors import UnsupportedError, listed
+from fst.machines.guide.canonical import Machine
+from fst.machines.guide.table import GuideTable
+from fst.machines.guide.vocabulary import Vocabulary
+from fst.tables.header import AddedTokens
+
+SEGMENTERS = {kind: f"fst.compile.machines.{kind}.segmenter" for kind in ("bpe", "unigram", "wordpiece")}
+
+
+def guide(
+    tokenizer: Any,
+    *,
+    regex: str | None = None,
+    schema: Mapping[str, Any] | bool | str | None = None,
+    fst: Any = None,
+    end_id: int | None = None,
+    canonical: bool = False,
+    **options: Any,
+) -> GuideTable:
+    """Compile the token masks of a pattern, of a JSON Schema, or of the strings that a machine reads.
+
+    The text of tokens is what ``tok.decode`` writes, so a first word token has no space before it. The token that ends a text is the one
+    that the vocabulary's source names ``eos_token``; else the first special token of ``<|endoftext|>``, ``</s>``, ``<|end_of_text|>``,
+    ``<eos>``, ``<|im_end|>`` and ``[SEP]``; else there is none.
+
+    Args:
+        tokenizer: a `fst.Tokenizer`, or a table of `fst.compile.tokenizer`.
+        regex: a regular expression, which a text matches as a whole.
+        schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema.
+        fst: a `fst.Fst`, whose input strings are the texts.
+        end_id: the id of the special token that ends a text.
+        canonical: allow only the tokens that the tokenizer itself gives, see `fst.Guide`. All states are found, so a pattern of long free
+            texts is refused; `fst.Guide` makes the masks of such patterns late.
+        options: with `schema`, ``whitespace``: a pattern of the whitespace that may be between two tokens of JSON [one space or none];
+            ``depth``: how often a recursive schema is entered again below itself [recursive schemas are refused]; ``formats``: whether
+            ``format`` restricts strings [not in drafts where it is an annotation].
+
+    Returns:
+        A table for `fst.Guide`.
+
+    Raises:
+        UnsupportedError: the pattern or the schema has an unsupported feature or too many states; the message contains its place. Or the
+            text of a token depends on the tokens after it, or the masks take more memory than a table may have. With `canonical`: there are
+            too many states, the tokenizer encodes no text of the pattern into tokens of the same text, or it changes texts in a way that
+            canonical masks do not cover.
+        VocabularyError: the schema is malformed.
+        ValueError: none, or more than one, of `regex`, `schema` and `fst` is given.
+
+    Examples:
+        >>> import fst
+        >>> from fst.compile import wordpiece
+        >>> tok = wordpiece(["[UNK]", "[SEP]", "true", "false", "null", "##tru", "##e"])
+        >>> masks = fst.Guide(guide(tok, schema={"type": "boolean"}))
+        >>> masks.allowed(masks.start).tolist()
+        [2, 3]
+    """
+    vocabulary = vocabulary_for(tokenizer, end_id)
+    automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, **options)
+    if canonical:
+        return compile_canonical(vocabulary, canonical_machine(tokenizer, vocabulary, automaton), pattern)
+    return compile_masks(vocabulary, automaton, pattern)
+
+
+def canonical_machine(tokenizer: Any, vocabulary: Vocabulary, automaton: ByteAutomaton) -> Machine:
+    """The arrays of canonical masks.
+
+    Args:
+        tokenizer: a `fst.Tokenizer`, or its table.
+        vocabulary: its vocabulary.
+        automaton: the automaton of the texts.
+
+    Raises:
+        UnsupportedError: the tokenizer changes texts in a way that canonical masks do not cover.
+    """
+    table = getattr(tokenizer, "_table", tokenizer)
+    segmenter = import_module(SEGMENTERS[table.kind]).segmenter(table)
+    _need_first_spaces(vocabulary, segmenter.begins_with_space)
+    return machine_of(automaton, segmenter, _added(table.metadata.added_tokens))
+
+
+def _added(tokens: AddedTokens) -> Collection[str]:
+    """The added tokens that `encode` finds in texts.
+
+    Raises:
+        UnsupportedError: not every occurrence is found.
+    """
+    words = [content for content, token in tokens.contextual.items() if token.single_word]
+    if words:
+        raise UnsupportedError(f"the added tokens {listed(words)} are found only as whole words; use canonical=False")
+    return {*tokens.specials, *tokens.contextual}
+
+
+def _need_first_spaces(vocabulary: Vocabulary, begins_with_space: bool) -> None:
+    """Refuse a decoder that changes the first token in another way than by removing a space."""
+    tokens = vocabulary.tokens
+    has_first = len(tokens.first_ends) > 0
+    if has_first != begins_with_space or tokens.keeps_first[0]:
+        raise UnsupportedError("the decoder writes the first token in a way that canonical masks do not cover; use canonical=False")
+    if has_first:
+        later, first = _strings(tokens.token_bytes, tokens.token_ends), _strings(tokens.first_bytes, tokens.first_ends)
+        if any(content[1:] != other for content, other in zip(later, first, strict=True) if content.startswith(b" ")):
+            raise UnsupportedError("the decoder changes more of the first token than its space; use canonical=False")
+
+
+def _strings(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[bytes]:
+    return [data[begin:end].tobytes() for begin, end in zip([0, *ends.tolist()], ends.tolist(), strict=False)]

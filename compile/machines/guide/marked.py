@@ -1,0 +1,225 @@
+"""The table of a canonical guide: all its states are found, equal ones are merged, and steps become an automaton over marked tokens."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.compile.algebra.connect import grouped, leads_to
+from fst.compile.algebra.forms.minimize import first_of, partition
+from fst.compile.machines.guide.store import Masks
+from fst.core.jit import Deferred
+from fst.errors import UnsupportedError, quoted
+from fst.machines.guide.canonical import Machine
+from fst.machines.guide.canonical_states import CanonicalStates, Exploration
+from fst.machines.guide.table import GuideTable, header
+from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary, marked
+
+MAX_STATES, MAX_STEPS = 1 << 15, 1 << 24  # of a guide before equal states are merged
+FIRST_NODES, MAX_NODES = 1 << 4, 1 << 19  # between states: nodes for which there is room at first, and at most
+KERNELS = "fst.compile.machines.guide.kernels.marked"
+LATE = "make rows late with fst.Guide(tok, …, canonical=True)"
+
+add_steps, fill_node_slots = (Deferred(KERNELS, name) for name in ("add_steps", "fill_node_slots"))
+
+
+class Graph(NamedTuple):
+    """The steps of all states. State 0 is the start.
+
+    Attributes:
+        row_start: int64[states + 1], the first step of each state.
+        tokens: int64[n], the token of each step, in ascending order for each state; targets: int32[n], the state after it.
+        is_final: bool[states].
+    """
+
+    row_start: Array
+    tokens: Array
+    targets: Array
+    is_final: Array
+
+
+class Open(NamedTuple):
+    """The nodes on the path of the latest token.
+
+    Attributes:
+        counts: int64[depths], the number of arcs of the node at each depth.
+        labels, targets: int64[depths, 256], the arcs.
+    """
+
+    counts: Array
+    labels: Array
+    targets: Array
+
+
+class Nodes(NamedTuple):
+    """The nodes of tries of marked tokens, which have different arcs.
+
+    Attributes:
+        counts: int64[2], the numbers of nodes and of arcs.
+        hashes: uint64[nodes]; slots: int32[2ⁿ], 1 + the node in each slot of a table of hashes, or 0.
+        ends: int64[nodes], the end of the arcs of each node.
+        labels: uint8[arcs], the bytes; targets: int32[arcs], the states after them.
+    """
+
+    counts: Array
+    hashes: Array
+    slots: Array
+    ends: Array
+    labels: Array
+    targets: Array
+
+
+def compile_canonical(vocabulary: Vocabulary, machine: Machine, pattern: str | None = None) -> GuideTable:
+    """Compile the canonical masks of all states.
+
+    Args:
+        vocabulary: the vocabulary of a tokenizer.
+        machine: the arrays of canonical masks.
+        pattern: the pattern or the schema of the texts, for information.
+
+    Raises:
+        UnsupportedError: there are too many states, or the tokenizer writes no text of the pattern.
+    """
+    states = CanonicalStates(machine, vocabulary)
+    states.need_text()
+    graph = _merged(_alive(_explored(states, vocabulary)))
+    token_bytes, token_ends = marked(vocabulary)
+    targets, classes = _automaton(graph, vocabulary, token_bytes, token_ends)
+    finals = np.zeros(len(targets), np.uint8)
+    finals[: len(graph.is_final)] = graph.is_final
+    mask_of, masks = _masks(graph, vocabulary, len(targets))
+    return GuideTable(
+        header(pattern, vocabulary.end_id, keeps_first=False, canonical=True),
+        **{"targets": targets, "classes": classes, "finals": finals, "mask_of": mask_of, **masks},
+        token_bytes=token_bytes, token_ends=token_ends,
+        first_bytes=np.empty(0, np.uint8), first_ends=np.empty(0, np.int64),
+    )
+
+
+def _explored(states: CanonicalStates, vocabulary: Vocabulary) -> Graph:
+    """The steps of all states that can be reached.
+
+    Raises:
+        UnsupportedError: there are too many.
+    """
+    found, parts, is_final, count = Exploration(states, states.start), [], [], 0
+    for number, state in enumerate(found.states):  # the loop appends to the states
+        parts.append(found.steps(number))
+        is_final.append(states.is_final(state))
+        count += len(parts[-1].tokens)
+        for size, most, names in ((len(found.states), MAX_STATES, "states"), (count, MAX_STEPS, "steps")):
+            if size > most:
+                at = _latest_text(found, vocabulary)
+                raise UnsupportedError(f"the guide is found to have {size:,} {names} or more, at {at}; expected at most {most:,}; {LATE}")
+    row_start = np.append(0, np.cumsum([len(part.tokens) for part in parts]))
+    tokens, targets = (np.concatenate([part[which] for part in parts]) for which in (0, 1))
+    return Graph(row_start, tokens, targets.astype(np.int32), np.array(is_final, np.bool_))
+
+
+def _latest_text(found: Exploration, vocabulary: Vocabulary) -> str:
+    """The text before the latest state, for an error."""
+    tokens = [found.parents[one][1] for one in found.path(len(found.states) - 1)[-2::-1]]
+    return quoted(b"".join(map(vocabulary.content, tokens)).decode(errors="backslashreplace"))
+
+
+def _alive(graph: Graph) -> Graph:
+    """The states after which a text can end."""
+    kept = leads_to(graph.row_start, graph.targets, graph.is_final)
+    return _chosen(graph, np.flatnonzero(kept), np.where(kept, np.cumsum(kept) - 1, -1))
+
+
+def _merged(graph: Graph) -> Graph:
+    """The same masks and steps with the fewest states: states with equal masks whose steps lead to equal states are one."""
+    from fst.compile.algebra.kernels.minimize import refine
+
+    blocks, cords = partition(graph.is_final.astype(np.int32)), partition(graph.tokens.astype(np.int32))
+    sources = np.repeat(np.arange(len(graph.is_final), dtype=np.int32), np.diff(graph.row_start))
+    refine(blocks, cords, sources, *grouped(graph.targets, len(graph.is_final)))
+    return _chosen(graph, *first_of(blocks.set_of))
+
+
+def _chosen(graph: Graph, states: Array, numbers: Array) -> Graph:
+    """Some states; `numbers` contains the new number of each old state, or -1, which removes the steps to it."""
+    sizes = np.diff(graph.row_start)
+    is_chosen = np.zeros(len(sizes), np.bool_)
+    is_chosen[states] = True
+    targets = numbers[graph.targets]
+    kept = np.repeat(is_chosen, sizes) & (targets >= 0)
+    counts = np.add.reduceat(np.append(kept, False), graph.row_start[:-1], dtype=np.int64) * (sizes > 0)
+    row_start = np.append(0, np.cumsum(counts[states]))
+    return Graph(row_start, graph.tokens[kept], targets[kept].astype(np.int32), graph.is_final[states])
+
+
+def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Array]:
+    """int32[states, classes], the transitions, first of the states of the graph, then of the nodes inside tokens; uint8[256], the classes.
+
+    Raises:
+        UnsupportedError: there are too many nodes.
+    """
+    states, depths = len(graph.is_final), vocabulary.trie.longest + len(vocabulary.trie.twins) + 2
+    ranks, nodes, rows = _ranks(vocabulary), _no_nodes(), np.full((states, 256), -1, np.int32)
+    open_nodes = Open(np.zeros(depths, np.int64), *np.empty((2, depths, 256), np.int64))
+    for state in range(states):
+        steps = slice(graph.row_start[state], graph.row_start[state + 1])
+        order = np.argsort(ranks[graph.tokens[steps]])
+        of_state = graph.tokens[steps][order], graph.targets[steps][order].astype(np.int64)
+        while not add_steps.call(token_bytes, token_ends, *of_state, states, open_nodes, nodes, rows[state]):
+            if len(nodes.ends) >= MAX_NODES:
+                raise UnsupportedError(f"the tokens of the guide have more than {MAX_NODES:,} beginnings; expected at most as many; {LATE}")
+            nodes = _larger(nodes)
+    node_count, arcs = nodes.counts.tolist()
+    sources, labels = np.nonzero(rows >= 0)
+    inner = np.repeat(np.arange(node_count), np.diff(nodes.ends[:node_count], prepend=0)) + states
+    targets = np.concatenate([rows[sources, labels], nodes.targets[:arcs]])
+    sources, labels = np.concatenate([sources, inner]), np.concatenate([labels, nodes.labels[:arcs]])
+    classes, columns = np.empty(256, np.uint8), dict[bytes, int]()
+    for byte in range(256):
+        own = labels == byte
+        classes[byte] = columns.setdefault(sources[own].tobytes() + targets[own].tobytes(), len(columns))
+    found = np.full((states + node_count, len(columns)), -1, np.int32)
+    found[sources, classes[labels]] = targets
+    return found, classes
+
+
+def _ranks(vocabulary: Vocabulary) -> Array:
+    """int64[ids], the place of each token in the order of their bytes; tokens with the same bytes follow each other."""
+    trie = vocabulary.trie
+    found, tokens = np.zeros(vocabulary.size, np.int64), trie.tokens[trie.tokens < vocabulary.size]
+    found[tokens] = np.arange(len(tokens)) * (len(trie.twins) + 1)
+    found[trie.twins[:, 0]] = found[trie.twins[:, 1]] + np.arange(1, len(trie.twins) + 1)
+    return found
+
+
+def _masks(graph: Graph, vocabulary: Vocabulary, states: int) -> tuple[Array, dict[str, Array]]:
+    """uint32[states + 2], the number of the mask of each state, and the masks; states inside tokens have empty masks."""
+    masks, size = Masks(vocabulary.words), vocabulary.words * WORD_BITS
+    numbers = np.empty(states + 2, np.uint32)
+    ended = [] if vocabulary.end_id is None else [vocabulary.end_id]
+    for state, is_final in enumerate(graph.is_final):
+        tokens = graph.tokens[graph.row_start[state] : graph.row_start[state + 1]]
+        numbers[state] = masks.add(_bits([*tokens, *(ended if is_final else [])], size))
+    numbers[len(graph.is_final) :] = masks.add(_bits([], size))
+    numbers[-1] = masks.add(_bits(ended, size))
+    return numbers, masks.arrays()
+
+
+def _bits(tokens: list[int], size: int) -> Array:
+    bits = np.zeros(size, np.bool_)
+    bits[tokens] = True
+    return np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32)
+
+
+def _no_nodes() -> Nodes:
+    room, slots = FIRST_NODES, 1 << (4 * FIRST_NODES).bit_length()
+    arrays = np.empty(room, np.uint64), np.zeros(slots, np.int32), np.empty(room, np.int64)
+    return Nodes(np.zeros(2, np.int64), *arrays, np.empty(4 * room, np.uint8), np.empty(4 * room, np.int32))
+
+
+def _larger(nodes: Nodes) -> Nodes:
+    """The same nodes, in larger arrays."""
+    hashes, ends, labels, targets = (np.resize(array, 2 * len(array)) for array in (nodes.hashes, nodes.ends, nodes.labels, nodes.targets))
+    found = Nodes(nodes.counts, hashes, np.zeros(2 * len(nodes.slots), np.int32), ends, labels, targets)
+    fill_node_slots.call(found)
+    return found
