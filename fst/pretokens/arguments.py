@@ -113,9 +113,8 @@ class Work(NamedTuple):
         scratch: int32[capacity], the id of each pre-token, and an unused place for each pending pre-token.
         special_ids: int32[capacity], the ids of the special tokens of a round.
         active: uint64[2 * capacity], the pre-tokens that are read together, or their segments, see
-            `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.machines.unigram.kernels.segments`; or the pre-tokens whose
-            ids are kept, see `fst.runtime.machines.bpe.kernels.merge_queue`.
-        tokens: uint32[2 * capacity], the states or tokens at the bytes of these pre-tokens, or the ids that are kept.
+            `fst.runtime.machines.bpe.kernels.encode.transduce` and `fst.runtime.machines.unigram.kernels.segments`.
+        tokens: uint32[2 * capacity], the states or tokens at the bytes of these pre-tokens.
         memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three numbers are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: the
             end of the text without special tokens around a long pre-token; 0 if the end is unknown. `STRETCH_ENDS`: 1 if it is certain that
             this text ends there. `HAS_FAILED`: 1 if a search has failed. From `FAILED` on: a hash table without chains for the positions of
@@ -189,8 +188,8 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
 def work() -> Work:
     """Allocate the working arrays."""
 
-    def array(dtype: type[np.generic]) -> NDArray[Any]:
-        return np.empty(PRETOKENS, dtype)
+    def array(dtype: type[np.generic], times: int = 1) -> NDArray[Any]:
+        return np.empty(times * PRETOKENS, dtype)
 
     return Work(
         state=np.zeros(11, np.uint64),
@@ -203,8 +202,8 @@ def work() -> Work:
         pending=array(np.uint64),
         scratch=array(np.int32),
         special_ids=array(np.int32),
-        active=np.zeros(2 * PRETOKENS, np.uint64),
-        tokens=np.zeros(2 * PRETOKENS, np.uint32),
+        active=array(np.uint64, 2),
+        tokens=array(np.uint32, 2),
         memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
         masks=np.zeros(1, np.uint64),
     )

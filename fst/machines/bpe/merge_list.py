@@ -33,7 +33,6 @@ from fst.tables.proof import need, need_none
 COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # the key in a free slot
 SCRATCH = 8  # number of int32 elements for each byte of a pre-token, see `fst.runtime.machines.bpe.kernels.merge_queue.merge`
-KNOWN_BITS = 12  # log2 of the number of merged pre-tokens whose ids are kept, see the same module
 RANK_BITS = 24  # the bits of a slot for a rank and 1; the other bits are a mark, see `fst.machines.bpe.ranks`
 MOST_MERGES = (1 << RANK_BITS) - 2
 insert_pairs, fill_slots = Deferred("fst.machines.bpe.pairs", "insert_pairs"), Deferred("fst.machines.bpe.ranks", "fill_slots")

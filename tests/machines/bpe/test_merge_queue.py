@@ -24,7 +24,7 @@ from fst.cli.commands.explain.command import explained
 from fst.compile import bpe
 from fst.compile.machines.bpe.compiler import assemble
 from fst.compile.sources.tokenizer_json import of_document
-from fst.machines.bpe.merge_list import KNOWN_BITS, RANK_BITS, ranks_of, slots_of
+from fst.machines.bpe.merge_list import RANK_BITS, ranks_of, slots_of
 from fst.runtime.machines.bpe.kernels import merge_queue
 from fst.runtime.rows import batch
 
@@ -97,17 +97,6 @@ def test_few_atoms_merge_without_the_queue(length: int) -> None:
     for _ in range(50):
         text = "".join(draw.choices("abc", k=length))
         assert fst.Tokenizer(table).encode(text).tolist() == table.run(text)
-
-
-def test_kept_ids_are_those_of_the_slow_walk() -> None:
-    """Pre-tokens that repeat have the ids of the slow walk, also if they are longer, have more ids or are more than those that are kept."""
-    draw, table = random.Random(3), small(ONE_PIECE, LATE).table
-    tokenizer, texts = fst.Tokenizer(table), ["".join(draw.choices("abc", k=draw.randrange(3, 28))) for _ in range(1 << KNOWN_BITS - 1)]
-    expected = {text: table.run(text) for text in texts}
-    assert {min(len(ids), 6) for ids in expected.values()} == {1, 2, 3, 4, 5, 6}
-    repeated = [*texts, *draw.sample(texts, 2000), *texts[:200], *texts[:200]]
-    assert ids_of(tokenizer.encode_batch(repeated)) == [expected[text] for text in repeated]
-    assert [tokenizer.encode(text).tolist() for text in texts[:200]] == [expected[text] for text in texts[:200]]
 
 
 def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:

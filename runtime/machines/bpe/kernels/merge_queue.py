@@ -7,10 +7,6 @@ merges. The queue contains the pairs of adjacent tokens that can merge, ordered 
 two new pairs to the queue. So a pre-token of n bytes takes O(n log n) steps. For few atoms, a search of all ranks before each merge is
 faster than the queue.
 
-Short pre-tokens repeat, so the ids of merged ones are kept: a hash table without chains in ``work.active`` and ``work.tokens``, which is
-empty in a new workspace, and which the next calls also read. A slot of ``work.active`` is as in the table of words, with the number of ids
-in place of the id; a slot of ``work.tokens`` is the ids.
-
 Kernels check nothing, and have the requirements of `fst.runtime.machines.bpe.kernels.encode`, and in addition:
 
 - ``output.ids`` has `fst.machines.bpe.merge_list.SCRATCH` elements for each byte of text.
@@ -22,22 +18,21 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.bpe import affixes
-from fst.machines.bpe.merge_list import KNOWN_BITS, MADE
+from fst.machines.bpe.merge_list import MADE
 from fst.machines.bpe.pairs import NO_RANK
 from fst.machines.bpe.ranks import rank_of
 from fst.pretokens.characters import FUSES, UNKNOWN
-from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U4, U8, U64
-from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch, trailing_zeros, word_at
+from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.output import copy
 from fst.runtime.pretokens.kernels.characters import ABSENT, falls_back, next_character
 from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
-from fst.runtime.pretokens.kernels.look_up import ALL, WORD_BYTES, bounds_of, find_words, long_pretoken, mask_for
+from fst.runtime.pretokens.kernels.look_up import ALL, bounds_of, find_words, long_pretoken
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
 
 FEW = np.uint64(32)  # maximum number of atoms for which a search of all ranks is faster than the queue
-KNOWN_SHIFT = U64 - np.uint64(KNOWN_BITS)
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 
 
@@ -265,46 +260,9 @@ def merge(text, begin, end, table, numbers, at):
 
 
 @part
-def find_known(text, pretokens, pending, waiting, key_masks, known, slots):
-    """Compute the slot of each pending pre-token in the table of known pre-tokens, and prefetch it."""
-    for item in range(waiting):
-        begin, _, length = bounds_of(pretokens, pending[item] >> HALF)
-        slot = hash_of(text, begin, key_masks, mask_for(length)) >> KNOWN_SHIFT << U2
-        prefetch(known, slot)
-        slots[item] = slot
-
-
-@part
-def keep(text, begin, length, slot, key_masks, ids, at, count, work):
-    """Replace the known pre-token of a slot."""
-    known, masks = work.active, mask_for(length)
-    known[slot] = word_at(text, begin) & key_masks[masks]
-    known[slot + U1] = word_at(text, begin + U8) & key_masks[masks + U1]
-    known[slot + U2] = word_at(text, begin + U8 + U8) & key_masks[masks + U2]
-    known[slot + U3] = length << HALF | count
-    for index in range(U4):
-        work.tokens[slot + np.uint64(index)] = ids[at + np.uint64(index)]
-
-
-@part
-def encode_pretoken(text, begin, end, slot, table, ids, at, work):
-    """Encode a pre-token that is not one token; return the output index after the last id."""
-    known, key_masks, length = work.active, table.shared.key_masks, end - begin
-    value = known[slot + U3]
-    if (value >> HALF == length) & is_key(text, begin, key_masks, mask_for(length), known, slot):
-        for index in range(U4):
-            ids[at + np.uint64(index)] = np.int32(work.tokens[slot + np.uint64(index)])
-        return at + (value & LOW_HALF)
-    after = merge(text, begin, end, table, ids, at)
-    if length <= WORD_BYTES and after - at <= U4:
-        keep(text, begin, length, slot, key_masks, ids, at, after - at, work)
-    return after
-
-
-@part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
-    special_ids, slots, ids, at = work.special_ids, work.slots, output.ids, work.state[COUNT]
+    special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
     begin = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -313,7 +271,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         at = copy(scratch, begin, gap, ids, at)
         begin = gap + U1
         if kind == U0:
-            at = encode_pretoken(text, first, last, slots[item], table, ids, at, work)
+            at = merge(text, first, last, table, ids, at)
         elif kind == LONG:
             ids[at] = long_pretoken(text, first, last, table.shared.long_pretokens)
             at += U1
@@ -334,7 +292,6 @@ def encode_rows(text, starts, more, table, output, work):
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
-        find_known(text, pretokens, pending, waiting, shared.key_masks, work.active, work.slots)
         place, first = state[COUNT], ended
         ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
