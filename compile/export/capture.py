@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from fst.core.prepared import generate_entry
 from fst.errors import UnsupportedError
 
-SETTINGS = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_OPT": "0", "NUMBA_DISABLE_JIT": "0"}
+SETTINGS = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_OPT": "0", "NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0"}
+CHECKED = {**SETTINGS, "NUMBA_BOUNDSCHECK": "1"}  # for kernels that check each index
 OLDEST_LLVM = 15  # the first version whose pointers have no type
 
 

@@ -1,11 +1,13 @@
 """Machine code of a program: a few kernels, which are called by their number.
 
-An object defines two functions::
+An object defines two functions and a constant::
 
     uint64_t fst_run(const uint64_t *words);   words[0] is the number of a kernel, from 1, and the other words are its arguments
     uint64_t fst_abi(void);                    the number of the program: a digest of the kernels and the types of their arguments
+    const uint8_t fst_forms[];                 the forms of all arguments, see `fst.compile.export.program.Program.forms`
 
-It needs no library. The words of a call are those of `fst.core.prepared`, with the number of the kernel instead of an address.
+It needs no library. The words of a call are those of `fst.core.prepared`, with the number of the kernel instead of an address. A module for
+WebAssembly has no `fst_forms`, because its kernels reach only its own memory.
 """
 
 from __future__ import annotations
@@ -20,20 +22,26 @@ from fst.core.prepared import FAILED
 from fst.errors import UnsupportedError
 
 EXPORTED = ("fst_run", "fst_abi")
+FORMS = "fst_forms"
 ALLOWED = {"memcpy", "memmove", "memset"}  # functions that every C library has, and that LLVM may call on its own
 HOST = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 
 
-def object_of(kernels: Sequence[Captured], abi: int, target: Target) -> bytes:
+def object_of(kernels: Sequence[Captured], abi: int, forms: bytes, target: Target) -> bytes:
     """Compile a program to an object file for a target.
+
+    Args:
+        kernels: its kernels.
+        abi, forms: see `fst.compile.export.program.Program`.
+        target: the target.
 
     Raises:
         UnsupportedError: the code calls a function of a library.
     """
     machine = machine_of(target)
-    module = _linked(kernels, abi)
+    module = _linked(kernels, abi, forms)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
-    hide(module, EXPORTED)
+    hide(module, (*EXPORTED, FORMS))
     module.verify()
     _optimize(module, machine)
     need_no_library(module, ALLOWED)
@@ -51,21 +59,23 @@ def machine_of(target: Target) -> Any:
     )
 
 
-def _linked(kernels: Sequence[Captured], abi: int) -> Any:
-    """Link all kernels and the functions of the program into one module."""
+def _linked(kernels: Sequence[Captured], abi: int, forms: bytes) -> Any:
+    """Link all kernels, the functions and the constant of the program into one module."""
     from llvmlite import binding
 
-    module = binding.parse_assembly(_dispatcher([each.entry for each in kernels], abi))
+    module = binding.parse_assembly(_dispatcher([each.entry for each in kernels], abi, forms))
     for text in dict.fromkeys(text for each in kernels for text in each.modules):
         module.link_in(binding.parse_assembly(HOST.sub("", text)))
     return module
 
 
-def _dispatcher(entries: Sequence[str], abi: int) -> str:
-    """The functions `EXPORTED` in LLVM's language."""
+def _dispatcher(entries: Sequence[str], abi: int, forms: bytes) -> str:
+    """The functions `EXPORTED` and the constant `FORMS` in LLVM's language."""
     cases = "".join(f" i64 {number}, label %{name}" for number, name in enumerate(entries, 1))
     blocks = [f"{name}:\n  %r_{name} = call i64 @{name}(ptr %words)\n  ret i64 %r_{name}" for name in entries]
+    constant = "".join(f"\\{byte:02X}" for byte in forms)
     lines = [
+        f'@{FORMS} = constant [{len(forms)} x i8] c"{constant}"',
         *(f"declare i64 @{name}(ptr)" for name in entries),
         f"define i64 @fst_abi() {{\n  ret i64 {abi}\n}}",
         "define i64 @fst_run(ptr %words) {",

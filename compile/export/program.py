@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import index
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 
 Array = NDArray[Any]
+WRITES, ITEM_SHIFT = 8, 4  # of forms
+ENDS = 0xFF  # the form after the last argument of a kernel
 SIZES = (1 << 10, 1 << 11, 1 << 13)  # maximum numbers of units of a text, for which calls are prepared
 
 
@@ -78,6 +80,9 @@ class Program(NamedTuple):
         roles: the index of the field of each array that a host reads or writes.
         calls: the words of each call; empty for a call that is not made.
         builds: the words of the calls that build arrays when the image is loaded, in their order.
+        forms: the forms of the arguments of each kernel, in the order of their words, and `ENDS` after each kernel and after the last.
+            A form is 0 for a number. For an array, bits 0 to 2 are the number of axes, bit 3 is 1 if the kernel may write to it, and bits
+            4 to 7 are the number of bytes of an element. With forms, a host proves that the arrays of an image lie within its memory.
     """
 
     kernels: list[Deferred]
@@ -85,6 +90,7 @@ class Program(NamedTuple):
     roles: dict[str, int]
     calls: dict[str, list[Word]]
     builds: list[list[Word]]
+    forms: bytes
 
     @property
     def abi(self) -> int:
@@ -108,7 +114,11 @@ def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) ->
     fields = [_field(same, units, built) for same in zip(*arrays, strict=True)]
     calls = [_call(same, kernels, places, units) for same in zip(*each, strict=True)]
     roles = {name: places[0][_key(array)] for name, array in variants[0].roles.items()}
-    return Program(kernels, fields, roles, dict(zip(variants[0].calls, calls, strict=False)), calls[len(variants[0].calls) :])
+    named = dict(zip(variants[0].calls, calls, strict=False))
+    working = {key for key, place in places[0].items() if fields[place].stored is None} - built
+    written = [*((call, working) for call in variants[0].calls.values() if call), *((call, built) for call in builds)]
+    forms = [_forms([pair for pair in written if pair[0].kernel == kernel]) for kernel in kernels]
+    return Program(kernels, fields, roles, named, calls[len(named) :], bytes([*chain.from_iterable(forms), ENDS]))
 
 
 def _call(
@@ -119,6 +129,25 @@ def _call(
         return []
     each = [[*_words(call, own)] for call, own in zip(same, places, strict=True)]
     return [Word(-1, Linear(kernels.index(same[0].kernel) + 1, 0)), *(_word(words, units) for words in zip(*each, strict=True))]
+
+
+def _forms(calls: Sequence[tuple[PreparedCall, Collection[Any]]]) -> Iterator[int]:
+    """The forms of the arguments of a kernel, from all calls with the keys of the arrays that they write. An array that is empty in a call
+    may be written if another array of the same argument is.
+    """
+    each = [[*_forms_of(call, written)] for call, written in calls]
+    yield from (same[0] if min(same) == max(same) else same[0] & ~WRITES for same in zip(*each, strict=True))
+    yield ENDS
+
+
+def _forms_of(call: PreparedCall, written: Collection[Any]) -> Iterator[int]:
+    for argument in call.arguments:
+        leaves = [*_leaves(argument)]
+        keys = {_key(leaf) for leaf in leaves if isinstance(leaf, np.ndarray)}
+        for leaf in leaves:
+            is_array = isinstance(leaf, np.ndarray)
+            writes = is_array and (_key(leaf) in written or (not leaf.size and not keys.isdisjoint(written)))
+            yield (leaf.itemsize << ITEM_SHIFT | WRITES * writes | leaf.ndim) if is_array else 0
 
 
 def _arrays(roles: Mapping[str, Array], calls: Sequence[PreparedCall | None]) -> list[Array]:

@@ -13,45 +13,53 @@ from typing import Any
 
 from llvmlite import ir
 from numba import config, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import has_private_parts
-from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, SYMBOLS, SYMBOLS_IN_PRODUCT, THREE, UNSURE_MASKS
+from fst.pretokens.boundaries import BEGIN_MASKS, GROUPS, PRODUCTS_SIZE, SYMBOLS, SYMBOLS_IN_PRODUCT, THREE, UNSURE_MASKS
 from fst.text.stops import SECONDS
 from fst.text.stops import SIZE as STOPS_SIZE
 
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba reads this option from the environment
 GENERATED = not DISABLED and has_private_parts()
+# Whether intrinsics check sizes: in exports that check indices, which are for no certain processor. In Python, a kernel may read some units
+# past the end of an array (`fst.runtime.rows.texts.PAST_END`); in exports, arrays include these units.
+CHECKS_SIZES = bool(vars(config)["BOUNDSCHECK"]) and vars(config)["CPU_NAME"] == "generic"
 
 BIT, BYTE, UNIT, INT, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words is 12 symbols and the word's value
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # bytes of UTF-8, and units of UTF-16
 HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
+BMP = 2 << 16  # number of bytes of a table with a class for each unit of UTF-16
 PERMUTES = "avx512vbmi"  # the feature of processors that can permute the bytes of 64-byte registers
 
 
-def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int) -> Any:
-    """Make an intrinsic, whose arguments are `arrays` pairs of an array and an index into this array, or one number if `arrays` is 0.
+def _intrinsic(name: str, result: Any, generate: Callable[..., Any], sizes: Sequence[int] = ()) -> Any:
+    """Make an intrinsic, whose arguments are pairs of an array and an index into this array, or one number.
 
     Args:
         name: the name of the function in `fst.runtime.kernels.plain_intrinsics`.
         result: the type of the result.
         generate: makes the code; its arguments are the code builder, and a pointer to the element of each pair, or the number.
-        arrays: 0 to 3.
+        sizes: for each pair, at most three, the number of bytes from the element on that the code reads or writes; see `CHECKS_SIZES`.
     """
     if not GENERATED:
         return plain(name)
 
     def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if not arrays:
+        if not sizes:
             return generate(builder, *arguments)
         pointers = []
-        for kind, array, place in zip(signature.args[::2], arguments[::2], arguments[1::2], strict=True):
-            data = context.make_array(kind)(context, builder, array).data
-            pointers.append(builder.gep(data, [place]))
+        for kind, array, place, size in zip(signature.args[::2], arguments[::2], arguments[1::2], sizes, strict=True):
+            given = context.make_array(kind)(context, builder, array)
+            if CHECKS_SIZES and size:
+                _check(context, builder, given, place, -(-size * 8 // kind.dtype.bitwidth))
+            pointers.append(builder.gep(given.data, [place]))
         return generate(builder, *pointers)
 
+    arrays = len(sizes)
     if arrays == 0:
         return intrinsic(lambda _, number: (result(number), generated))
     if arrays == 1:
@@ -59,6 +67,13 @@ def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int
     if arrays == 2:
         return intrinsic(lambda _, a, i, b, j: (result(a, i, b, j), generated))
     return intrinsic(lambda _, a, i, b, j, c, k: (result(a, i, b, j, c, k), generated))
+
+
+def _check(context: Any, builder: Any, array: Any, place: Any, count: int) -> None:
+    """Generate code that raises an IndexError unless an array has `count` elements from an index on."""
+    length = builder.extract_value(array.shape, 0)
+    for index in (place, builder.add(place, WORD(count - 1))):
+        cgutils.do_boundscheck(context, builder, index, length)
 
 
 def plain(name: str) -> Any:
@@ -270,28 +285,28 @@ def _opaque(builder: Any, number: Any) -> Any:
 
 
 # Return a number unchanged. The compiler cannot see its value, and thus cannot replace a selection by mask with a branch.
-opaque = _intrinsic("opaque", types.uint64, _opaque, arrays=0)
+opaque = _intrinsic("opaque", types.uint64, _opaque)
 
 # Count the 0 bits below the lowest 1 bit of a word (64 for the word 0), and count all 1 bits.
-trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)), arrays=0)
-ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word), arrays=0)
+trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)))
+ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word))
 
 # Hash a key, which is 16 masked symbols, (symbols, start, masks, index); and test whether a slot contains this key, (…, words, index).
-hash_of = _intrinsic("hash_of", types.uint64, _hash, arrays=2)
-is_key = _intrinsic("is_key", types.boolean, _is_key, arrays=3)
+hash_of = _intrinsic("hash_of", types.uint64, _hash, (32, 32))
+is_key = _intrinsic("is_key", types.boolean, _is_key, (32, 32, 32))
 
 # Return eight bytes as a number, (text, at); the first byte is the lowest.
-word_at = _intrinsic("word_at", types.uint64, _word_at, arrays=1)
+word_at = _intrinsic("word_at", types.uint64, _word_at, (8,))
 
 # Write the classes of 32 units, (direct, 0, text, at, symbols, filled); return a bit mask: bit i is set if the class of unit i has
 # NOT_PLAIN. For units that are not ASCII, `classes_of` may also set bits and write wrong classes. `classes_looked_up` looks up every unit,
 # and is always exact.
-classes_of = _intrinsic("classes_of", types.uint64, _classes, arrays=3)
-classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_classes_by, _looked_up), arrays=3)
+classes_of = _intrinsic("classes_of", types.uint64, _classes, (BMP, 64, 64))
+classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_classes_by, _looked_up), (BMP, 64, 64))
 
 # Compare 64 symbols with a number, (symbols, at, numbers, index); return a bit mask: bit i is the result of the comparison for symbol i.
-at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
-equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
+at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), (128, 1))
+equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), (128, 1))
 
 # Whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions. They are also used in interpreted kernels, so
 # that tests with interpreted kernels run this code.
@@ -300,7 +315,7 @@ AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
 # Write the symbols of 64 bytes, (text, at, plain, 0, symbols, out), see `fst.pretokens.arguments.Arguments.plain`; return a bit mask of the
 # bytes that are not plain: they are not ASCII, or a special token may begin with this byte and the next one. These bytes get any symbol.
 # The byte after the last one is not read, so a special token may begin with any last byte.
-symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, arrays=3) if GENERATED and AT_ONCE else plain("symbols_of")
+symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, (64, 128, 64)) if GENERATED and AT_ONCE else plain("symbols_of")
 
 # Decide where pre-tokens begin, (symbols, at, products, 0, masks, 0), for the 64 characters whose symbols are at index at + 3 and after it
 # (`fst.pretokens.boundaries`). Write a bit mask of the characters that are unsure to masks[0], and return one of the characters where a
@@ -308,23 +323,24 @@ symbols_of = _intrinsic("symbols_of", types.uint64, _symbols_of, arrays=3) if GE
 # `SYMBOLS_AT_ONCE`; `decide_by_three` reads only the last three, which must be below `SYMBOLS`.
 SYMBOLS_AT_ONCE = SYMBOLS if DISABLED or not GENERATED or _has(PERMUTES) else 16  # with AVX2, one shuffle looks up sets of 16 symbols
 _by_five, _by_three = partial(_decide, range(SYMBOLS_IN_PRODUCT), SYMBOLS_AT_ONCE), partial(_decide, range(*THREE), SYMBOLS)
-decide = _intrinsic("decide", types.uint64, _by_five, arrays=3) if GENERATED and AT_ONCE else plain("decide")
-decide_by_three = _intrinsic("decide_by_three", types.uint64, _by_three, arrays=3) if GENERATED and AT_ONCE else plain("decide_by_three")
+_read = [(63 + stop, PRODUCTS_SIZE, 8) for stop in (SYMBOLS_IN_PRODUCT, THREE[1])]
+decide = _intrinsic("decide", types.uint64, _by_five, _read[0]) if GENERATED and AT_ONCE else plain("decide")
+decide_by_three = _intrinsic("decide_by_three", types.uint64, _by_three, _read[1]) if GENERATED and AT_ONCE else plain("decide_by_three")
 
 # Return a bit mask of 64 bytes, (text, at): bit i is set if byte i continues a character of UTF-8.
-continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)
+continuing = _intrinsic("continuing", types.uint64, _continuing, (64,))
 
 # Return a bit mask of 64 bytes, (text, at, stops, table): bit i is set if byte i is a stop, according to a table of `fst.text.stops`.
-stops_in = _intrinsic("stops_in", types.uint64, _stops_in, arrays=2) if GENERATED and AT_ONCE else plain("stops_in")
+stops_in = _intrinsic("stops_in", types.uint64, _stops_in, (65, STOPS_SIZE)) if GENERATED and AT_ONCE else plain("stops_in")
 
 # Fetch an element of an array into the processor's cache, (array, index).
-prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)
+prefetch = _intrinsic("prefetch", types.void, _prefetch, (0,))
 
 # Copy 32 bytes to 32 units, (data, at, text, out); return a bit mask: bit i is set if byte i is not ASCII.
-widen = _intrinsic("widen", types.uint64, _widen, arrays=2)
+widen = _intrinsic("widen", types.uint64, _widen, (32, 64))
 
 # Copy 32 bytes; return the bit mask of `widen`.
-copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, arrays=2)
+copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, (32, 32))
 
 # Copy 16 bytes, (data, at, bytes, out).
-copy_16 = _intrinsic("copy_16", types.void, _copy_16, arrays=2)
+copy_16 = _intrinsic("copy_16", types.void, _copy_16, (16, 16))

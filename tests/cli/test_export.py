@@ -43,9 +43,11 @@ def test_unknown_processors_are_refused(small: Path, folder: Path, name: str) ->
 
 @pytest.mark.parametrize("target", ["wasm", "image"])
 def test_a_processor_belongs_to_an_object(small: Path, folder: Path, target: str) -> None:
-    """--cpu with a target that has no object is wrong usage."""
+    """--cpu or --checked with a target that has no object is wrong usage."""
     done = call("export", small, "--target", target, "--cpu", "aarch64", "-o", folder, code=2)
     assert f"--cpu is set, but --target {target} needs no processor" in done.stderr
+    done = call("export", small, "--target", target, "--checked", "-o", folder, code=2)
+    assert f"--checked is set, but --target {target} needs no checks" in done.stderr
 
 
 def test_files_are_kept(small: Path, folder: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fst.compile.export.image import CALLS, CHECKED, FIELD, HEADER, ROLES, checksum, image
-from fst.compile.export.program import SIZES, Field, Linear, Program, Variant, Word, program
+from fst.compile.export.program import ENDS, SIZES, Field, Linear, Program, Variant, Word, program
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 
@@ -43,6 +43,11 @@ def test_words_are_addresses_and_linear_numbers() -> None:
     number = Word(-1, Linear(1, 0)), Word(stored, Linear(0, 0)), Word(-1, Linear(3, 0))
     assert of.calls == {"encode": [*number, Word(of.roles["ids"], Linear(0, 0)), Word(-1, Linear(16, 2))], "rewrite": []}
     assert of.builds[0][:3] == [*number]
+
+
+def test_forms_of_arguments() -> None:
+    """A form is the number of bytes of an element, whether the kernel writes, and the number of axes; or 0 for a number."""
+    assert [*made().forms] == [0x21, 0x89, ENDS, ENDS]
 
 
 def test_numbers_of_other_growth_are_refused() -> None:

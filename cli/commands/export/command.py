@@ -36,9 +36,10 @@ HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "
         show_default="merges for wasm, else full",
         help="For byte-level BPE: with the automaton, or a small file with its list of merges alone, which is slower.",
     ),
+    click.option("--checked", is_flag=True, help="Check every index, so that images by strangers do no harm; 1.1 to 1.8 times as slow."),
     click.option("-o", "--output", required=True, type=FileName(), metavar="FOLDER", help="The folder to write."),
 )
-def command(table: str, target: str, cpu: str | None, layout: str | None, output: str) -> None:
+def command(table: str, target: str, cpu: str | None, layout: str | None, checked: bool, output: str) -> None:
     """Export a table, so that programs without Python encode text: in a browser, on a phone, in C.
 
     The folder of --target wasm is an ES module with types and an example for Node.js: table.fst, fst.wasm, fst.js. The folder of --target
@@ -61,13 +62,15 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, output
 
     if cpu is not None and target not in ("c", "object"):
         raise click.UsageError(f"--cpu is set, but --target {target} needs no processor; use it with c or object")
+    if checked and target not in ("c", "object"):
+        raise click.UsageError(f"--checked is set, but --target {target} needs no checks; use it with c or object")
     processors = [name for name in TARGETS if name != WASM]
     if cpu is not None and cpu not in processors:
         raise UnsupportedError(not_one_of("the processor", cpu, processors))
     folder = Path(output)
     _need_new(folder)
     Path(table).open("rb").close()  # an error of the process would have the name of a class
-    contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"))
+    contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"), checked=checked)
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in contents.items():
         (folder / name).write_bytes(data)
@@ -83,7 +86,7 @@ def _need_new(folder: Path) -> None:
         raise UnsupportedError(f"{folder} exists; expected a new or empty folder; name another one, or remove it")
 
 
-def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: str = "full") -> dict[str, bytes]:
+def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: str = "full", *, checked: bool = False) -> dict[str, bytes]:
     """Export a table in a process of its own, because numba compiles for another processor there.
 
     Args:
@@ -91,6 +94,7 @@ def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: st
         kinds: values of `KINDS`.
         cpu: the processor of objects.
         layout: a value of `LAYOUTS`.
+        checked: whether kernels check each index.
 
     Returns:
         The files of the folder, by name.
@@ -98,10 +102,11 @@ def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: st
     from tempfile import TemporaryDirectory
 
     from fst.cli.process import Process
-    from fst.compile.export.capture import SETTINGS
+    from fst.compile.export.capture import CHECKED, SETTINGS
 
     with TemporaryDirectory() as cache:
-        process = Process("the exporter", "fst.cli.commands.export.work:Exporter", settings={**SETTINGS, "NUMBA_CACHE_DIR": cache})
+        settings = {**(CHECKED if checked else SETTINGS), "NUMBA_CACHE_DIR": cache}
+        process = Process("the exporter", "fst.cli.commands.export.work:Exporter", settings=settings)
         try:
             process.ask("load", str(table), layout)
             return {name: data for kind in kinds for name, data in _files(process, kind, cpu).items()}

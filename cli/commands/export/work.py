@@ -56,7 +56,7 @@ class Exporter:
         """The object of the kernels for a target."""
         if not self._captured:
             self._captured = [captured(f"fst_entry_{number}", kernel.result) for number, kernel in enumerate(self._program.kernels)]
-        return object_of(self._captured, self._program.abi, target_of(target))
+        return object_of(self._captured, self._program.abi, self._program.forms, target_of(target))
 
 
 def _encoder_of(machine: object) -> Encoder:

@@ -6,10 +6,13 @@
 
 uint64_t fst_run(const uint64_t *words); /* in the exported object */
 uint64_t fst_abi(void);
+extern const uint8_t fst_forms[];        /* a byte for each argument of each kernel: AXES | WRITES | bytes of an element << ITEM */
 
 enum { TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES };
 enum { IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, TRIM, SPANS, PATHS = 2 * SPANS, PART = PATHS + 2, CALLS };
-enum { KEPT, COUNT, BEFORE = 4, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BUILT = 1 };
+enum { KEPT, COUNT, BEFORE = 4, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4 };
+enum { WORKING, BUILT };                 /* kinds of fields that are not stored */
+enum { AXES = 7, WRITES = 8, ITEM = 4, ENDS = 255 };
 static const uint64_t FAILED = UINT64_MAX, MOST = (1u << 29) - 1, MOST_BYTES = 1u << 31, MOST_PER_UNIT = 1u << 12;
 
 typedef struct { char magic[8]; uint64_t checksum, abi, size; uint32_t unit, fields, words, calls, roles, zero; } header;
@@ -48,15 +51,24 @@ static uint64_t sum(const uint64_t *words, uint64_t count) {
     return found;
 }
 
+/* Allocate zeros. */
+static void *zeros(uint64_t size) { return size < SIZE_MAX / 2 ? calloc((size_t)size + 1, 1) : NULL; }
+
+static uint64_t room(const fst *t, int role, size_t units) {
+    const field *f = t->fields + t->roles[role] - 1;
+    return t->roles[role] ? f->size + f->per_unit * units : 0;
+}
+
 static int is_stored(const field *f) { return f->at > BUILT; }
 
-/* Point to the tables of an image, and prove that they are inside it, and that their numbers refer to parts of them. */
+/* Point to the tables of an image, and prove that they are inside it, and that their numbers refer to parts of them. What kernels need of the
+ * numbers in its arrays is not proven: kernels of an object that is exported with --checked check each index. */
 static int prove(fst *t, const char *image, size_t size) {
     const header *h = (const header *)image;
     t->image = image, t->head = h, t->fields = (const field *)(h + 1), t->words = (const word *)(t->fields + h->fields);
     t->calls = (const call *)(t->words + h->words), t->roles = (const uint32_t *)(t->calls + h->calls);
     uint64_t tables = sizeof *h + h->fields * (uint64_t)sizeof(field) + h->words * (uint64_t)sizeof(word) + h->calls * (uint64_t)sizeof(call);
-    if (h->calls < CALLS || h->roles != ROLES || tables + ROLES * 4 > size) return FST_IMAGE;
+    if (h->calls < CALLS || h->roles != ROLES || tables + ROLES * 4 > size || (h->unit != 1 && h->unit != 2)) return FST_IMAGE;
     for (const field *f = t->fields; f < t->fields + h->fields; f++)
         if (f->size > MOST_BYTES || f->per_unit > MOST_PER_UNIT || (is_stored(f) && (f->at % 8 || f->at > size || f->size > size - f->at)))
             return FST_IMAGE;
@@ -65,7 +77,21 @@ static int prove(fst *t, const char *image, size_t size) {
     for (const call *c = t->calls; c < t->calls + h->calls; c++)
         if (c->first > h->words || c->count > h->words - c->first) return FST_IMAGE;
     for (int i = 0; i < ROLES; i++)
-        if (t->roles[i] > h->fields || (i <= IDS && !t->roles[i])) return FST_IMAGE;
+        if (t->roles[i] > h->fields || (i <= IDS && !t->roles[i]) || (i <= OFFSETS && t->roles[i] && t->fields[t->roles[i] - 1].at != WORKING))
+            return FST_IMAGE;
+    return room(t, TEXT, 0) < PAST_END * h->unit || t->fields[t->roles[TEXT] - 1].per_unit < h->unit || room(t, STARTS, 0) < 16 ||
+           t->fields[t->roles[STATE] - 1].size < (BEFORE + 1) * 8 ? FST_IMAGE : 0;
+}
+
+/* Prove that the spans of all tokens are inside their bytes. */
+static int prove_tokens(const fst *t) {
+    uint64_t known = room(t, FLAGS, 0), size = room(t, CONTENTS, 0);
+    if (!t->roles[CONTENTS]) return 0;
+    for (int i = CONTENTS; i <= DROPS; i++)
+        if (!t->roles[i] || !t->base[t->roles[i] - 1]) return FST_IMAGE;
+    if (room(t, SPANS_OF, 0) / 8 < known || room(t, DROPS, 0) < known) return FST_IMAGE;
+    for (const uint64_t *span = (const uint64_t *)t->base[t->roles[SPANS_OF] - 1]; known--; span++)
+        if ((*span >> SIZE_BITS) + (*span & ((1 << SIZE_BITS) - 1)) > size) return FST_IMAGE;
     return 0;
 }
 
@@ -81,34 +107,63 @@ static uint64_t lay_out(const fst *t, uint64_t kind, size_t units, char *memory,
     return end;
 }
 
-/* Compute words from `first` on: addresses of fields, and numbers. */
-static void fill(const fst *t, char *const *base, size_t units, uint64_t *words, uint32_t first, uint32_t count) {
-    for (uint32_t i = first; i < first + count; i++) {
-        const word *x = t->words + i;
-        words[i - first] = x->field ? (uint64_t)(uintptr_t)base[x->field - 1] : x->number + (uint64_t)x->per_unit * units;
+static uint64_t number(const word *x, size_t units) { return x->number + (uint64_t)x->per_unit * units; }
+
+/* The forms of the arguments of a kernel; NULL: there is no such kernel. */
+static const uint8_t *forms_of(uint64_t kernel) {
+    const uint8_t *form = fst_forms;
+    for (; kernel > 1 && *form != ENDS; kernel--, form++)
+        while (*form != ENDS) form++;
+    return kernel && *form != ENDS ? form : NULL;
+}
+
+/* Compute the words of a call: addresses of fields, and numbers. Prove that they are the arguments of its kernel, that arrays are inside their
+ * fields, and that those to which the kernel may write are of a kind. */
+static int fill(const fst *t, char *const *base, size_t units, const call *c, uint64_t kind, uint64_t *words) {
+    const word *x = t->words + c->first, *end = x + c->count;
+    const uint8_t *form = c->count ? forms_of(number(x, units)) : NULL;
+    if (!form || x->field) return !c->count;
+    for (*words++ = number(x++, units); *form != ENDS; form++) {
+        int axes = *form & AXES;
+        if (end - x < 1 + axes || !x->field != !*form) return 0;
+        if (!*form) {
+            *words++ = number(x++, units);
+            continue;
+        }
+        const field *f = t->fields + x->field - 1;
+        uint64_t size = *form >> ITEM, most = f->size + f->per_unit * units;
+        *words++ = (uint64_t)(uintptr_t)base[x++->field - 1];
+        for (; axes; axes--, x++, words++) {
+            *words = number(x, units);
+            if (x->field || (*words && size > most / *words)) return 0;
+            size *= *words;
+        }
+        if (size && ((*form & WRITES && f->at != kind) || !base[f - t->fields])) return 0;
     }
+    return x == end;
 }
 
 static int build(fst *t) {
-    uint64_t *words = malloc((t->head->words + 1) * 8);
-    if (!words || !(t->memory = calloc(lay_out(t, BUILT, 0, NULL, NULL), 1))) return free(words), 0;
-    for (uint32_t i = 0; i < t->head->fields; i++)
+    uint64_t *words = zeros(t->head->words * (uint64_t)8);
+    int error = words && (t->memory = zeros(lay_out(t, BUILT, 0, NULL, NULL))) ? 0 : FST_MEMORY;
+    for (uint32_t i = 0; !error && i < t->head->fields; i++)
         if (is_stored(t->fields + i)) t->base[i] = (char *)t->image + t->fields[i].at;
-    lay_out(t, BUILT, 0, t->memory, t->base);
-    for (uint32_t i = CALLS; i < t->head->calls; i++) fill(t, t->base, 0, words, t->calls[i].first, t->calls[i].count), fst_run(words);
-    return free(words), 1;
+    if (!error) lay_out(t, BUILT, 0, t->memory, t->base);
+    for (const call *c = t->calls + CALLS; !error && c < t->calls + t->head->calls; c++)
+        if (!c->count || !fill(t, t->base, 0, c, BUILT, words) || fst_run(words) == FAILED) error = FST_IMAGE;
+    return free(words), error;
 }
 
 fst *fst_load(const void *image, size_t size, int *error) {
     const header *h = image;
     fst *t = NULL;
     *error = FST_IMAGE;
-    if (size < sizeof *h || size % 8 || memcmp(h->magic, "fstimage", 8) || h->size != size || h->fields > size) return NULL;
+    if (size < sizeof *h || size % 8 || memcmp(h->magic, "fstimage", 8) || h->size != size || h->fields > size / sizeof(field)) return NULL;
     if (h->checksum != sum((const uint64_t *)image + 2, size / 8 - 2)) return NULL;
     if (h->abi != fst_abi()) return *error = FST_ABI, NULL;
     *error = FST_MEMORY;
-    if (!(t = calloc(1, sizeof *t + h->fields * sizeof(char *)))) return NULL;
-    if (!(*error = prove(t, image, size)) && !build(t)) *error = FST_MEMORY;
+    if (!(t = zeros(sizeof *t + h->fields * (uint64_t)sizeof(char *)))) return NULL;
+    if (!(*error = prove(t, image, size)) && !(*error = build(t))) *error = prove_tokens(t);
     return *error ? fst_free(t), NULL : t;
 }
 
@@ -118,15 +173,16 @@ void fst_free(fst *t) {
 
 fst_work *fst_work_new(const fst *t, size_t most) {
     size_t pointers = t->head->fields * sizeof(char *);
-    fst_work *w = calloc(1, sizeof *w + pointers);
+    fst_work *w = zeros(sizeof *w + pointers);
     if (!w || most > MOST) return free(w), NULL;
     w->table = t, w->units = most;
     memcpy(w->base, t->base, pointers);
-    w->memory = calloc(lay_out(t, 0, most, NULL, NULL), 1), w->words = malloc((t->head->words + 1) * 8), w->places = malloc((most + 2) * 4);
-    w->unread = malloc(most + 1);
+    w->memory = zeros(lay_out(t, WORKING, most, NULL, NULL)), w->words = zeros(t->head->words * (uint64_t)8), w->places = zeros((most + 2) * (uint64_t)4);
+    w->unread = zeros(most);
     if (!w->memory || !w->words || !w->places || !w->unread) return fst_work_free(w), NULL;
-    lay_out(t, 0, most, w->memory, w->base);
-    fill(t, w->base, most, w->words, 0, t->head->words);
+    lay_out(t, WORKING, most, w->memory, w->base);
+    for (const call *c = t->calls; c < t->calls + CALLS; c++)
+        if (!fill(t, w->base, most, c, WORKING, w->words + c->first)) return fst_work_free(w), NULL;
     return w;
 }
 
@@ -177,25 +233,32 @@ static int64_t put(fst_work *w, const char *text, size_t size, int spans) {
     return (int64_t)n;
 }
 
-static uint64_t run(fst_work *w, int name) { return fst_run(w->words + w->table->calls[name].first); }
+static uint64_t run(fst_work *w, int name) {
+    const call *c = w->table->calls + name;
+    return c->count ? fst_run(w->words + c->first) : FAILED;
+}
+
+/* The number of ids that kernels have written. */
+static int64_t counted(const fst_work *w, int spans) {
+    uint64_t count = ((const uint64_t *)role(w, STATE))[COUNT];
+    return count > room(w->table, spans ? IDS_SPANS : IDS, w->units) / 4 ? FST_OTHER : (int64_t)count;
+}
 
 static int64_t encode(fst_work *w, const char *text, size_t size, int spans) {
     const call *calls = w->table->calls + spans;
     const field *fields = w->table->fields;
-    uint64_t *state = (uint64_t *)role(w, STATE), read;
-    int64_t units, *starts = (int64_t *)role(w, STARTS);
+    uint64_t *state = (uint64_t *)role(w, STATE);
+    int64_t units, *starts = (int64_t *)role(w, STARTS), has_failed;
     if (!calls[ENCODE].count) return FST_MISSING;
     if ((units = put(w, text, size, spans)) < 0) return units;
     memset(state, 0, fields[w->table->roles[STATE] - 1].size);
     w->is_open = 0, starts[0] = 0, starts[1] = units;
-    if (!calls[IS_UNCHANGED].count || run(w, spans + IS_UNCHANGED) == 1) {
-        if ((read = run(w, spans + ENCODE)) > (uint64_t)units) return FST_OTHER;
-    } else {
-        if (!calls[REWRITE].count || run(w, spans + REWRITE) == FAILED || run(w, spans + ENCODE_REWRITTEN) == FAILED) return FST_OTHER;
-        if (spans && (!calls[RESTORE].count || run(w, spans + RESTORE) == FAILED)) return FST_OTHER;
-    }
-    if (calls[TRIM].count) run(w, spans + TRIM);
-    return (int64_t)state[COUNT];
+    if (!calls[IS_UNCHANGED].count || run(w, spans + IS_UNCHANGED) == 1)
+        has_failed = run(w, spans + ENCODE) > (uint64_t)units;
+    else
+        has_failed = run(w, spans + REWRITE) == FAILED || run(w, spans + ENCODE_REWRITTEN) == FAILED || (spans && run(w, spans + RESTORE) == FAILED);
+    has_failed = has_failed || (calls[TRIM].count && run(w, spans + TRIM) == FAILED);
+    return has_failed ? FST_OTHER : counted(w, spans);
 }
 
 int64_t fst_encode(fst_work *w, const char *text, size_t size, const int32_t **ids) {
@@ -207,7 +270,11 @@ int64_t fst_encode(fst_work *w, const char *text, size_t size, const int32_t **i
 int64_t fst_encode_offsets(fst_work *w, const char *text, size_t size, const int32_t **ids, const int32_t **offsets) {
     int64_t count = encode(w, text, size, SPANS);
     int32_t *found = (int32_t *)role(w, OFFSETS);
-    for (int64_t i = 0; i < 2 * count; i++) found[i] = (int32_t)w->places[found[i]]; /* from characters to bytes */
+    if (count > 0 && (uint64_t)count > room(w->table, OFFSETS, w->units) / 8) return FST_OTHER;
+    for (int64_t i = 0; i < 2 * count; i++) {
+        if ((uint32_t)found[i] > w->units) return FST_OTHER;
+        found[i] = (int32_t)w->places[found[i]]; /* from characters to bytes */
+    }
     if (ids) *ids = (const int32_t *)role(w, IDS_SPANS);
     if (offsets) *offsets = found;
     return count;
@@ -249,7 +316,7 @@ static int64_t part(fst_work *w, const char *text, size_t size, int is_last) {
     size = bytes_of(w->unread, (int64_t)read, t->head->unit == 1);
     w->is_open = !is_last, w->left -= size;
     memmove(w->unread, w->unread + size, w->left);
-    return (int64_t)state[COUNT];
+    return counted(w, 0);
 }
 
 int64_t fst_stream_push(fst_work *w, const char *text, size_t size, const int32_t **ids) {

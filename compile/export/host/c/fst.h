@@ -1,4 +1,4 @@
-/* Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written.
+/* Encode text into the ids of tokens, and decode ids, with an image of `fst export`.
  *
  * All text is UTF-8. A result below 0 is an error. Threads may share an fst; each needs its own fst_work. */
 #ifndef FST_H
@@ -24,7 +24,9 @@ enum {
 typedef struct fst fst;
 typedef struct fst_work fst_work;
 
-/* Load an image, of which no copy is made: it must stay in memory, at an address that is a multiple of 8. NULL: see *error. */
+/* Load an image, of which no copy is made: it must stay in memory, unchanged, at an address that is a multiple of 8. NULL: see *error.
+ * An image by a stranger needs an object that `fst export --checked` has written: a wrong image then gives wrong ids, FST_OTHER, or a loop
+ * without end, and reaches no memory but its own. With other objects, load only images that you trust. */
 fst *fst_load(const void *image, size_t size, int *error);
 void fst_free(fst *table);
 
