@@ -36,7 +36,7 @@ HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "
         show_default="merges for wasm, else full",
         help="For byte-level BPE: with the automaton, or a small file with its list of merges alone, which is slower.",
     ),
-    click.option("--checked", is_flag=True, help="Check every index, so that images by strangers do no harm; 1.1 to 1.8 times as slow."),
+    click.option("--checked", is_flag=True, help="Check every index, so that images by strangers do no harm; 1.2 to 1.8 times as slow."),
     click.option("-o", "--output", required=True, type=FileName(), metavar="FOLDER", help="The folder to write."),
 )
 def command(table: str, target: str, cpu: str | None, layout: str | None, checked: bool, output: str) -> None:
