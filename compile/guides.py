@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.automata.segmenter import Segmenter
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.canonical import machine_of
 from fst.compile.machines.guide.compiler import automaton_of, compile_masks, vocabulary_for
@@ -18,8 +20,10 @@ from fst.machines.guide.canonical import Machine
 from fst.machines.guide.table import GuideTable
 from fst.machines.guide.vocabulary import Vocabulary
 from fst.tables.header import AddedTokens
+from fst.tables.table import Table
 
 SEGMENTERS = {kind: f"fst.compile.machines.{kind}.segmenter" for kind in ("bpe", "unigram", "wordpiece")}
+_segmenters: WeakKeyDictionary[Table, Segmenter] = WeakKeyDictionary()
 
 
 def guide(
@@ -88,21 +92,25 @@ def canonical_machine(tokenizer: Any, vocabulary: Vocabulary, automaton: ByteAut
         UnsupportedError: the tokenizer changes texts in a way that canonical masks do not cover.
     """
     table = getattr(tokenizer, "_table", tokenizer)
-    segmenter = import_module(SEGMENTERS[table.kind]).segmenter(table)
+    segmenter = _segmenters.get(table)
+    if segmenter is None:
+        segmenter = _segmenters[table] = import_module(SEGMENTERS[table.kind]).segmenter(table)
     _need_first_spaces(vocabulary, segmenter.begins_with_space)
-    return machine_of(automaton, segmenter, _added(table.metadata.added_tokens))
+    return machine_of(automaton, segmenter, _added(table))
 
 
-def _added(tokens: AddedTokens) -> Collection[str]:
+def _added(table: Any) -> Collection[str]:
     """The added tokens that `encode` finds in texts.
 
     Raises:
         UnsupportedError: not every occurrence is found.
     """
+    tokens: AddedTokens = table.metadata.added_tokens
     words = [content for content, token in tokens.contextual.items() if token.single_word]
     if words:
         raise UnsupportedError(f"the added tokens {listed(words)} are found only as whole words; use canonical=False")
-    return {*tokens.specials, *tokens.contextual}
+    found, by = {*tokens.specials, *tokens.contextual}, table.metadata.text.normalizer if table.kind == "bpe" else None
+    return found | {by.normalized(content)[0] for content in found} if by else found
 
 
 def _need_first_spaces(vocabulary: Vocabulary, begins_with_space: bool) -> None:

@@ -2,7 +2,8 @@
 
 A text is cut into *words* (pre-tokens), and each word is segmented separately. Three automata read a text:
 
-1. `Segmenter.characters` reads the bytes of a character, and gives its class.
+1. `Segmenter.characters` reads the bytes of a character, and gives its class. `Segmenter.norms` reads the classes of texts that the
+   normalizer leaves alone; other texts are not decoded from the tokens of a text.
 2. `Segmenter.cuts` reads the class of each character, and whether a word begins there. It accepts a text exactly if the words begin where
    the tokenizer cuts the text. A cut may depend on later characters, so an automaton that reads both is smaller than one that finds cuts.
 3. The machine reads the bytes of a word. Its state gives the last token of the word so far. For BPE and WordPiece, this is an automaton
@@ -17,7 +18,7 @@ them. So a walk that checks the last token at each end of a token has checked al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,9 @@ class Segmenter(NamedTuple):
             -1: none. State 0 is the beginning of a text.
         ends: uint8[states], 1 if a text may end in the state of `cuts`, else 0.
         risky: uint8[classes], 1 if a character of the class is not a token everywhere, so that a word with it may have no segmentation.
+        norm_classes: int32[classes], the class for `norms` of the characters of each class.
+        norms: int16[states, n], an automaton over characters, which reads the texts that the normalizer leaves alone: the next state, or
+            -1. State 0 is the beginning of a text. A class that some state does not read is `risky`.
         entries: uint32[slots], the automaton of the machine in the format `ENTRY`; the slot of a state has the id of the last token, or
             `NO_TOKEN`, as its target. Empty for Unigram.
         fails: int32[slots], the failure link of the state in each slot, -1: none; empty if each link leads to the root, which then has a
@@ -57,6 +61,8 @@ class Segmenter(NamedTuple):
     cuts: NDArray[np.int16]
     ends: NDArray[np.uint8]
     risky: NDArray[np.uint8]
+    norm_classes: NDArray[np.int32]
+    norms: NDArray[np.int16]
     entries: NDArray[np.uint32]
     fails: NDArray[np.int32]
     limit: int
@@ -67,11 +73,16 @@ class Segmenter(NamedTuple):
     begins_with_space: bool
 
 
-def characters_of(classes: NDArray[np.uint8]) -> NDArray[np.int32]:
+def unchanged(classes: int) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """The fields `norm_classes` and `norms` if all characters are read."""
+    return np.zeros(classes, np.int32), np.zeros((1, 1), np.int16)
+
+
+def characters_of(classes: NDArray[Any]) -> NDArray[np.int32]:
     r"""The automaton over the bytes of characters, with equal nodes merged.
 
     Args:
-        classes: uint8[0x110000], the class of each code point.
+        classes: whole numbers[0x110000], the class of each code point.
 
     Examples:
         >>> classes = np.zeros(CODE_POINTS, np.uint8)

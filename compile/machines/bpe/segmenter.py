@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.automata.segmenter import NOWHERE, Segmenter, characters_of, walked
+from fst.automata.segmenter import NOWHERE, Segmenter, characters_of, unchanged, walked
+from fst.compile.machines.bpe.composed import composed_texts
 from fst.errors import UnsupportedError
 from fst.machines.bpe.table import BpeTable
+from fst.text.composition import Images
+from fst.text.normalizer import Normalizer
 from fst.text.splitter import DEAD, START, Splitter
+from fst.text.whitespace import NO_WHITESPACE
 
+NORM_BITS = 16  # of the classes of `composed_texts`
 Cut = tuple[int, frozenset[int]]  # the state of the current search, and of earlier searches that must not find a longer match
 BEGIN: Cut = (DEAD, frozenset())  # the beginning of a text, where no search has begun
 
@@ -18,7 +23,7 @@ def segmenter(table: BpeTable) -> Segmenter:
     """The segmenter of a table.
 
     Raises:
-        UnsupportedError: the table rewrites texts, drops pre-tokens, or has no automaton.
+        UnsupportedError: the table rewrites texts by more than composition, drops pre-tokens, or has no automaton.
     """
     _need_plain(table)
     splitter = table.splitter
@@ -32,9 +37,15 @@ def segmenter(table: BpeTable) -> Segmenter:
         if len(wrong):
             raise UnsupportedError(f"{len(wrong)} tokens are not what merges make, and ignore_merges is set; use canonical=False")
     none = np.empty(0, np.uint64), np.empty(0, np.float64), 0.0
-    risky = np.zeros(cuts.shape[2], np.uint8)
-    characters = characters_of(splitter.classes)
-    return Segmenter(characters, cuts, ends, risky, table.entries, np.empty(0, np.int32), 0, sizes, *none, begins_with_space=False)
+    by, classes = table.metadata.text.normalizer, splitter.classes.astype(np.int64)
+    norm_classes, norms = unchanged(cuts.shape[2])
+    if by and by.composition:
+        of_norms, norms = composed_texts(by.composition)
+        pairs, classes = np.unique(classes << NORM_BITS | of_norms, return_inverse=True)
+        cuts, norm_classes = np.ascontiguousarray(cuts[:, :, pairs >> NORM_BITS]), (pairs & (1 << NORM_BITS) - 1).astype(np.int32)
+    risky = np.any(norms < 0, axis=0)[norm_classes].astype(np.uint8)
+    arrays = characters_of(classes), cuts, ends, risky, norm_classes, norms, table.entries, np.empty(0, np.int32)
+    return Segmenter(*arrays, 0, sizes, *none, begins_with_space=False)
 
 
 def cuts_of(splitter: Splitter) -> tuple[Array, Array]:
@@ -105,10 +116,14 @@ def _need_matches(moves: Array) -> None:
                 stack.append(move >> 1)
 
 
+def _only_composes(by: Normalizer | None) -> bool:
+    return by is None or by == Normalizer(by.composition, Images([]), NO_WHITESPACE)
+
+
 def _need_plain(table: BpeTable) -> None:
     model, text = table.metadata.model, table.metadata.text
     found = {
-        "a normalizer or add_prefix_space": text.normalizer is not None,
+        "a normalizer that does more than compose, or add_prefix_space": not _only_composes(text.normalizer),
         "symbols that are characters": not model.letters.are_bytes,
         "bytes without tokens": model.missing_bytes > 0,
         "merges without an automaton": not table.has_automaton,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fst.automata.rows import Array
-from fst.automata.segmenter import NOWHERE, Segmenter, characters_of, classes_by
+from fst.automata.segmenter import NOWHERE, Segmenter, characters_of, classes_by, unchanged
 from fst.errors import UnsupportedError, listed
 from fst.machines.unigram import viterbi
 from fst.machines.unigram.table import UnigramTable
@@ -44,11 +44,12 @@ def segmenter(table: UnigramTable) -> Segmenter:
     alone = kept & {*names}
     classes = classes_by([" ", "".join(alone), "".join(kept - alone)], OTHER)
     sizes = np.array([len(name.encode()) for name in names], np.int32)
-    automaton = np.empty(0, np.uint32), np.empty(0, np.int32), 0
     own = table.trie, table.scores.astype(np.float64), float(table.unknown)
     cuts, ends = _cuts(table)
     risky = np.array([0, 0, 1, 0], np.uint8)
-    return Segmenter(characters_of(classes), cuts, ends, risky, *automaton, sizes, *own, begins_with_space=True)
+    automaton = np.empty(0, np.uint32), np.empty(0, np.int32)
+    arrays = characters_of(classes), cuts, ends, risky, *unchanged(len(risky)), *automaton
+    return Segmenter(*arrays, 0, sizes, *own, begins_with_space=True)
 
 
 def _cuts(table: UnigramTable) -> tuple[Array, Array]:

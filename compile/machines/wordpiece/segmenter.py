@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 
 from fst.automata.rows import BYTE_ROW, ONE, Array, are_parts, field_kind
-from fst.automata.segmenter import ENTRY, NO_TOKEN, NOWHERE, Segmenter, characters_of, classes_by
+from fst.automata.segmenter import ENTRY, NO_TOKEN, NOWHERE, Segmenter, characters_of, classes_by, unchanged
 from fst.compile.layout.rows import filled, placed
 from fst.errors import UnsupportedError, listed
 from fst.machines.wordpiece.table import WordPieceTable
@@ -54,8 +54,8 @@ def segmenter(table: WordPieceTable) -> Segmenter:
     characters = characters_of(_classes(table, tokens, prefix, decoder.cleanup))
     none = np.empty(0, np.uint64), np.empty(0, np.float64), 0.0
     ends, risky = np.array([1, 0, 1, 1], np.uint8), np.array([0, 0, 0, 1, 0, 0], np.uint8)
-    limit = model.max_input_chars_per_word
-    return Segmenter(characters, np.array(CUTS, np.int16), ends, risky, entries, fails, limit, sizes, *none, begins_with_space=True)
+    arrays = characters, np.array(CUTS, np.int16), ends, risky, *unchanged(len(risky)), entries, fails
+    return Segmenter(*arrays, model.max_input_chars_per_word, sizes, *none, begins_with_space=True)
 
 
 def _classes(table: WordPieceTable, tokens: Mapping[str, int], prefix: str, has_cleanup: bool) -> Array:

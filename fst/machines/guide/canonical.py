@@ -21,7 +21,7 @@ class Machine(NamedTuple):
         next_states: int32[states], the state after this character.
         live: int32[states, cuts], 0 if the text cannot be cut in a way that the state of the cuts allows; else 1 + the number of its
             characters before the next word begins, or before the end.
-        characters, cuts, ends, risky, entries, fails, sizes, trie, scores: see `fst.automata.segmenter.Segmenter`.
+        characters, cuts, ends, risky, norm_classes, norms, entries, fails, sizes, trie, scores: see `fst.automata.segmenter.Segmenter`.
         params: int64[4], the limit of the segmenter, whether its machine is a best path, the state at the start, and whether the machine is
             a best path whose sums, and their differences, are not rounded.
         unknown: float64[1], see `fst.automata.segmenter.Segmenter`.
@@ -37,6 +37,8 @@ class Machine(NamedTuple):
     cuts: Array
     ends: Array
     risky: Array
+    norm_classes: Array
+    norms: Array
     entries: Array
     fails: Array
     sizes: Array
@@ -53,9 +55,9 @@ class Places(NamedTuple):
         counts: int64[2]. `COUNT`: the number of places; `FILLED`: the number of their numbers.
         hashes: uint64[n]; slots: int32[2ⁿ], 1 + the place in each slot of a table of hashes, or 0.
         ends: int64[n], the end of the numbers of each place.
-        numbers: int64[m], for each place the state of the automaton, of the cuts and of the current character, whether a word begins with
-            this character, the state of the machine, the number of characters of the word, and where the current character begins. A best
-            path has two numbers more for each of its nodes: the node, and its beginning.
+        numbers: int64[m], for each place the states of the automaton, of the cuts and of the current character; whether a word begins with
+            this character; the state of the machine; the number of characters of the word; where the current character begins; and the
+            state of the normalizer. A best path has two numbers more for each of its nodes: the node, and its beginning.
         sums: float64[m], in the same place as the numbers: the sum at the beginning of the current character, and that of each node.
     """
 

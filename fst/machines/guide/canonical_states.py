@@ -29,7 +29,7 @@ class Work(NamedTuple):
     """The rows of a walk, one for each number of bytes.
 
     Attributes:
-        states, cuts, chars: int32[n], the states of the automaton, of the cuts, and of the current character.
+        states, cuts, chars, norms: int32[n], the states of the automaton, of the cuts, of the current character, and of the normalizer.
         begun: uint8[n], whether a word begins with the current character.
         is_fresh: uint8[n], whether the state of the machine is that of a word that begins with the token.
         words, counts: int32[n], the state of the machine, and the number of characters of the word.
@@ -43,6 +43,7 @@ class Work(NamedTuple):
     states: Array
     cuts: Array
     chars: Array
+    norms: Array
     begun: Array
     is_fresh: Array
     words: Array
@@ -58,7 +59,7 @@ class Work(NamedTuple):
     @classmethod
     def of(cls, rows: int, columns: int) -> Work:
         """Empty rows."""
-        names = "states", "cuts", "chars", "words", "counts", "sizes", "lasts", "leads"
+        names = "states", "cuts", "chars", "norms", "words", "counts", "sizes", "lasts", "leads"
         ints = {name: np.zeros(rows, np.int32) for name in names}
         nodes, begins = np.zeros((2, rows, columns), np.int32)
         of_paths: dict[str, Array] = {"nodes": nodes, "begins": begins, "sums": np.zeros((rows, columns)), "lead_sums": np.zeros(rows)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import random
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -21,10 +23,12 @@ from support.tiers import LONG
 
 import fst
 from fst.compile import guide as compile_guide
-from fst.compile import wordpiece
+from fst.compile import tokenizer, wordpiece
+from fst.compile.machines.bpe.composed import composed_texts
 from fst.compile.machines.bpe.segmenter import cuts_of
 from fst.compile.machines.guide import marked
 from fst.compile.machines.guide.regex import from_regex
+from fst.compile.pretokens.splits import GPT2
 from fst.compile.pretokens.splitter import splitter
 from fst.compile.sources.read import read
 from fst.errors import UnsupportedError
@@ -53,6 +57,7 @@ REAL = {
     "bert": ("vocab/bert-base-uncased", "WordPiece"),
     "t5": ("vocab_unigram/t5/tokenizer.json", "Unigram"),
     "cl100k": ("vocab_bpe/cl100k_base", "BPE"),
+    "qwen3": ("vocab_bpe/qwen3/tokenizer.json.gz", "BPE"),
 }
 PATTERNS = (
     r"hello( world| wor| worlds)?",
@@ -62,7 +67,7 @@ PATTERNS = (
     r"(\n|\t| |a|1|!){1,3}",
     r"a{1,60}",
     r"(ab){45,52}c?",
-    r"(é|\u0301|e|東京| ){1,3}",
+    r"(é|\u0301|e|東京|\u0323| ){1,3}",
     *((r"[a-c]{1,7}", r"(th|e|in|g|er| ){1,6}", r"( |\r|\n|x|\.){1,7}", r"[\"!{}: ]{1,6}", r"(-|=|\*|_){1,8}") if LONG else ()),
 )
 TOKENS = ["[UNK]", "[SEP]", "a", "##a", "b", "##b", "ab", "##ab", "bb", "##bb", "aab", ".", "(", "##c"]
@@ -117,14 +122,14 @@ def test_masks_of_unigram_are_the_definition(regex: str, stored: bool) -> None:
 
 @needs_shared
 @pytest.mark.parametrize("regex", PATTERNS)
-@pytest.mark.parametrize("name", ["gpt2", "bert", "t5", pytest.param("cl100k", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cl100k", "qwen3"))])
 def test_masks_of_real_vocabularies_are_the_definition(name: str, regex: str) -> None:
     """The same for real vocabularies."""
     assert check(real(name), regex)
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["gpt2", "bert", "t5", pytest.param("cl100k", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cl100k", "qwen3"))])
 def test_random_walks_are_encodings(name: str) -> None:
     """The ids of every walk to a final state are those of their text, and a walk is never stuck."""
     tok, draw = real(name), np.random.default_rng(7)
@@ -136,6 +141,38 @@ def test_random_walks_are_encodings(name: str) -> None:
                 ids.append(int(draw.choice([number for number in guide.allowed(state).tolist() if number != guide.end_id])))
                 state = guide.step(state, ids[-1])
             assert tok.encode(tok.decode(ids), add_special_tokens=False).tolist() == ids
+
+
+NFC: dict[str, Any] = {**documents.byte_level(GPT2, [(b"e", b"\xcc"), (b"\xc3", b"\xa9")]), "normalizer": {"type": "NFC"}}
+
+
+@pytest.fixture
+def composing(tmp_path: Path) -> Any:
+    """The table of a tokenizer with NFC."""
+    (tmp_path / "tokenizer.json").write_text(json.dumps(NFC))
+    return tokenizer(tmp_path / "tokenizer.json")
+
+
+def test_texts_that_a_normalizer_changes_are_left_out(composing: Any) -> None:
+    """A text is canonical only if NFC leaves it alone: marks may not compose, nor change the order of other marks."""
+    assert check(fst.Tokenizer(composing), r"(e|é|\u0301|\u0323|\u1112|\u1161|\u11ab|하|x){1,3}")
+
+
+def test_automaton_of_composed_texts(composing: Any) -> None:
+    """The automaton reads exactly the texts that composition leaves alone."""
+    by = composing.metadata.text.normalizer.composition
+    classes, norms = composed_texts(by)
+    draw, pairs, marks = random.Random(5), [*by.pairs], [*by.orders]
+    for _ in range(5_000):
+        (first, second), (other, last) = draw.choices(pairs, k=2)
+        syllable = [draw.randrange(0x1100, 0x1113), draw.randrange(0x1161, 0x1176), draw.randrange(0x11A7, 0x11C3)]
+        parts = [first, second], [first, draw.choice(marks), second, last], [*syllable, other], [first, *marks[:2]]
+        text = "".join(map(chr, draw.choice(parts)))
+        for one in (text, by.apply(text)[0], by.apply(text)[0] + chr(last)):
+            state = 0
+            for char in one:
+                state = int(norms[state, classes[ord(char)]]) if state >= 0 else -1
+            assert (state >= 0) == (by.apply(one)[0] == one), one
 
 
 @needs_shared

@@ -37,7 +37,7 @@ CONTINUES, LEAD_BITS = 0x80, 0xC0
 SPACE = 32
 TOKEN_BYTE, DEPTH_SHIFT = np.uint32(0xFF), np.uint32(8)
 WORD_SHIFT, BIT, ONE = np.uint32(5), np.uint32(31), np.uint32(1)
-NUMBERS, SIZE_OF_ENTRY, U1, SCALE = 7, 2, np.uint64(1), 1024.0
+NUMBERS, SIZE_OF_ENTRY, U1, SCALE = 8, 2, np.uint64(1), 1024.0
 TOKEN_SHIFT, NOT_READ, FULL = 32, -1, -2
 
 
@@ -112,7 +112,7 @@ def advance_word(machine, work, depth, byte, resets):
 
 @inlined
 def advance_text(machine, work, depth, byte, begins):
-    """Read a byte by the automaton of the pattern and by that of the cuts, as `advance` does; return whether both read it."""
+    """Read a byte by the automata of the pattern, of the cuts and of the normalizer, as `advance` does; return whether all read it."""
     target = machine.targets[work.states[depth], byte]
     if target < 0:
         return False
@@ -121,13 +121,14 @@ def advance_text(machine, work, depth, byte, begins):
     if found == 0:
         return False
     begun = work.begun[depth] if char else begins
-    cut = work.cuts[depth]
+    cut, norm = work.cuts[depth], work.norms[depth]
     if found < 0:
-        cut = machine.cuts[cut, begun, -1 - found]
-        if cut < 0:
+        cut, norm = machine.cuts[cut, begun, -1 - found], machine.norms[norm, machine.norm_classes[-1 - found]]
+        if cut < 0 or norm < 0:
             return False
         found = 0
     work.states[depth + 1], work.cuts[depth + 1], work.chars[depth + 1], work.begun[depth + 1] = target, cut, found, begun
+    work.norms[depth + 1] = norm
     return True
 
 
@@ -246,6 +247,7 @@ def put_place(machine, work, depth, places):
     numbers[begin + 4] = 0 if machine.params[IS_PATH] else work.words[depth]
     numbers[begin + 5] = work.counts[depth] if machine.params[LIMIT] else 0
     numbers[begin + 6] = work.leads[depth] - depth if machine.params[IS_PATH] else 0
+    numbers[begin + 7] = work.norms[depth]
     base = work.lead_sums[depth] if machine.params[IS_EXACT] else 0.0
     sums[begin] = work.lead_sums[depth] - base if machine.params[IS_PATH] else 0.0
     for entry in range(entries):
@@ -291,7 +293,7 @@ def load_place(work, places, number):
     numbers, sums = places.numbers, places.sums
     work.states[0], work.cuts[0], work.chars[0] = numbers[begin], numbers[begin + 1], numbers[begin + 2]
     work.begun[0], work.words[0], work.counts[0] = numbers[begin + 3], numbers[begin + 4], numbers[begin + 5]
-    work.leads[0], work.lead_sums[0] = numbers[begin + 6], sums[begin]
+    work.leads[0], work.norms[0], work.lead_sums[0] = numbers[begin + 6], numbers[begin + 7], sums[begin]
     work.sizes[0] = entries = (places.ends[number] - begin - NUMBERS) // SIZE_OF_ENTRY
     for entry in range(entries):
         at = begin + NUMBERS + SIZE_OF_ENTRY * entry
