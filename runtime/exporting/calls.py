@@ -18,12 +18,23 @@ from fst.runtime.encoder import Encoder
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
-from fst.runtime.run import MORE, Runner
-from fst.runtime.short_texts import CALLS, plan
+from fst.runtime.run import MORE, NO_MORE, Runner
+from fst.runtime.short_texts import CALLS, Plan, plan
+from fst.runtime.workspace import Workspace
 from fst.tables.header import SENTENCEPIECE
 
 Array = NDArray[Any]
 MOST_STEPS = 1 << 10  # the maximum number of steps of a path
+PARTS = {
+    f"fst.runtime.machines.{module}": Deferred("fst.runtime.exporting.kernels.parts", f"{name}_part")
+    for module, name in {
+        "bpe.kernels.encode": "bpe",
+        "bpe.kernels.merge_queue": "merges",
+        "unigram.kernels.encode": "unigram",
+        "unigram.kernels.text_scope": "text_scope",
+        "unigram.kernels.word_type": "word_type",
+    }.items()
+}
 TRIM = Deferred("fst.runtime.exporting.kernels.trimming", "trim")
 OF_BPE, OF_UNIGRAM, OF_WORDPIECE = (
     Deferred("fst.runtime.exporting.kernels.paths", f"{machine}_path") for machine in ("bpe", "unigram", "wordpiece")
@@ -65,23 +76,44 @@ def calls(encoder: Encoder, units: int) -> Calls:
         runner.front_end = own
     ids = plan(runner, *common, with_spans=False)
     arrays = {"text": ids.text, "starts": starts, "state": ids.state, "ids": ids.ids}
-    found = dict(zip(CALLS, ids.calls, strict=True))
+    found = of_plan(ids, workspace, "")
     if spans:
         both = plan(spans, *common, with_spans=True)
         arrays |= {"ids_spans": both.ids, "offsets": both.offsets}
-        found |= {f"{name}_spans": call for name, call in zip(CALLS, both.calls, strict=True)}
+        found |= of_plan(both, workspace, "_spans")
         found["trim_spans"] = trim_of(encoder, both.ids, both.offsets, ids.state)
-    encode = ids.calls[CALLS.index("encode")]
-    if encode and not found["rewrite"]:  # else parts would have to be rewritten, too
-        text, rows, _, *others = encode.arguments
-        found["encode_part"] = PreparedCall(encode.kernel, text, rows, MORE, *others)
-    path = np.zeros(3 * MOST_STEPS, np.int32)
-    rewritten = found["encode_rewritten"]
+    found["encode_part"] = part_of(ids, MORE, workspace)
+    path, rewritten = np.zeros(3 * MOST_STEPS, np.int32), ids.calls[CALLS.index("encode_rewritten")]
     found["path"] = path_of(runner.arguments, ids.text, starts, workspace.work, path)
     found["path_rewritten"] = rewritten and path_of(runner.arguments, rewritten.arguments[0], rewritten.arguments[1], workspace.work, path)
     if found["path"]:
         arrays["path"] = path
     return Calls(units, arrays, found)
+
+
+def of_plan(ids: Plan, workspace: Workspace, suffix: str) -> dict[str, PreparedCall | None]:
+    """The calls for whole texts, whose names end with a suffix: one that encodes all texts, or the texts that another one lets pass."""
+    is_unchanged = None if ids.calls[CALLS.index("rewrite")] else ids.calls[CALLS.index("is_unchanged")]
+    return {f"is_unchanged{suffix}": is_unchanged, f"encode{suffix}": part_of(ids, NO_MORE, workspace)}
+
+
+def part_of(ids: Plan, more: Any, workspace: Workspace) -> PreparedCall | None:
+    """The call that encodes a text or a part of it, and rewrites it before if necessary.
+
+    Args:
+        ids: the calls for whole texts.
+        more: `MORE` or `NO_MORE`, whether the text continues in the next call.
+        workspace: the workspace of the kernels.
+    """
+    _, encode, rewrite, rewritten, _ = ids.calls
+    if not encode:
+        return None
+    text, starts, _, table, output, work = encode.arguments
+    if not rewrite or not rewritten:
+        return PreparedCall(encode.kernel, text, starts, more, table, output, work)
+    marked, normalizing = rewritten.arguments[3], rewrite.arguments[-3:]
+    kernel = PARTS[encode.kernel.module]
+    return PreparedCall(kernel, text, starts, more, table, marked, output, work, workspace.state, *normalizing)
 
 
 def path_of(table: Any, text: Array, starts: Array, work: Any, path: Array) -> PreparedCall | None:

@@ -28,11 +28,7 @@ def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
         made.arrays["text"][: len(units)], made.arrays["starts"][1] = units, len(units)
         made.arrays["state"].fill(0)
         run = {name.removesuffix(suffix): call for name, call in made.calls.items() if call and name.endswith(suffix)}
-        names = ["encode"]
-        if "is_unchanged" in run and run["is_unchanged"].kernel.call(*run["is_unchanged"].arguments) != 1:
-            names = [name for name in ("rewrite", "encode_rewritten", "restore") if name in run]
-        for name in names:
-            run[name].kernel.call(*run[name].arguments)
-        if names:
+        if "is_unchanged" not in run or run["is_unchanged"].kernel.call(*run["is_unchanged"].arguments) == 1:
+            run["encode"].kernel.call(*run["encode"].arguments)
             ids = made.arrays["ids_spans" if suffix else "ids"][: int(made.arrays["state"][COUNT])]
             assert ids.tolist() == tok.encode(text[:100]).tolist()

@@ -9,7 +9,7 @@ uint64_t fst_abi(void);
 extern const uint8_t fst_forms[];        /* a byte for each argument of each kernel: AXES | WRITES | bytes of an element << ITEM */
 
 enum { TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES };
-enum { IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, TRIM, SPANS, PATHS = 2 * SPANS, PART = PATHS + 2, CALLS };
+enum { IS_UNCHANGED, ENCODE, TRIM, SPANS, PATHS = 2 * SPANS, PART = PATHS + 2, CALLS };
 enum { KEPT, COUNT, BEFORE = 4, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4 };
 enum { WORKING, BUILT };                 /* kinds of fields that are not stored */
 enum { AXES = 7, WRITES = 8, ITEM = 4, ENDS = 255 };
@@ -253,10 +253,7 @@ static int64_t encode(fst_work *w, const char *text, size_t size, int spans) {
     if ((units = put(w, text, size, spans)) < 0) return units;
     memset(state, 0, fields[w->table->roles[STATE] - 1].size);
     w->is_open = 0, starts[0] = 0, starts[1] = units;
-    if (!calls[IS_UNCHANGED].count || run(w, spans + IS_UNCHANGED) == 1)
-        has_failed = run(w, spans + ENCODE) > (uint64_t)units;
-    else
-        has_failed = run(w, spans + REWRITE) == FAILED || run(w, spans + ENCODE_REWRITTEN) == FAILED || (spans && run(w, spans + RESTORE) == FAILED);
+    has_failed = (calls[IS_UNCHANGED].count && run(w, spans + IS_UNCHANGED) != 1) || run(w, spans + ENCODE) > (uint64_t)units;
     has_failed = has_failed || (calls[TRIM].count && run(w, spans + TRIM) == FAILED);
     return has_failed ? FST_OTHER : counted(w, spans);
 }
@@ -303,7 +300,6 @@ static int64_t part(fst_work *w, const char *text, size_t size, int is_last) {
     const fst *t = w->table;
     uint64_t *state = (uint64_t *)role(w, STATE), read;
     int64_t units, *starts = (int64_t *)role(w, STARTS);
-    if (!t->calls[PART].count) return FST_MISSING;
     if (!w->is_open) memset(state, 0, t->fields[t->roles[STATE] - 1].size), w->left = 0;
     w->is_open = 1, state[COUNT] = state[BEFORE] = 0;
     if (size > w->units - w->left || w->left + size + state[KEPT] > w->units) return FST_LONG;

@@ -18,7 +18,7 @@ enum {
     FST_TEXT = -4,    /* the text is not UTF-8 */
     FST_LONG = -5,    /* the text is longer than the fst_work allows */
     FST_OTHER = -6,   /* the text has characters that only the Python runtime encodes */
-    FST_MISSING = -7  /* the image has no offsets, no streams, or no decoder */
+    FST_MISSING = -7  /* the image has no offsets, or no decoder */
 };
 
 typedef struct fst fst;
@@ -41,8 +41,7 @@ int64_t fst_encode_offsets(fst_work *work, const char *text, size_t size, const 
 
 /* Encode a text that arrives in parts, cut at any byte; return the number of ids that no later part can change. The ids of all calls are those
  * of fst_encode. The first call after fst_stream_end, or after an error other than FST_LONG, begins a new text; fst_encode ends a text, too.
- * FST_LONG: the part is not read, because it and the word before it, which has not ended, are longer than the fst_work allows.
- * FST_MISSING: the table rewrites texts. */
+ * FST_LONG: the part is not read, because it and the word before it, which has not ended, are longer than the fst_work allows. */
 int64_t fst_stream_push(fst_work *work, const char *text, size_t size, const int32_t **ids);
 int64_t fst_stream_end(fst_work *work, const int32_t **ids);
 

@@ -31,7 +31,7 @@ export interface Tokenizer {
   tokenBytes(id: number): Uint8Array | null;
   /**
    * Encode a text that arrives in parts, cut anywhere: `push` returns the ids that no later part can change, and `end` the others. Other calls
-   * may lie between the parts. Throws a RangeError if the table rewrites texts.
+   * may lie between the parts.
    */
   stream(): { push(text: string): Int32Array; end(): Int32Array };
   /** Decode ids that arrive in parts: `push` returns complete characters, and `end` U+FFFD if the last character is incomplete. */

@@ -1,7 +1,7 @@
 // Encode text into the ids of tokens, and decode ids, with an image that `fst export` has written. See fst.d.ts.
 
 const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES] = Array(12).keys();
-const [IS_UNCHANGED, ENCODE, REWRITE, ENCODE_REWRITTEN, RESTORE, TRIM, SPANS] = Array(7).keys();
+const [IS_UNCHANGED, ENCODE, TRIM, SPANS] = Array(4).keys();
 const PATHS = 2 * SPANS, PART = PATHS + 2, CALLS = PART + 1, HEADER = 56, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1, BLOCK = 4096;
 const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1, KEPT = 0, COUNT = 1, BEFORE = 4;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -115,21 +115,14 @@ class Tokenizer {
     return this.calls[call][1] > 0;
   }
 
-  // Prepare a text for the kernels; return whether it is rewritten.
-  prepare(text, spans) {
+  // Encode a text; return the number of ids.
+  encoded(text, spans) {
     const units = this.put(text);
     this.starts[2] = units;
     this.state.fill(0);
-    if (!this.has(spans + IS_UNCHANGED) || this.run(spans + IS_UNCHANGED) === 1n) return false;
-    if (!this.has(spans + REWRITE) || this.run(spans + REWRITE) === -1n) throw new RangeError(OTHER);
-    return true;
-  }
-
-  // Encode a text; return the number of ids.
-  encoded(text, spans) {
-    const isRewritten = this.prepare(text, spans), read = this.run(spans + (isRewritten ? ENCODE_REWRITTEN : ENCODE));
-    if (read < 0n || (!isRewritten && read > BigInt(this.starts[2]))) throw new RangeError(OTHER);
-    if (isRewritten && spans && (!this.has(spans + RESTORE) || this.run(spans + RESTORE) === -1n)) throw new RangeError(OTHER);
+    if (this.has(spans + IS_UNCHANGED) && this.run(spans + IS_UNCHANGED) !== 1n) throw new RangeError(OTHER);
+    const read = this.run(spans + ENCODE);
+    if (read < 0n || read > BigInt(units)) throw new RangeError(OTHER);
     if (this.has(spans + TRIM)) this.run(spans + TRIM);
     return this.state[2 * COUNT];
   }
@@ -171,7 +164,7 @@ class Tokenizer {
     return own;
   }
 
-  // Encode a part of a text; return the number of units that are read.
+  // Encode a part of a text; return the number of units that are read, and of all units.
   encodePart(text, isLast) {
     if (!this.text.length) this.view();
     const units = this.put(text);
@@ -179,11 +172,10 @@ class Tokenizer {
     if (this.has(IS_UNCHANGED) && this.run(IS_UNCHANGED) !== 1n) throw new RangeError(OTHER);
     const read = this.run(isLast ? ENCODE : PART);
     if (read < 0n || read > BigInt(units)) throw new RangeError(OTHER);
-    return Number(read);
+    return [Number(read), units];
   }
 
   stream() {
-    if (!this.has(PART)) throw new RangeError("the table rewrites texts, so it has no streams");
     return new Stream(this);
   }
 
@@ -206,7 +198,9 @@ class Tokenizer {
 
   path(text) {
     if (!this.has(PATHS)) return null;
-    const steps = Number(this.run(this.prepare(text, 0) ? PATHS + 1 : PATHS)), found = this.array(PATH, Int32Array), characters = [...text];
+    this.encoded(text, 0), this.state.fill(0);
+    const rewritten = this.has(PATHS + 1) ? this.run(PATHS + 1) : 0n, steps = Number(rewritten || this.run(PATHS));
+    const found = this.array(PATH, Int32Array), characters = [...text];
     const symbolOf = (symbol) => (this.unit === 1 ? symbol : characters[symbol]);
     return Array.from({ length: steps }, (_, i) => ({ symbol: symbolOf(found[3 * i]), state: found[3 * i + 1], token: found[3 * i + 2] }));
   }
@@ -251,17 +245,17 @@ class Stream {
     if (!this.work) throw new TypeError("the stream has ended; expected no call after end()");
     const all = this.rest + text, end = all.length - (!isLast && isHigh(all.charCodeAt(all.length - 1))), { work } = this;
     if (3 * all.length + work.state[2 * KEPT] > work.units) return this.grow(), this.part(text, isLast);
-    const part = all.slice(0, end), read = work.encodePart(part, isLast);
-    const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, work.starts[2])) : part.slice(read);
+    const part = all.slice(0, end), [read, units] = work.encodePart(part, isLast);
+    const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, units)) : part.slice(read);
     this.rest = left + all.slice(end);
     return work.ids.slice(0, work.state[2 * COUNT]);
   }
 
-  // Continue with more memory. No array between two parts grows with the text.
+  // Continue with more memory.
   grow() {
     const { work, tok } = this, own = tok.another(2 * work.units), memory = new Uint8Array(tok.kernels.memory.buffer);
     tok.fields.forEach(([at, size, perUnit], i) => {
-      if (at === WORKING && !perUnit) memory.copyWithin(own.addresses[i], work.addresses[i], work.addresses[i] + size);
+      if (at === WORKING) memory.copyWithin(own.addresses[i], work.addresses[i], work.addresses[i] + size + perUnit * work.units);
     });
     tok.idle.push(work), this.work = own;
   }

@@ -1,0 +1,154 @@
+"""Kernels that encode a text, or a part of one, for tables that rewrite texts: one call does what `fst.runtime.run.Runner` does.
+
+A part is rewritten up to its last border, or read in place if rewriting changes nothing; then ``rewritten.starts[1]`` is 0. Rewritten text
+that is not encoded yet remains in ``rewritten``, and its size in the state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.core.jit import inlined, kernel
+from fst.runtime.kernels.constants import U0
+from fst.runtime.kernels.unicode import CONTINUATION
+from fst.runtime.kernels.utf_8 import LOW_6
+from fst.runtime.machines.bpe.kernels import encode, merge_queue
+from fst.runtime.machines.unigram.kernels import encode as unigram
+from fst.runtime.machines.unigram.kernels import text_scope, word_type
+from fst.runtime.text.kernels import normalizer as normalizing
+from fst.runtime.text.kernels.unchanged import is_unchanged
+from fst.tables.kernel_call import IDS_ALONE, KEPT, KEPT_CHARACTERS, OPEN
+
+
+@inlined
+def has_border(text, starts, more, by, memo):
+    """Whether something of a part can be read; its end becomes the last border if the text continues."""
+    if more:
+        starts[1] = np.int64(normalizing.last_border(text, np.uint64(starts[0]), np.uint64(starts[1]), by, memo))
+    return not more or starts[1] > starts[0]
+
+
+@inlined
+def is_read_in_place(text, starts, state, by, memo):
+    """Whether kernels can read a part in place."""
+    return state[KEPT] == U0 and is_unchanged(text, starts, by, memo)
+
+
+@inlined
+def rewrite(text, starts, more, is_inside, state, by, work, rewritten):
+    """Rewrite a part, after the text that is kept."""
+    normalizing.rewrite(text, starts, U0, is_inside, more, state[KEPT], state[KEPT_CHARACTERS], by, work, rewritten)
+
+
+@inlined
+def finish(rewritten, read, output, state):
+    """Find spans in the raw text, if they are requested, and move the rewritten text that is not encoded to the front."""
+    if len(output) > IDS_ALONE and len(output.offsets):
+        normalizing.restore_all(output, state, rewritten)
+    text, end, count = rewritten.text, np.uint64(rewritten.starts[1]), U0
+    for index in range(end - read):
+        byte = text[read + np.uint64(index)]
+        text[np.uint64(index)] = byte
+        count += np.uint64(np.uint64(byte) & ~LOW_6 != CONTINUATION)
+    state[KEPT], state[KEPT_CHARACTERS] = end - read, count
+
+
+@kernel
+def bpe_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
+    """Encode a part of a text by the automaton of byte-level BPE.
+
+    Args:
+        text, starts, more, table, output, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, for one text; the second start
+            is changed.
+        marked: the argument ``table`` for rewritten texts.
+        state: the state in ``work``.
+        by, buffers, rewritten: the normalizer, its working memory and its output, see `fst.text.arguments`.
+
+    Returns:
+        The position in `text` up to which it is read.
+    """
+    is_inside, is_kept = state[OPEN], False
+    if not has_border(text, starts, more, by, buffers.memo):
+        return np.uint64(starts[0])
+    if is_read_in_place(text, starts, state, by, buffers.memo):
+        rewritten.starts[1] = 0
+        read = np.uint64(encode.encode_rows(text, starts, more, table, output, work))
+        if not more or read > np.uint64(starts[0]):
+            return read
+        is_kept = True
+    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
+    read = U0 if is_kept else np.uint64(encode.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
+    finish(rewritten, read, output, state)
+    return np.uint64(starts[1])
+
+
+@kernel
+def merges_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
+    """Encode a part of a text by a list of merges; see `bpe_part`."""
+    is_inside, is_kept = state[OPEN], False
+    if not has_border(text, starts, more, by, buffers.memo):
+        return np.uint64(starts[0])
+    if is_read_in_place(text, starts, state, by, buffers.memo):
+        rewritten.starts[1] = 0
+        read = np.uint64(merge_queue.encode_rows(text, starts, more, table, output, work))
+        if not more or read > np.uint64(starts[0]):
+            return read
+        is_kept = True
+    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
+    read = U0 if is_kept else np.uint64(merge_queue.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
+    finish(rewritten, read, output, state)
+    return np.uint64(starts[1])
+
+
+@kernel
+def unigram_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
+    """Encode a part of a text by Unigram; see `bpe_part`."""
+    is_inside, is_kept = state[OPEN], False
+    if not has_border(text, starts, more, by, buffers.memo):
+        return np.uint64(starts[0])
+    if is_read_in_place(text, starts, state, by, buffers.memo):
+        rewritten.starts[1] = 0
+        read = np.uint64(unigram.encode_rows(text, starts, more, table, output, work))
+        if not more or read > np.uint64(starts[0]):
+            return read
+        is_kept = True
+    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
+    read = U0 if is_kept else np.uint64(unigram.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
+    finish(rewritten, read, output, state)
+    return np.uint64(starts[1])
+
+
+@kernel
+def text_scope_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
+    """Encode a part of a text by Unigram with sums over whole texts; see `bpe_part`."""
+    is_inside, is_kept = state[OPEN], False
+    if not has_border(text, starts, more, by, buffers.memo):
+        return np.uint64(starts[0])
+    if is_read_in_place(text, starts, state, by, buffers.memo):
+        rewritten.starts[1] = 0
+        read = np.uint64(text_scope.encode_rows(text, starts, more, table, output, work))
+        if not more or read > np.uint64(starts[0]):
+            return read
+        is_kept = True
+    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
+    read = U0 if is_kept else np.uint64(text_scope.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
+    finish(rewritten, read, output, state)
+    return np.uint64(starts[1])
+
+
+@kernel
+def word_type_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
+    """Encode a part of a text by Unigram whose tokens are words; see `bpe_part`."""
+    is_inside, is_kept = state[OPEN], False
+    if not has_border(text, starts, more, by, buffers.memo):
+        return np.uint64(starts[0])
+    if is_read_in_place(text, starts, state, by, buffers.memo):
+        rewritten.starts[1] = 0
+        read = np.uint64(word_type.encode_rows(text, starts, more, table, output, work))
+        if not more or read > np.uint64(starts[0]):
+            return read
+        is_kept = True
+    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
+    read = U0 if is_kept else np.uint64(word_type.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
+    finish(rewritten, read, output, state)
+    return np.uint64(starts[1])
