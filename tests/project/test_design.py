@@ -8,7 +8,7 @@ import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -154,9 +154,18 @@ def parsed(name: str) -> ast.Module:
     return ast.parse((REPOSITORY / name).read_text(encoding="utf-8"))
 
 
-def imports(tree: ast.AST) -> Iterator[str]:
-    """Yield the modules that a source imports; for ``from a import b``, both ``a`` and ``a.b``."""
-    for node in ast.walk(tree):
+def statements(tree: ast.AST, enters: Callable[[ast.AST], bool] = lambda _node: True) -> Iterator[ast.AST]:
+    """Yield the nodes of a syntax tree but expressions, and without the nodes that `enters` excludes."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        left += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr) and enters(child)]
+
+
+def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the modules that statements import; for ``from a import b``, both ``a`` and ``a.b``."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -196,7 +205,7 @@ def sources_of(modules: Iterable[str]) -> set[str]:
 def edges_of(name: str) -> set[str]:
     """The source files that a source imports anywhere, also inside functions and only for type checkers."""
     found = set[str]()
-    for node in ast.walk(parsed(name)):
+    for node in statements(parsed(name)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -232,19 +241,9 @@ def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
     return [*path[path.index(following) :], following]
 
 
-def at_once(tree: ast.Module) -> ast.Module:
-    """The syntax tree of a source without functions and without imports for type checkers, so only what runs at import."""
-
-    class Remove(ast.NodeTransformer):
-        def visit_FunctionDef(self, _node: ast.FunctionDef) -> None:
-            return None
-
-        def visit_If(self, node: ast.If) -> ast.AST | None:
-            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
-
-    copy = ast.parse(ast.unparse(tree))
-    Remove().visit(copy)
-    return copy
+def runs_at_import(node: ast.AST) -> bool:
+    """Whether a statement is neither a function nor for type checkers."""
+    return not isinstance(node, ast.FunctionDef) and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
 
 
 SOURCE_OF = {module_of(name): name for name in SOURCES}
@@ -269,7 +268,7 @@ def is_exempt(name: str) -> bool:
 def faults_of(name: str) -> set[str]:
     """The source files that a source imports or names although the rules forbid it."""
     unit = unit_of(name)
-    late = {source for source in edges_of(name) - sources_of(imports(at_once(parsed(name)))) if is_exempt(source)}
+    late = {source for source in edges_of(name) - sources_of(imports(statements(parsed(name), runs_at_import))) if is_exempt(source)}
     imported = {source for source in edges_of(name) - late if unit_of(source) not in below(unit)}
     named = {source for source in sources_of(names_in(parsed(name))) if unit_of(source) not in below(unit) | NAMES.get(unit, set())}
     return imported | named
@@ -328,12 +327,14 @@ def test_wheel_has_every_module(tmp_path: Path) -> None:
 @pytest.mark.parametrize("library", ["numba", "tokenizers"])
 def test_libraries_have_one_place(library: str) -> None:
     """Only the modules in `ONLY_IN` import `numba` and `tokenizers`."""
-    assert {name for name in SOURCES if library in {module.split(".")[0] for module in imports(parsed(name))}} <= ONLY_IN[library]
+    assert {name for name in SOURCES if library in {module.split(".")[0] for module in imports(statements(parsed(name)))}} <= ONLY_IN[
+        library
+    ]
 
 
 def test_only_the_command_line_imports_click() -> None:
     """Only modules of the command line import `click`."""
-    importing = [name for name in SOURCES if "click" in {module.split(".")[0] for module in imports(parsed(name))}]
+    importing = [name for name in SOURCES if "click" in {module.split(".")[0] for module in imports(statements(parsed(name)))}]
     assert all(name.startswith("cli/") for name in importing)
     assert importing
 
@@ -435,7 +436,7 @@ def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.relative_to(TESTS).as_posix())
 def test_tests_state_their_rule(path: Path) -> None:
     """The docstring of every test is one sentence."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             stated = ast.get_docstring(node) or ""
             assert re.fullmatch(r"(?s)((?!\. |\n\n).)+\.", stated), f"{node.name}: {stated!r}"
@@ -445,14 +446,14 @@ def test_no_test_imports_another() -> None:
     """A test file imports the package and `support`, but no other test file, and has at most 500 lines."""
     for path in TEST_FILES:
         text = path.read_text(encoding="utf-8")
-        assert not [name for name in imports(ast.parse(text)) if name.rpartition(".")[2].startswith("test_")], path
+        assert not [name for name in imports(statements(ast.parse(text))) if name.rpartition(".")[2].startswith("test_")], path
         assert len(text.splitlines()) <= 500, path
 
 
 def test_tests_need_only_the_extra_test() -> None:
     """At import, a test file and its support need no library except those of the extra `test`."""
     for path in (path for path in TESTS.rglob("*.py") if path.parent.name not in {"bench", "typing"}):
-        needed = {name.split(".")[0] for name in imports(at_once(ast.parse(path.read_text(encoding="utf-8"))))}
+        needed = {name.split(".")[0] for name in imports(statements(ast.parse(path.read_text(encoding="utf-8")), runs_at_import))}
         assert needed - sys.stdlib_module_names <= OF_TESTS, path
 
 
