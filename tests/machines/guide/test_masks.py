@@ -50,6 +50,13 @@ LLAMA: list[dict[str, Any]] = [
 ]
 
 
+# Every tokenizer with every set of texts; all but one set of each are marked slow.
+CASES = [
+    pytest.param(name, texts, marks=() if place == number % len(TEXTS) else pytest.mark.slow)
+    for (number, name), (place, texts) in product(enumerate(TOKENIZERS), enumerate(TEXTS))
+]
+
+
 def pattern_of(texts: Sequence[str]) -> str:
     """A regular expression for a set of texts."""
     return "|".join(map(re.escape, texts))
@@ -60,8 +67,7 @@ def small() -> fst.Tokenizer:
     return fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", "1", "2", "##1", "##2", "##12", "a", "##a"]))
 
 
-@pytest.mark.parametrize("texts", TEXTS)
-@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize(("name", "texts"), CASES)
 def test_every_token_at_every_state(name: str, texts: Sequence[str]) -> None:
     """After every path, a mask contains exactly the tokens after which a text can still be completed, and the end exactly after a text."""
     tok = fst.Tokenizer(table_of(name))
