@@ -29,11 +29,14 @@ class Block(NamedTuple):
 
 class Builder:
     """States and arcs. An arc reads one byte of a range; an ε-arc reads nothing. Methods that add states raise an UnsupportedError where
-    there are more than `MAX_STATES`.
+    there are too many.
+
+    Args:
+        most: the largest number of states.
     """
 
-    def __init__(self) -> None:
-        self.states = 0
+    def __init__(self, most: int = MAX_STATES) -> None:
+        self.states, self._most = 0, most
         self.arcs: list[tuple[int, int, int, int]] = []  # the state before the arc, its first and last byte, the state after it
         self.silent: list[tuple[int, int]] = []  # the states before and after each ε-arc
         self.blocks: list[NDArray[np.int64]] = []  # int64[n, 4], as `arcs`
@@ -45,8 +48,8 @@ class Builder:
     def room(self, states: int) -> int:
         """Add a number of states; return the first."""
         self.states += states
-        if self.states > MAX_STATES:
-            raise UnsupportedError(f"the automaton has more than {MAX_STATES:,} states; make it smaller")
+        if self.states > self._most:
+            raise UnsupportedError(f"the automaton has more than {self._most:,} states; make it smaller")
         return self.states - states
 
     def read(self, start: int, first: int, last: int, end: int) -> None:

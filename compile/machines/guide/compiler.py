@@ -66,11 +66,8 @@ def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | 
 
 
 def with_classes(source: ByteAutomaton) -> Automaton:
-    """The automaton with one class for all bytes that have equal transitions."""
-    columns, classes = dict[bytes, int](), np.empty(256, np.uint8)
-    by_byte = np.ascontiguousarray(source.targets.T)
-    for byte in range(256):
-        classes[byte] = columns.setdefault(by_byte[byte].tobytes(), len(columns))
-    _, firsts = np.unique(classes, return_index=True)
-    targets = np.ascontiguousarray(source.targets[:, firsts], np.int32)
-    return Automaton(targets, classes, source.is_final.astype(np.uint8))
+    """The automaton with its classes of bytes in the order of their first bytes."""
+    _, firsts = np.unique(source.classes, return_index=True)
+    order = np.argsort(firsts)
+    targets = np.ascontiguousarray(source.by_class[:, order], np.int32)
+    return Automaton(targets, np.argsort(order).astype(np.uint8)[source.classes], source.is_final.astype(np.uint8))

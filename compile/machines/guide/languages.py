@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,15 @@ from fst.compile.machines.guide.builder import Block, Builder
 from fst.errors import UnsupportedError
 
 BYTES = 256
-MAX_STATES = 1 << 17  # states of a deterministic automaton: 128 MB as a table over bytes
+MAX_STATES = 1 << 17  # states of a deterministic automaton, unless the caller allows more
 FIRST_SETS = 1 << 8
 MANY_MEMBERS = 16  # states of a set, on average
+MANY_CELLS = 1 << 24  # next states of an automaton; larger ones may keep some equivalent states
 
 
 class Language(NamedTuple):
-    """A set of strings of bytes, as the deterministic automaton with the fewest states. State 0 is the start.
+    """A set of strings of bytes, as the deterministic automaton with the fewest states; perhaps with some more, if it has more than
+    `MANY_CELLS` next states. State 0 is the start.
 
     Attributes:
         classes: uint8[256], the class of each byte: bytes of one class are read alike in all states.
@@ -50,8 +53,8 @@ class Language(NamedTuple):
         return state >= 0 and bool(self.is_final[state])
 
     def over_bytes(self) -> ByteAutomaton:
-        """The automaton with a column for each byte."""
-        return ByteAutomaton(np.ascontiguousarray(self.targets[:, self.classes]), self.is_final)
+        """The automaton, for masks."""
+        return ByteAutomaton(self.classes, self.targets, self.is_final)
 
 
 class _Machine(NamedTuple):
@@ -79,11 +82,16 @@ class _Work(NamedTuple):
     marks: NDArray[np.bool_]
 
 
-def of_builder(builder: Builder, start: int, end: int) -> Language:
+def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -> Language:
     """The language of all texts that lead from one state to another.
 
+    Args:
+        builder: the states and arcs.
+        start, end: the two states.
+        most: the largest number of states of the deterministic automaton.
+
     Raises:
-        UnsupportedError: the deterministic automaton has more than `MAX_STATES` states.
+        UnsupportedError: the deterministic automaton has more states.
     """
     from fst.compile.machines.guide.kernels.subsets import determinize
 
@@ -92,21 +100,28 @@ def of_builder(builder: Builder, start: int, end: int) -> Language:
     silent = np.array(builder.silent, np.int64).reshape(-1, 2)
     row_start, order = _sorted(arcs[:, 0], count)
     silent_start, silent_order = _sorted(silent[:, 0], count)
-    first, last, target = (np.ascontiguousarray(column) for column in arcs[order, 1:].T)
+    runs, classes = _runs(arcs)
+    first, last, target = classes[arcs[order, 1]], classes[arcs[order, 2]], np.ascontiguousarray(arcs[order, 3])
     machine = _Machine(row_start, first, last, target, silent_start, np.ascontiguousarray(silent[silent_order, 1]), np.array([end]))
-    sets = min(max(FIRST_SETS, 1 << (2 * count).bit_length()), MAX_STATES)
+    sets = min(max(FIRST_SETS, 1 << (2 * count).bit_length()), most)
     while True:
         pool = _Pool(np.zeros(sets + 1, np.int64), np.empty(MANY_MEMBERS * sets + count, np.int64), np.zeros(2 * sets, np.int32))
-        work = _Work(np.zeros(count, np.int64), np.empty(count, np.int64), np.full(count, -1), np.zeros(BYTES + 1, np.bool_))
-        counts, targets, is_final = np.zeros(3, np.int64), np.empty((sets, BYTES), np.int32), np.empty(sets, np.bool_)
+        work = _Work(np.zeros(count, np.int64), np.empty(count, np.int64), np.full(count, -1), np.zeros(runs + 1, np.bool_))
+        counts, targets, is_final = np.zeros(3, np.int64), np.empty((sets, runs), np.int32), np.empty(sets, np.bool_)
         if determinize(start, machine, pool, work, counts, targets, is_final) == COMPLETE:
             break
-        sets = _larger(sets)
-    begins = np.zeros(BYTES + 1, np.bool_)  # of ranges of bytes that all arcs read alike
-    begins[0] = begins[machine.first] = begins[machine.last + 1] = True
-    runs = np.flatnonzero(begins[:BYTES])
-    classes, first = _classes(targets[: counts[0], runs])
-    return _minimal(np.repeat(classes, np.diff(runs, append=BYTES)), targets[: counts[0], runs[first]], is_final[: counts[0]])
+        sets = _larger(sets, most)
+    merged, first = _classes(targets[: counts[0]])
+    return _minimal(merged[classes], targets[: counts[0], first], is_final[: counts[0]])
+
+
+def _runs(arcs: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+    """The number of runs of bytes that all arcs read alike, and int64[256], the run of each byte."""
+    begins = np.zeros(BYTES + 1, np.int64)
+    begins[arcs[:, 1]] = begins[arcs[:, 2] + 1] = 1
+    begins[0] = 0
+    classes = np.cumsum(begins[:BYTES])
+    return int(classes[-1]) + 1, classes
 
 
 def _sorted(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -132,23 +147,57 @@ def _minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: N
         targets: int32[states, classes].
         is_final: bool[states].
     """
+    targets, is_final = _trimmed(targets, is_final)
+    if targets.size > MANY_CELLS:
+        targets, is_final = _merged_by_ranges(targets, is_final)
+    if 0 < targets.size <= MANY_CELLS:
+        sources, columns = np.nonzero(targets >= 0)
+        targets, is_final = _merged(targets, is_final, sources, columns, targets[sources, columns])
+    merged, first = _classes(targets)
+    return Language(merged[classes], np.ascontiguousarray(targets[:, first]), is_final)
+
+
+def _trimmed(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The states from which a final one can be reached; none if the start is not among them."""
+    states, _, _, following = _ranges(targets).T
+    row_start = np.concatenate([[0], np.cumsum(np.bincount(states, minlength=len(targets)))])
+    kept = leads_to(row_start, following.astype(np.int32), is_final)
+    if kept.all():
+        return targets, is_final
+    if not kept[0]:
+        return targets[:0], is_final[:0]
+    numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
+    return numbers[targets[kept]], is_final[kept]
+
+
+def _merged_by_ranges(targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The automaton with equivalent states merged, with fewer arcs than by classes: an arc reads all adjacent classes that lead to the same
+    state. States whose ranges become equal by a merge are merged in the next round. Some states that follow themselves are not merged.
+    """
+    before = len(targets) + 1
+    while len(targets) < before:
+        before = len(targets)
+        states, first, last, following = _ranges(targets).T
+        targets, is_final = _merged(targets, is_final, states, first << 8 | last, following)
+    return targets, is_final
+
+
+def _ranges(targets: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The arcs over ranges of classes, as in `ranges_of`."""
+    return ranges_of(targets, np.arange(targets.shape[1] + 1))
+
+
+def _merged(
+    targets: NDArray[np.int32], is_final: NDArray[np.bool_], *arcs: NDArray[np.int64] | NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The automaton with states merged that have arcs with the same labels to merged states; `arcs`: sources, labels, next states."""
     from fst.compile.algebra.kernels.minimize import refine
 
-    sources, columns = np.nonzero(targets >= 0)
-    row_start = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=len(targets)))])
-    kept = leads_to(row_start, targets[sources, columns], is_final)
-    if not kept.all():
-        numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
-        targets, is_final = numbers[targets[kept]], is_final[kept]
-        if not kept[:1].any():
-            return Language(classes, targets[:0], is_final[:0])
-        sources, columns = np.nonzero(targets >= 0)
-    blocks, cords = partition(is_final.astype(np.int32)), partition(columns.astype(np.int32))
-    refine(blocks, cords, sources.astype(np.int32), *grouped(targets[sources, columns], len(targets)))
+    sources, labels, following = (each.astype(np.int32) for each in arcs)
+    blocks, cords = partition(is_final.astype(np.int32)), partition(labels)
+    refine(blocks, cords, sources, *grouped(following, len(targets)))
     firsts, numbers = first_of(blocks.set_of)
-    targets = np.append(numbers, np.int32(-1))[targets[firsts]]
-    merged, first = _classes(targets)
-    return Language(merged[classes], np.ascontiguousarray(targets[:, first]), is_final[firsts])
+    return np.append(numbers, np.int32(-1))[targets[firsts]], is_final[firsts]
 
 
 def intersection(first: Language, second: Language) -> Language:
@@ -179,17 +228,17 @@ def _product(first: Language, second: Language, keeps_first: bool, keeps_second:
         targets = np.empty((count, len(columns)), np.int32)
         if products(first.targets, second.targets, columns, keeps_first, keeps_second, keys, table, counts, targets) == COMPLETE:
             break
-        count = _larger(count)
+        count = _larger(count, MAX_STATES)
     keys = keys[: counts[0]]
     finals = [np.append(False, each.is_final)[states] for each, states in ((first, keys >> 32), (second, keys & 0xFFFFFFFF))]
     return _minimal(classes.astype(np.uint8), targets[: counts[0]], is_final(*finals))
 
 
-def _larger(count: int) -> int:
-    """A larger number of states."""
-    if count == MAX_STATES:
-        raise UnsupportedError(f"the automaton has more than {MAX_STATES:,} states; make it smaller")
-    return min(4 * count, MAX_STATES)
+def _larger(count: int, most: int) -> int:
+    """A larger number of states, up to `most`."""
+    if count == most:
+        raise UnsupportedError(f"the automaton has more than {most:,} states; make it smaller")
+    return min(4 * count, most)
 
 
 def concatenation(first: Language, second: Language) -> Language:
@@ -203,14 +252,30 @@ def concatenation(first: Language, second: Language) -> Language:
 
 def block_of(language: Language) -> Block:
     """The states and arcs of a language."""
-    return Block(len(language.is_final), ranges_of(language.over_bytes().targets), np.flatnonzero(language.is_final).tolist())
+    return Block(len(language.is_final), ranges_of(*by_range(language)), np.flatnonzero(language.is_final).tolist())
 
 
-def ranges_of(targets: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The arcs of a table over bytes, one for each range of bytes with the same target, as in `Block`."""
+def by_range(language: Language, alone: Sequence[int] = ()) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The next states of a language for ranges of bytes that are read alike.
+
+    Args:
+        language: the language.
+        alone: bytes that get ranges of their own.
+
+    Returns:
+        int32[states, ranges], a copy; int64[ranges + 1], the first byte of each range, and 256.
+    """
+    begins = np.diff(language.classes.astype(np.int64), prepend=-1, append=-1) != 0
+    begins[[*alone, *(byte + 1 for byte in alone)]] = True
+    firsts = np.flatnonzero(begins)
+    return language.targets[:, language.classes[firsts[:-1]]], firsts
+
+
+def ranges_of(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The arcs of a table over ranges of bytes, see `by_range`; one arc for adjacent ranges with the same target, as in `Block`."""
     changes = np.ones((len(targets), targets.shape[1] + 1), np.bool_)
     changes[:, 1:-1] = targets[:, 1:] != targets[:, :-1]
     states, first = np.nonzero(changes[:, :-1])
     last = np.nonzero(changes[:, 1:])[1]
-    found = np.stack([states, first, last, targets[states, first]], axis=1).astype(np.int64)
+    found = np.stack([states, firsts[first], firsts[last + 1] - 1, targets[states, first]], axis=1).astype(np.int64)
     return found[found[:, 3] >= 0]

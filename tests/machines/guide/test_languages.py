@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fst.compile.machines.guide import languages
 from fst.compile.machines.guide.languages import Language, concatenation, difference, intersection, union
-from fst.compile.machines.guide.regex import whole
+from fst.compile.machines.guide.regex import Pattern, whole
 from fst.compile.machines.guide.schema.formats import PATTERNS, of_format
 from fst.compile.machines.guide.schema.numbers import compared, integers, multiples
 from fst.compile.machines.guide.schema.patterns import matching, of_length, of_strings
@@ -103,6 +104,17 @@ def test_patterns_have_the_syntax_of_ecmascript(pattern: str, texts: list[str], 
     assert [text for text in texts + others if has(matching(pattern), text)] == texts
 
 
+@pytest.mark.parametrize("pattern", ["(a|b){3,9}c*|ab*", "a[b-y]*z|[x-z]{2}é*", "((a|é)(b|€)*){2}|[^a]b?"])
+def test_large_automata_are_merged_by_ranges(monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    """An automaton that is only merged by ranges accepts the same strings, and the exact merge finds the rest of equal states."""
+    exact = Pattern(pattern).language()
+    monkeypatch.setattr(languages, "MANY_CELLS", 0)
+    found = Pattern(pattern).language()
+    assert difference(found, exact).is_empty
+    assert difference(exact, found).is_empty
+    assert len(exact.is_final) <= len(found.is_final) <= 1.5 * len(exact.is_final)
+
+
 FORMATS: dict[str, tuple[list[str], list[str]]] = {
     "date": (["2024-02-29", "2000-02-29", "2023-12-31"], ["2023-02-29", "1900-02-29", "2023-04-31", "2023-1-1"]),
     "time": (["23:59:59Z", "00:00:00.5+01:00", "23:59:60z"], ["24:00:00Z", "12:00:60Z", "12:00:00"]),
@@ -132,5 +144,8 @@ def test_formats_follow_their_standards(name: str) -> None:
 
 def test_lengths_count_code_points_and_lists_are_exact() -> None:
     """A length is one of code points, and the language of a list has its strings only."""
-    assert [text for text in ("", "é", "😀é", "aaa") if has(of_length(1, 2), text)] == ["é", "😀é"]
+    texts = ["", "é", "😀é", "aaa", "é€😀\0"]
+    for least, most in [(0, 0), (0, 2), (1, 2), (3, 3), (0, None), (1, None), (3, None)]:
+        expected = [text for text in texts if least <= len(text) <= (9 if most is None else most)]
+        assert [text for text in texts if has(of_length(least, most), text)] == expected
     assert [text for text in ("", "a", "\0", "ab") if has(of_strings(["", "\0"]), text)] == ["", "\0"]

@@ -15,7 +15,6 @@ from fst.automata.kernels.hashing import folded, mixed
 from fst.compile.algebra.kernels.counters import COMPLETE, MORE_MEMBERS, MORE_STATES
 from fst.core.jit import inlined, kernel, part
 
-BYTES = 256
 U1 = np.uint64(1)
 SETS, MEMBERS, STAMP = 0, 1, 2  # places in `counts`
 
@@ -132,9 +131,9 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
                 work.marks[machine.first[arc]] = True
                 work.marks[machine.last[arc] + 1] = True
         byte = 0
-        while byte < BYTES:
+        while byte < targets.shape[1]:
             past = byte + 1
-            while past < BYTES and not work.marks[past]:
+            while past < targets.shape[1] and not work.marks[past]:
                 past += 1
             stamp, count = begin_set(counts), 0
             for place in range(first, end):
@@ -157,7 +156,7 @@ def determinize(start, machine, pool, work, counts, targets, is_final):
             for place in range(byte, past):
                 targets[done, place] = number
             byte = past
-        for place in range(BYTES + 1):
+        for place in range(len(work.marks)):
             work.marks[place] = False
         done += 1
     return COMPLETE

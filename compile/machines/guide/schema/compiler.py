@@ -19,6 +19,8 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 
 WHITESPACE = "[ ]?"
 FREE_DEPTHS = (4, 3, 2, 1)  # levels of arrays and objects in a value without a schema; smaller numbers are tried if states are too many
+FEW_STATES = 1 << 18  # smaller depths are tried above this number of states
+MAX_STATES = 1 << 21
 
 
 def from_schema(
@@ -28,7 +30,7 @@ def from_schema(
 
     Properties are written in the order of the schema, then other properties in any order; a name among the others may be written twice,
     which JSON leaves undefined. Numbers with bounds have no exponent. A value without a schema has at most 4 levels of arrays and objects,
-    or fewer where 4 would take too many states.
+    or fewer where the automaton would have more than 262,144 states. An automaton may have 2,097,152 states.
 
     Args:
         schema: a JSON Schema, or its JSON; draft 2020-12, or an earlier one.
@@ -52,19 +54,14 @@ def from_schema(
     if values.is_empty:
         raise UnsupportedError("the schema allows no value; expected one that does")
     _need_whitespace(whitespace)
-    *depths, last = FREE_DEPTHS
-    for each in depths:
+    for depth_left in FREE_DEPTHS:
         with suppress(UnsupportedError):
-            return _compiled(Writer(evaluator.algebra, whitespace, each), values)
-    writer = Writer(evaluator.algebra, whitespace, last)
+            return Writer(evaluator.algebra, whitespace, depth_left, FEW_STATES).language(values).over_bytes()
+    writer = Writer(evaluator.algebra, whitespace, FREE_DEPTHS[-1], MAX_STATES)
     try:
-        return _compiled(writer, values)
+        return writer.language(values).over_bytes()
     except UnsupportedError as error:
         raise UnsupportedError(f"{_largest(writer, values, evaluator.paths)}: {error}") from None
-
-
-def _compiled(writer: Writer, values: Values) -> ByteAutomaton:
-    return writer.language(values).over_bytes()
 
 
 def _read(text: str) -> Any:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable
 from functools import cache, lru_cache, reduce
 from typing import NamedTuple
 
+import numpy as np
+
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import Language, concatenation, difference, intersection, of_builder, union
-from fst.compile.machines.guide.regex import language_of
+from fst.compile.machines.guide.regex import language_of, whole
 from fst.compile.patterns.code_points import Set, complement
 from fst.compile.patterns.code_points import intersection as common
 from fst.compile.patterns.ecma import EcmaParser
@@ -18,6 +20,7 @@ from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, Loo
 from fst.errors import UnsupportedError, quoted
 
 ANYTHING = Repeat(Characters(ANY), 0, None)
+MAX_LENGTH = 1 << 17  # code points
 MOST_COPIES = 8  # copies of a repeated part that contains an assertion
 
 
@@ -59,13 +62,29 @@ def matching(pattern: str) -> Language:
     return next(case.language for case in cases if case.at_start)
 
 
+@lru_cache(maxsize=1 << 6)
 def of_length(least: int, most: int | None) -> Language:
     """The strings with at least `least` and at most `most` code points.
 
     Raises:
         UnsupportedError: the language has too many states.
     """
-    return _built([Repeat(Characters(ANY), least, most)], f"{least} to {most} characters")
+    if not least and most is None:
+        return anything()
+    copies = least if most is None else most
+    if copies > MAX_LENGTH:
+        raise UnsupportedError(f"a length of {copies:,} has too many states; expected at most {MAX_LENGTH:,}")
+    one = whole("(?s:.)")
+    (end,) = np.flatnonzero(one.is_final)
+    states = len(one.is_final) - 1  # of a copy, without the end, which is the start of the next copy
+    numbers = np.insert(np.arange(states), end, states)
+    row = np.delete(np.where(one.targets < 0, -1, numbers[one.targets]), end, axis=0)
+    copied = np.where(row < 0, -1, row + states * np.arange(copies)[:, None, None]).reshape(-1, row.shape[1])
+    past = np.full((1, row.shape[1]), -1) if most is not None else copied[-states:][:1]  # any text may follow the last copy
+    targets = np.append(copied, past, axis=0).astype(np.int32)
+    is_final = np.zeros(len(targets), np.bool_)
+    is_final[least * states :: states] = True
+    return Language(one.classes, targets, is_final)
 
 
 def of_strings(strings: Iterable[str]) -> Language:

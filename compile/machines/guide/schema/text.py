@@ -18,21 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.machines.guide.builder import Block, Builder
-from fst.compile.machines.guide.languages import Language, block_of, of_builder, ranges_of
+from fst.compile.machines.guide.languages import MAX_STATES, Language, block_of, by_range, of_builder, ranges_of
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.numbers import written
 from fst.compile.machines.guide.schema.patterns import anything
 from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objects, Others, Values
 
 QUOTE, BACKSLASH, SPACE = 0x22, 0x5C, 0x20
+MOST_BUILT = 2  # states that are built for each state of the result
 SHORT = {QUOTE: '"', BACKSLASH: "\\", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}  # the escapes of one letter
-HEX = "0123456789abcdefABCDEF"
+HEX = "09afAF"
 
 
 def written_strings(language: Language) -> Block:
     """The automaton of the texts of strings, without quotation marks."""
-    targets = language.over_bytes().targets.copy()
-    free = _free_targets(targets)
+    escaped = [*range(SPACE), QUOTE, BACKSLASH]
+    targets, firsts = by_range(language, escaped)
+    free = _free_targets(targets, firsts)
     states = np.flatnonzero(free >= 0)
     inner, template = _any_escape()
     numbers = np.concatenate(
@@ -42,20 +44,25 @@ def written_strings(language: Language) -> Block:
     arcs[:, :, 0], arcs[:, :, 3] = numbers[:, template[:, 0]], numbers[:, template[:, 3]]
     builder = Builder()
     builder.room(len(targets) + len(states) * inner)
-    escaped = [*range(SPACE), QUOTE, BACKSLASH]
-    for state in np.flatnonzero((free < 0) & (targets[:, escaped] >= 0).any(axis=1)).tolist():
-        _add_escapes(builder, state, {code: int(targets[state, code]) for code in escaped if targets[state, code] >= 0})
-    targets[:, escaped] = -1
-    every = [ranges_of(targets), arcs.reshape(-1, 4), np.array(builder.arcs, np.int64).reshape(-1, 4)]
+    columns = np.searchsorted(firsts, escaped)
+    for state in np.flatnonzero((free < 0) & (targets[:, columns] >= 0).any(axis=1)).tolist():
+        after = zip(escaped, targets[state, columns].tolist(), strict=True)
+        _add_escapes(builder, state, {code: target for code, target in after if target >= 0})
+    targets[:, columns] = -1
+    every = [ranges_of(targets, firsts), arcs.reshape(-1, 4), np.array(builder.arcs, np.int64).reshape(-1, 4)]
     return Block(builder.states, np.concatenate(every), np.flatnonzero(language.is_final).tolist())
 
 
-def _free_targets(targets: NDArray[np.int32]) -> NDArray[np.int32]:
-    """int32[states], the state to which every character leads; -1 if characters lead to different states, or one is not allowed."""
+def _free_targets(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDArray[np.int32]:
+    """int32[states], the state to which every character leads; -1 if characters lead to different states, or one is not allowed.
+
+    Arguments are those of `ranges_of`.
+    """
 
     def after(first: int, last: int, states: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
         """The target of a range of bytes of each state; -1 if there are different ones."""
-        found = np.where((targets[:, first : last + 1] == targets[:, first : first + 1]).all(axis=1), targets[:, first], -1)
+        begin, end = np.searchsorted(firsts, (first, last), side="right") - 1
+        found = np.where((targets[:, begin : end + 1] == targets[:, begin : begin + 1]).all(axis=1), targets[:, begin], -1)
         return found if states is None else np.where(states >= 0, found[states], -1)
 
     one = after(0x80, 0xBF)
@@ -68,13 +75,13 @@ def _free_targets(targets: NDArray[np.int32]) -> NDArray[np.int32]:
     found = after(0, 0x7F)
     leads = [
         then(one, after(0xC2, 0xDF)),
-        then(one, after(0xA0, 0xBF, targets[:, 0xE0])),
+        then(one, after(0xA0, 0xBF, after(0xE0, 0xE0))),
         then(two, after(0xE1, 0xEC)),
-        then(one, after(0x80, 0x9F, targets[:, 0xED])),
+        then(one, after(0x80, 0x9F, after(0xED, 0xED))),
         then(two, after(0xEE, 0xEF)),
-        then(two, after(0x90, 0xBF, targets[:, 0xF0])),
+        then(two, after(0x90, 0xBF, after(0xF0, 0xF0))),
         then(three, after(0xF1, 0xF3)),
-        then(two, after(0x80, 0x8F, targets[:, 0xF4])),
+        then(two, after(0x80, 0x8F, after(0xF4, 0xF4))),
     ]
     return np.where(np.all([each == found for each in leads], axis=0), found, -1).astype(np.int32)
 
@@ -89,26 +96,26 @@ def _any_escape() -> tuple[int, NDArray[np.int64]]:
         builder.text(after, letter.encode(), 1)
     unit, hex_1, hex_2, hex_3, surrogate = builder.text(after, b"u"), *(builder.state() for _ in range(4))
     for start, digits, end in (
-        (unit, "0123456789abcefABCEF", hex_3),
+        (unit, "09acefACEF", hex_3),
         (hex_3, HEX, hex_2),
         (hex_2, HEX, hex_1),
         (hex_1, HEX, 1),
-        (unit, "dD", surrogate),
-        (surrogate, "01234567", hex_2),
+        (unit, "ddDD", surrogate),
+        (surrogate, "07", hex_2),
     ):
         _read_any(builder, start, digits, end)
-    for digits in ("89abAB", HEX, HEX):
+    for digits in ("89abAB", HEX, HEX):  # pairs: the first and the last digit of a range
         surrogate = _read_any(builder, surrogate, digits, builder.state())
     low = builder.text(surrogate, b"\\u")
-    for digits, end in (("dD", builder.state()), ("cdefCDEF", hex_2)):
+    for digits, end in (("ddDD", builder.state()), ("cfCF", hex_2)):
         low = _read_any(builder, low, digits, end)
     return builder.states - 2, np.array(builder.arcs, np.int64)
 
 
-def _read_any(builder: Builder, start: int, letters: str, end: int) -> int:
-    """Add an arc for each of some letters; return the state after them."""
-    for letter in letters:
-        builder.text(start, letter.encode(), end)
+def _read_any(builder: Builder, start: int, ranges: str, end: int) -> int:
+    """Add an arc for each of some ranges of letters, given by their first and last letters; return the state after them."""
+    for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+        builder.read(start, ord(first), ord(last), end)
     return end
 
 
@@ -123,7 +130,8 @@ def _add_escapes(builder: Builder, start: int, targets: dict[int, int]) -> None:
         if not units:
             zeros = builder.text(after, b"u00")
             units = {high: builder.text(zeros, b"%d" % high) for high in (0, 1)}
-        _read_any(builder, units[code >> 4], f"{code & 15:x}" if code & 15 < 10 else f"{code & 15:x}{code & 15:X}", target)
+        for digit in dict.fromkeys((f"{code & 15:x}", f"{code & 15:X}")):
+            builder.text(units[code >> 4], digit.encode(), target)
 
 
 @cache
@@ -136,7 +144,7 @@ def any_string() -> Block:
 def free_values(whitespace: str, depth: int) -> Block:
     """The texts of all values with some levels of arrays and objects. Arguments are those of `Writer`."""
     values = replace(ANY, arrays=ANY.arrays[: depth > 0], objects=ANY.objects[: depth > 0])
-    return block_of(Writer(Algebra(), whitespace, depth - 1).language(values))
+    return block_of(Writer(Algebra(), whitespace, depth - 1, MAX_STATES).language(values))
 
 
 class Writer:
@@ -146,26 +154,47 @@ class Writer:
         algebra: the operations on sets.
         whitespace: a pattern of the whitespace that may be between two tokens of JSON.
         depth: the levels of arrays and objects in a value without a schema.
+        most: the largest number of states.
     """
 
-    def __init__(self, algebra: Algebra, whitespace: str, depth: int) -> None:
-        self._algebra, self._pattern, self._depth = algebra, whitespace, depth
+    def __init__(self, algebra: Algebra, whitespace: str, depth: int, most: int) -> None:
+        self._algebra, self._pattern, self._depth, self._most = algebra, whitespace, depth, most
         self._whitespace = whole(whitespace)
-        self._blocks: dict[tuple[int, str], tuple[Language, Block]] = {}
-        self.builder = Builder()
+        self._values: dict[int, tuple[Values, Block | None]] = {}  # sets that were added before; the block from the second time on
+        self.builder = Builder(MOST_BUILT * most)
 
     def language(self, values: Values) -> Language:
-        """The texts of a set of values."""
-        self.builder = Builder()
+        """The texts of a set of values.
+
+        Raises:
+            UnsupportedError: the automaton has too many states.
+        """
+        outer, self.builder = self.builder, Builder(MOST_BUILT * self._most)
         start, end = self.builder.state(), self.builder.state()
-        self.add(values, start, end)
-        return of_builder(self.builder, start, end)
+        self._add_types(values, start, end)
+        found, self.builder = of_builder(self.builder, start, end, self._most), outer
+        return found
 
     def add(self, values: Values, start: int, end: int) -> None:
         """Add the texts of a set of values between two states."""
         if values is ANY:
             self.builder.block(start, free_values(self._pattern, self._depth), end)
-            return
+        elif values.arrays or values.objects:
+            self._add_again(values, start, end)
+        else:
+            self._add_types(values, start, end)
+
+    def _add_again(self, values: Values, start: int, end: int) -> None:
+        """Add a set of values, which gets an automaton of its own when it is added again: the fewest states are copied."""
+        block = None
+        if id(values) in self._values:
+            block = self._values[id(values)][1] or block_of(self.language(values))
+            self.builder.block(start, block, end)
+        else:
+            self._add_types(values, start, end)
+        self._values[id(values)] = values, block
+
+    def _add_types(self, values: Values, start: int, end: int) -> None:
         for literal in sorted(values.literals):
             self.builder.text(start, literal.encode(), end)
         if not values.numbers.is_empty:
@@ -180,15 +209,15 @@ class Writer:
     # Parts.
 
     def _block(self, language: Language, kind: str) -> Block:
-        key = id(language), kind
+        key, kept = (id(language), kind), self._algebra.blocks
         if language is anything() and kind == "string":
             return any_string()
-        if key not in self._blocks:
+        if key not in kept:
             block = (
                 block_of(written(language)) if kind == "number" else written_strings(language) if kind == "string" else block_of(language)
             )
-            self._blocks[key] = language, block  # the language is kept, so that no other one gets its id
-        return self._blocks[key][1]
+            kept[key] = language, block
+        return kept[key][1]
 
     def _add_string(self, language: Language, start: int, end: int) -> None:
         first, last = self.builder.text(start, b'"'), self.builder.state()

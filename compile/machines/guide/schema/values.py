@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeVar
 
+from fst.compile.machines.guide.builder import Block
 from fst.compile.machines.guide.languages import Language, difference, intersection, union
 from fst.compile.machines.guide.schema.numbers import all_numbers, decimals
 from fst.compile.machines.guide.schema.patterns import anything, nothing, of_strings
@@ -107,9 +108,14 @@ class Objects:
 
 
 class Algebra:
-    """Operations on sets, which keep the results for languages."""
+    """Operations on sets, which keep the results for languages.
+
+    Attributes:
+        blocks: the automata of texts, by the id of a language and the kind of text; the language is kept, so that no other one gets its id.
+    """
 
     def __init__(self) -> None:
+        self.blocks: dict[tuple[int, str], tuple[Language, Block]] = {}
         self._kept: dict[tuple[str, int, int], tuple[Language, Language, Language]] = {}
 
     # Languages.
