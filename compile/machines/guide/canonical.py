@@ -58,8 +58,9 @@ def _written(source: ByteAutomaton, segmenter: Segmenter) -> ByteAutomaton:
     targets = np.where(found > 0, found, np.where((found < 0) & is_written[-1 - np.minimum(found, -1)], 0, NOWHERE)).astype(np.int32)
     each_byte = np.arange(256, dtype=np.uint8)
     written = Language(each_byte, targets, np.arange(len(targets)) == 0)
-    both = intersection(Language(each_byte, source.targets, source.is_final), written)
-    return ByteAutomaton(np.full((1, 256), NOWHERE, np.int32), np.zeros(1, np.bool_)) if both.is_empty else both.over_bytes()
+    both = intersection(Language(source.classes, source.by_class, source.is_final), written)
+    nothing = ByteAutomaton(np.zeros(256, np.uint8), np.full((1, 1), NOWHERE, np.int32), np.zeros(1, np.bool_))
+    return nothing if both.is_empty else both.over_bytes()
 
 
 def _are_exact(scores: Array) -> bool:
