@@ -34,7 +34,7 @@ def builds(encoder: Encoder, tokens: Contents | None) -> list[PreparedCall]:
         tokens.flags[(values[values > 0] & np.uint64(LOWEST_32)).astype(np.int64)] |= WORD
         common = tokens.contents, tokens.spans, tokens.flags
         shift = np.array([shift_of(shared.short_words.reshape(-1, 2))], np.uint64)
-        found.append(PreparedCall(build_words, *common, shared.displacements, shared.params, shared.words))
+        found.append(PreparedCall(build_words, *common, shared.key_masks, shared.displacements, shared.params, shared.words))
         found.append(PreparedCall(build_short_words, *common, shift, shared.short_words))
     if isinstance(arguments, MergeArguments):
         slots, merges = arguments.pairs

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
+from fst.runtime.rows.texts import PAST_END
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.cleanup import first_piece_of, piece_of
 from fst.tables.decoder_steps import ALL, Steps, plan
@@ -27,7 +28,7 @@ class Contents(NamedTuple):
     """The bytes of tokens, one after another in the order of ids. A text is the bytes of its tokens without their first few bytes.
 
     Attributes:
-        contents: uint8[n].
+        contents: uint8[n], and `fst.runtime.rows.texts.PAST_END` zeros, because a kernel reads past the end.
         sizes: uint16[ids], the number of bytes of each token.
         flags: uint8[ids], bits of `UNKNOWN`, `SKIPPED`, `SHORTENED`, `BYTE` and `WORD`.
         drops: uint8[ids], the number of bytes to drop from a token that is the first with bytes in a text; and, times 16, from others.
@@ -88,7 +89,7 @@ def _laid_out(whole: Mapping[int, tuple[bytes, bytes, bytes]], skipped: Collecti
             return None
         parts[number], sizes[number], drops[number] = longer, len(longer), cut | later << 4
         flags[number] = SKIPPED * (number in skipped) | SHORTENED * (last != following) | BYTE * (number in are_bytes)
-    data = np.frombuffer(b"".join(parts[number] for number in sorted(parts)), np.uint8)
+    data = np.frombuffer(b"".join(parts[number] for number in sorted(parts)) + bytes(PAST_END), np.uint8)
     spans = np.zeros(ids, np.uint64)
     build_spans.call(sizes, spans)
     return Contents(data, sizes, flags, drops, spans)

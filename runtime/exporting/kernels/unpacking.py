@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, kernel
-from fst.pretokens.arguments import BUCKET_SHIFT, KEY_PARTS, SLOT_SHIFT
+from fst.pretokens.arguments import BUCKET_SHIFT, SLOT_SHIFT
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
-from fst.pretokens.short_words import LENGTH_SHIFT, SHORT
+from fst.pretokens.short_words import SHORT
 from fst.runtime.exporting.contents import WORD
 from fst.runtime.kernels.constants import HALF, U0, U1, U2, U3, U8, U16
+from fst.runtime.kernels.intrinsics import hash_of, word_at
+from fst.runtime.pretokens.kernels.look_up import FACTOR, mask_for, short_key
 
-SIZE, SHIFT, KEY_LENGTH = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(LENGTH_SHIFT)
-FACTORS = tuple(map(np.uint64, MULTIPLIERS[:KEY_PARTS]))
+SIZE, SHIFT = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS)
 
 
 @kernel
@@ -35,37 +35,34 @@ def build_spans(sizes, spans):
 
 
 @inlined
-def part_of(contents, begin, end):
-    """Up to eight bytes, the first in the lowest bits."""
-    found = U0
-    for place in range(begin, min(begin + U8, end)):
-        found |= np.uint64(contents[place]) << (np.uint64(place) - begin << U3)
-    return found
+def put_key(contents, begin, size, key_masks, words, at):
+    """Write the three parts of the key of a word."""
+    masks = mask_for(size)
+    words[at] = word_at(contents, begin) & key_masks[masks]
+    words[at + U1] = word_at(contents, begin + U8) & key_masks[masks + U1]
+    words[at + U2] = word_at(contents, begin + U8 + U8) & key_masks[masks + U2]
 
 
 @kernel
-def build_words(contents, spans, flags, displacements, params, words):
+def build_words(contents, spans, flags, key_masks, displacements, params, words):
     """Fill the table of words of `fst.pretokens.table.PretokenTable` with the tokens that have the flag `WORD`.
 
     Args:
-        contents, spans: uint8[n] and uint64[ids], the bytes of tokens, at most 24 of a word.
+        contents, spans: uint8[n] and uint64[ids], the bytes of tokens, at most 24 of a word; `fst.runtime.rows.texts.PAST_END` more bytes
+            can be read.
         flags: uint8[ids].
-        displacements, params: see `fst.pretokens.arguments.Arguments`.
+        key_masks, displacements, params: see `fst.pretokens.arguments.Arguments`.
         words: uint64[4 * slots], zeros.
     """
     last = np.uint64(len(words) >> 2) - U1
     for number in range(len(flags)):
         if flags[number] & WORD:
             begin, size = spans[number] >> SHIFT, spans[number] & SIZE
-            first, second, third = (
-                part_of(contents, begin, begin + size),
-                part_of(contents, begin + U8, begin + size),
-                part_of(contents, begin + U8 + U8, begin + size),
-            )
-            hashed = first * FACTORS[0] + second * FACTORS[1] + third * FACTORS[2]
+            hashed = hash_of(contents, begin, key_masks, mask_for(size))
             slot = (hashed >> params[SLOT_SHIFT] ^ np.uint64(displacements[hashed >> params[BUCKET_SHIFT]])) & last
             at = slot << U2
-            words[at], words[at + U1], words[at + U2], words[at + U3] = first, second, third, size << HALF | np.uint64(number)
+            put_key(contents, begin, size, key_masks, words, at)
+            words[at + U3] = size << HALF | np.uint64(number)
 
 
 @kernel
@@ -79,10 +76,10 @@ def build_short_words(contents, spans, flags, params, short_words):
     """
     for place in range(len(flags)):
         number = len(flags) - 1 - place
-        begin, size = spans[number] >> SHIFT, spans[number] & SIZE
+        size = spans[number] & SIZE
         if flags[number] & WORD and size <= SHORT:
-            key = part_of(contents, begin, begin + size) | size << KEY_LENGTH
-            at = key * FACTORS[0] >> params[0] << U1
+            key = short_key(contents, spans[number] >> SHIFT, size)
+            at = key * FACTOR >> params[0] << U1
             short_words[at], short_words[at + U1] = key, np.uint64(number)
 
 

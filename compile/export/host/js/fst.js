@@ -67,10 +67,11 @@ class Tokenizer {
   reserve(units) {
     if (units > MOST) throw new RangeError(`the text has ${units} units; expected at most ${MOST}`);
     const end = this.layOut(WORKING, units, this.end);
+    const used = this.kernels.memory.buffer.byteLength; // memory that grows is zero
     this.units = units, this.wordsAt = end;
     this.grow(end + 8 * this.words.length);
     const memory = this.kernels.memory.buffer, block = new Uint32Array(memory, end, 2 * this.words.length);
-    new Uint8Array(memory, this.end, end - this.end).fill(0);
+    new Uint8Array(memory).fill(0, this.end, Math.min(end, used));
     this.words.forEach(([field, perUnit, low, high], i) => {
       const number = field ? this.addresses[field - 1] : low + perUnit * units;
       block.set([number, perUnit || field ? 0 : high], 2 * i);
