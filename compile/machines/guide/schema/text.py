@@ -25,6 +25,7 @@ from fst.compile.machines.guide.schema.patterns import anything
 from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objects, Others, Values
 
 QUOTE, BACKSLASH, SPACE = 0x22, 0x5C, 0x20
+MAX_WRITTEN = 1 << 22  # states of the texts of a set of strings
 MOST_BUILT = 2  # states that are built for each state of the result
 SHORT = {QUOTE: '"', BACKSLASH: "\\", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}  # the escapes of one letter
 HEX = "09afAF"
@@ -42,7 +43,7 @@ def written_strings(language: Language) -> Block:
     )
     arcs = np.repeat(template[None], len(states), axis=0)
     arcs[:, :, 0], arcs[:, :, 3] = numbers[:, template[:, 0]], numbers[:, template[:, 3]]
-    builder = Builder()
+    builder = Builder(MAX_WRITTEN)
     builder.room(len(targets) + len(states) * inner)
     columns = np.searchsorted(firsts, escaped)
     for state in np.flatnonzero((free < 0) & (targets[:, columns] >= 0).any(axis=1)).tolist():
