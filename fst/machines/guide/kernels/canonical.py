@@ -358,7 +358,7 @@ def scan_canonical(machine, trie, twins, fresh, work, places, place, row, unsure
                 found = put_place(machine, work, depth + 1, places)
                 if found == FULL:
                     return found
-                steps[count] = last << TOKEN_SHIFT | found
+                steps[count] = np.int64(last) << TOKEN_SHIFT | found
                 count += 1
                 continue
             word, bit = np.uint32(last) >> WORD_SHIFT, ONE << (np.uint32(last) & BIT)
