@@ -136,14 +136,24 @@ class TestLogitsProcessor:
             assert re.fullmatch("(ab){1,4}c?|c", tok.decode(row)), row
 
     def test_rows_of_a_batch(self, tok: fst.Tokenizer) -> None:
-        """Rows are masked independently; a row whose text has ended is left as it is."""
+        """Rows are masked independently; a row whose text has ended is left as it is, and after a token that is not allowed it can only end."""
         torch = pytest.importorskip("torch", reason="PyTorch is not installed")
         processor = fst.LogitsProcessor(fst.Guide(tok, regex="ab?"))
         scores = torch.zeros(2, len(TOKENS))
         first = processor(torch.tensor([[7], [3]]), scores)
         assert [torch.isfinite(row).nonzero().ravel().tolist() for row in first] == [[2], [2]]
         second = processor(torch.tensor([[7, 2], [3, 7]]), scores)
-        assert [torch.isfinite(row).nonzero().ravel().tolist() for row in second] == [[END, 5], [*range(len(TOKENS))]]
+        assert [torch.isfinite(row).nonzero().ravel().tolist() for row in second] == [[END, 5], [END]]
+        third = processor(torch.tensor([[7, 2, END], [3, 7, 2]]), scores)
+        assert [torch.isfinite(row).nonzero().ravel().tolist() for row in third] == [[*range(len(TOKENS))], [END]]
+        fourth = processor(torch.tensor([[7, 2, END, 0], [3, 7, 2, END]]), scores)
+        assert [torch.isfinite(row).nonzero().ravel().tolist() for row in fourth] == [[*range(len(TOKENS))], [END]]
+
+    def test_a_row_without_an_allowed_token(self, tok: fst.Tokenizer) -> None:
+        """A row is refused if the scores have no token that is allowed."""
+        torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+        with pytest.raises(ValueError, match="row 0 allows none of 2 tokens; expected scores for the 8 ids"):
+            fst.LogitsProcessor(fst.Guide(tok, regex="ab?"))(torch.tensor([[7]]), torch.zeros(1, 2))
 
     def test_guide_needs_an_end(self) -> None:
         """A guide without a token that ends texts is refused."""

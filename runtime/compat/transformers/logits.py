@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fst.machines.guide.arguments import NO_STATE
+
 if TYPE_CHECKING:
     from fst.runtime.machines.guide.token_masks import Guide
+
+ENDED = NO_STATE - 1  # the state of a row whose text has ended
 
 
 class LogitsProcessor:
     """A logits processor of ``transformers`` that lets a model write only texts of a guide. It needs PyTorch.
 
     Use a new object for each call of ``generate``. Sampling, greedy search and beam search are possible; the rows of a batch may be at
-    different places of their texts. A row whose text has ended is left as it is.
+    different places of their texts. A row whose text has ended is left as it is. A row with a token that is not allowed, such as a beam
+    without hope, can only end.
 
     Args:
         guide: a guide with an `end_id`.
@@ -45,6 +50,9 @@ class LogitsProcessor:
 
         Returns:
             The new scores.
+
+        Raises:
+            ValueError: no token is allowed in a row.
         """
         from torch import from_numpy
 
@@ -52,11 +60,18 @@ class LogitsProcessor:
         states = [self._state_of(row) for row in rows]
         self._states = {row.tobytes(): state for row, state in zip(rows, states, strict=True)}
         allowed = np.empty(tuple(scores.shape), np.bool_)
-        self._guide.masks(states, out=allowed)
-        allowed[~allowed.any(axis=1)] = True
+        self._guide.masks(np.maximum(states, NO_STATE), out=allowed)
+        allowed[np.equal(states, NO_STATE), self._guide.end_id :][:, :1] = True
+        allowed[np.equal(states, ENDED)] = True
+        for row in np.flatnonzero(~allowed.any(axis=1)).tolist():
+            found = f"row {row} allows none of {allowed.shape[1]:,} tokens"
+            raise ValueError(f"{found}; expected scores for the {self._guide.size:,} ids of the guide")
         return scores.masked_fill(from_numpy(~allowed).to(scores.device), float("-inf"))
 
     def _state_of(self, row: Any) -> int:
         """The state after the ids of a row: the start if the ids without the last one are not those of a row of the last call."""
         before = self._states.get(row[:-1].tobytes())
-        return self._guide.start if before is None else self._guide.step(before, int(row[-1]))
+        if before is None:
+            return self._guide.start
+        has_ended = before == ENDED or (row[-1] == self._guide.end_id and self._guide.is_final(before))
+        return ENDED if has_ended else self._guide.step(before, int(row[-1]))
