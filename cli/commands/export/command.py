@@ -72,8 +72,13 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     Path(table).open("rb").close()  # an error of the process would have the name of a class
     contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"), checked=checked)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in contents.items():
-        (folder / name).write_bytes(data)
+    try:
+        for name, data in contents.items():
+            (folder / name).write_bytes(data)
+    except BaseException:
+        for name in contents:
+            (folder / name).unlink(missing_ok=True)
+        raise
 
 
 def _need_new(folder: Path) -> None:

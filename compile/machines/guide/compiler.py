@@ -11,17 +11,25 @@ from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.machine import from_fst
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.store import Masks
+from fst.errors import not_one_of
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
 from fst.machines.guide.scanning import row_of, working
 from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
 
+OPTIONS = ("whitespace", "depth", "formats")  # of schemas
+
 
 def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
     """The automaton of the texts, and their pattern for information; arguments as in `fst.compile.guide`."""
     if sum(each is not None for each in (regex, schema, fst)) != 1:
         raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
+    unknown = options.keys() - OPTIONS
+    if unknown:
+        raise TypeError(not_one_of("an option", min(unknown), OPTIONS))
+    if regex is not None and not isinstance(regex, str):
+        raise TypeError(f"regex is {type(regex).__name__}; expected a pattern, which is a str")
     if schema is not None:
         from fst.compile.machines.guide.schema.compiler import from_schema  # its module makes languages, by kernels
 

@@ -20,6 +20,7 @@ from fst.runtime.public_class import PublicClass
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+TEXTS = ("regex", "schema", "fst")  # arguments that describe texts
 MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
 KERNELS = "fst.runtime.machines.guide.kernels.masks"
 
@@ -74,7 +75,13 @@ class Guide(PublicClass):
 
             found: Self = object.__new__(canonical_guide())
             return found
-        return object.__new__(cls) if any(value is not None for value in late.values()) else super().__new__(cls, table)
+        if any(late.get(name) is not None for name in TEXTS):
+            return object.__new__(cls)
+        names = [name for name, value in late.items() if value is not None]
+        if names or not hasattr(table, "public_class"):
+            found = f"{', '.join(names)} is given" if names else f"the table is {type(table).__name__}"
+            raise TypeError(f"{found} without texts; expected a table of fst.compile.guide, or a tokenizer with {', '.join(TEXTS)}")
+        return super().__new__(cls, table)
 
     def __init__(
         self,

@@ -278,6 +278,18 @@ def test_wrong_arguments() -> None:
         guide(small())
     with pytest.raises(UnsupportedError, match="the table is of kind 'guide'; expected that of a tokenizer"):
         guide(guide(small(), regex="1"), regex="1")
+    wrong_options: list[tuple[dict[str, Any], str]] = [
+        ({}, "Tokenizer without texts"),
+        ({"regx": "1"}, "regx is given without texts"),
+        ({"end_id": 1}, "end_id is given without texts"),
+        ({"regex": b"1"}, "regex is bytes; expected a pattern"),
+        ({"schema": {}, "dept": 1}, "an option is 'dept'; expected 'whitespace'"),
+        ({"schema": {}, "depth": "3"}, "depth is '3'; expected a whole number"),
+        ({"schema": {}, "whitespace": None}, "whitespace is None; expected a pattern"),
+    ]
+    for options, message in wrong_options:
+        with pytest.raises(TypeError, match=message):
+            fst.Guide(small(), **options)
     with pytest.raises(TypeError, match="the tokenizer is str"):
         guide("bert.npz", regex="1")
     with pytest.raises(UnsupportedError, match="the table is of kind 'wordpiece'"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -128,6 +130,8 @@ def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> 
         ({"properties": {"a": {"type": "array", "items": {"maxLength": 900}, "minItems": 99}}}, "^#/properties/a: .* states"),
         ({"format": "regex"}, "^#/format is 'regex', which is not supported"),
         ({"type": "string", "enum": [1]}, "allows no value"),
+        (reduce(lambda items, _: {"type": "array", "items": items}, range(400), {}), "too many levels of schemas"),
+        ({"type": "array", "items": {"type": "string"}, "maxItems": 10_000_000}, "^#: the automaton has more than .* states"),
     ],
 )
 def test_a_schema_is_refused_by_keyword_and_path(monkeypatch: pytest.MonkeyPatch, schema: Any, message: str) -> None:
@@ -146,6 +150,8 @@ def test_a_schema_is_refused_by_keyword_and_path(monkeypatch: pytest.MonkeyPatch
         ({"type": "text"}, "^#/type: "),
         ({"maxLength": -1}, "^#/maxLength is -1; expected"),
         ({"multipleOf": 0}, "^#/multipleOf is 0; expected a positive number"),
+        ('{"maximum": NaN}', "^#/maximum is nan; expected a number of JSON"),
+        ({"const": math.inf}, "a constant is inf; expected a number of JSON"),
         ({"$ref": "#/$defs/x"}, r"^#/\$ref is '#/\$defs/x'; expected the path of a schema"),
     ],
 )

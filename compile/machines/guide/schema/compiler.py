@@ -48,6 +48,17 @@ def from_schema(
         >>> automaton.targets.shape
         (6, 256)
     """
+    if depth is not None and (type(depth) is not int or depth < 0):
+        raise TypeError(f"depth is {quoted(depth)}; expected a whole number from 0 on, or None")
+    if not isinstance(whitespace, str):
+        raise TypeError(f"whitespace is {quoted(whitespace)}; expected a pattern, which is a str")
+    try:
+        return _automaton(schema, whitespace, depth, formats)
+    except RecursionError:
+        raise UnsupportedError("the schema has too many levels of schemas; use a smaller depth, or make it flatter") from None
+
+
+def _automaton(schema: Mapping[str, Any] | bool | str, whitespace: str, depth: int | None, formats: bool | None) -> ByteAutomaton:
     document = Document(_read(schema) if isinstance(schema, str) else schema)
     evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
     values = evaluator.values(document.schema, "#")

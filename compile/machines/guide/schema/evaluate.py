@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
+from math import isfinite
 from typing import Any
 
 from fst.compile.machines.guide.languages import Language
@@ -255,7 +256,7 @@ class Evaluator:
         if isinstance(value, dict):
             named = {name: Property(self._constant(each), True) for name, each in value.items()}
             return replace(NOTHING, objects=(Objects(named, (), len(named), len(named)),))
-        return replace(NOTHING, numbers=compared(Decimal(str(value)), (0,)))
+        return replace(NOTHING, numbers=compared(_decimal(value, "a constant"), (0,)))
 
     # Combinations of schemas.
 
@@ -339,6 +340,13 @@ def _number(schema: dict[str, Any], keyword: str, path: str) -> Decimal:
     value = schema[keyword]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise VocabularyError(f"{joined(path, keyword)} is {quoted(value)}; expected a number")
+    return _decimal(value, joined(path, keyword))
+
+
+def _decimal(value: float, what: str) -> Decimal:
+    """The decimal number of a finite number."""
+    if not isfinite(value):
+        raise VocabularyError(f"{what} is {value}; expected a number of JSON, which is finite")
     return Decimal(str(value))
 
 

@@ -247,7 +247,7 @@ class Writer:
         begun: dict[tuple[int, int], tuple[Values, int]] = {}  # the state before an item, by the item's set and the state after it
         for count in range(loop + (term.most is None)):
             following = count + 1 if term.most is not None else min(count + 1, loop)
-            for met in [met for number, met in states if number == count]:
+            for met in states.at(count):
                 before = self._mark(states[count, met], b",") if count else empty
                 for more, values in self._contained(term, count, met):
                     key = id(values), states[following, met | more]
@@ -312,10 +312,12 @@ class Writer:
             The numbers of properties after the property, and the states before its name.
         """
         counts = states.at(place)
+        known = {*counts}
         for count in counts:  # the loop appends to `counts`
             following = counting.after(count)
-            if again and following is not None and following not in counts:
+            if again and following is not None and following not in known:
                 counts.append(following)
+                known.add(following)
         before: dict[int, int] = {}
         for count in counts:
             following = counting.after(count)
@@ -348,14 +350,20 @@ class _States(dict[tuple[int, int], int]):
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
+        self._places: dict[int, list[int]] = {}
+
+    def __setitem__(self, key: tuple[int, int], state: int) -> None:
+        if key not in self:
+            self._places.setdefault(key[0], []).append(key[1])
+        super().__setitem__(key, state)
 
     def __missing__(self, key: tuple[int, int]) -> int:
         self[key] = self._builder.state()
         return self[key]
 
     def at(self, place: int) -> list[int]:
-        """The second numbers of the states at a place."""
-        return [count for at, count in self if at == place]
+        """The second numbers of the states at a place, in a new list."""
+        return [*self._places.get(place, [])]
 
 
 class _Counting(NamedTuple):
