@@ -136,7 +136,7 @@ class TestLogitsProcessor:
             assert re.fullmatch("(ab){1,4}c?|c", tok.decode(row)), row
 
     def test_rows_of_a_batch(self, tok: fst.Tokenizer) -> None:
-        """Rows are masked independently; a row whose text has ended is left as it is, and after a token that is not allowed it can only end."""
+        """Rows are masked independently: an ended row is left as it is, and one with a token that is not allowed can only end."""
         torch = pytest.importorskip("torch", reason="PyTorch is not installed")
         processor = fst.LogitsProcessor(fst.Guide(tok, regex="ab?"))
         scores = torch.zeros(2, len(TOKENS))
