@@ -79,8 +79,8 @@ class Guide(PublicClass):
             return object.__new__(cls)
         names = [name for name, value in late.items() if value is not None]
         if names or not hasattr(table, "public_class"):
-            found = f"{', '.join(names)} is given" if names else f"the table is {type(table).__name__}"
-            raise TypeError(f"{found} without texts; expected a table of fst.compile.guide, or a tokenizer with {', '.join(TEXTS)}")
+            given = f"{', '.join(names)} is given" if names else f"the table is {type(table).__name__}"
+            raise TypeError(f"{given} without texts; expected a table of fst.compile.guide, or a tokenizer with {', '.join(TEXTS)}")
         return super().__new__(cls, table)
 
     def __init__(
