@@ -31,7 +31,7 @@ SEEDS = range(42)  # three of each kind of vocabulary, with and without chunks
 ONE_BY_ONE = (find, stops, unchanged)  # modules with other code for processors without AVX2
 # Seed → parts of the fuzzer that run kernels which no other part here runs. All together run every kernel, unless the draws change.
 RARE: Mapping[int, Sequence[str]] = {
-    41: ("tokenizer", "drive_search", "drive_guides"),
+    41: ("tokenizer", "drive_search", "drive_guides", "drive_samples"),
     5: ("tokenizer", "drive_words", "drive_rules", "drive_transducers"),
     7: ("tokenizer", "drive_rules", "drive_trainers"),
     36: ("units", "drive_sums", "drive_words", "drive_search", "drive_lattices", "drive_trainers", "segmentation"),

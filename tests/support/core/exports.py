@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+from support.conformance.ways import table_of
 
 import fst
 from fst.errors import UnsupportedError
@@ -12,6 +13,15 @@ from fst.runtime.exporting.builds import builds
 from fst.runtime.exporting.calls import calls
 from fst.runtime.exporting.contents import contents
 from fst.tables.kernel_call import COUNT
+
+# Tables whose exports run kernels that those of drawn vocabularies do not run.
+SAMPLES = ("wordpiece auto", "unigram words", "unigram model and bytes")
+
+
+def drive_samples(draw: random.Random, texts: list[str]) -> None:
+    """Pass texts to the exports of `SAMPLES`."""
+    for name in SAMPLES:
+        drive_exports(fst.Tokenizer(table_of(name)), texts, draw)
 
 
 def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
@@ -32,3 +42,7 @@ def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
             run["encode"].kernel.call(*run["encode"].arguments)
             ids = made.arrays["ids_spans" if suffix else "ids"][: int(made.arrays["state"][COUNT])]
             assert ids.tolist() == tok.encode(text[:100]).tolist()
+        for name in ("path", "trim_spans"):
+            call = made.calls.get(name)
+            if call:
+                call.kernel.call(*call.arguments)

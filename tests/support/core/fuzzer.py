@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.core import drives
-from support.core.exports import drive_exports
+from support.core.exports import drive_exports, drive_samples
 from support.core.guides import drive_guides
 from support.core.rewriters import drive_rules
 from support.core.trainers import drive_trainers
@@ -70,6 +70,8 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
             yield use.__name__, partial(use, random.Random(seed), texts)
         for patched in (drive_trainers, drive_transducers):
             yield patched.__name__, partial(patched, random.Random(seed), texts, patch)
+        if DISABLED:  # else each kernel is compiled for these tables alone
+            yield "drive_samples", partial(drive_samples, random.Random(seed), texts)
         patch.setattr("fst.runtime.rows.batch.BLOCK", 100)  # so short rows are read in parts
         yield "segmentation", partial(drives.drive_segmentation, random.Random(seed), texts)
         yield "long", partial(drives.drive_long, tok, random.Random(seed))
