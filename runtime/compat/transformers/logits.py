@@ -38,7 +38,7 @@ class LogitsProcessor:
     def __init__(self, guide: Guide) -> None:
         if guide.end_id is None:
             raise ValueError("no token ends texts; make the guide with end_id")
-        self._guide = guide
+        self._guide, self._end = guide, slice(guide.end_id, guide.end_id + 1)  # a slice, since there may be fewer scores
         self._states: dict[bytes, int] = {}  # the ids of each row in the last call → its state
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -61,7 +61,7 @@ class LogitsProcessor:
         self._states = {row.tobytes(): state for row, state in zip(rows, states, strict=True)}
         allowed = np.empty(tuple(scores.shape), np.bool_)
         self._guide.masks(np.maximum(states, NO_STATE), out=allowed)
-        allowed[np.equal(states, NO_STATE), self._guide.end_id :][:, :1] = True
+        allowed[:, self._end] |= np.equal(states, NO_STATE)[:, None]
         allowed[np.equal(states, ENDED)] = True
         for row in np.flatnonzero(~allowed.any(axis=1)).tolist():
             found = f"row {row} allows none of {allowed.shape[1]:,} tokens"
