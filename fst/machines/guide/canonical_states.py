@@ -116,7 +116,7 @@ class CanonicalStates:
         """Refuse a pattern of which no text is canonical.
 
         Raises:
-            UnsupportedError: there is none.
+            UnsupportedError: no text of the pattern is canonical.
         """
         if not self.is_alive(self.start):
             raise UnsupportedError("no text of the pattern is decoded from the tokens that it is encoded into; use canonical=False")

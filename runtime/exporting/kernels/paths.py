@@ -1,7 +1,8 @@
 """Kernels that write the path of a short text through the automaton of a table, for programs that show it.
 
 A path has three numbers for each symbol that the automaton reads: the symbol itself, the state after it, and the last token of the text so
-far, or a negative number if there is none. A state means nothing by itself: equal states go on alike. A path ends when its array is full.
+far, or a negative number if there is none. Numbers of states are arbitrary; equal numbers are one state. A path ends when its array is
+full.
 """
 
 from __future__ import annotations
