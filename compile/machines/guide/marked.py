@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fst.automata.hashing import slots_of
 from fst.automata.rows import Array
 from fst.compile.algebra.connect import grouped, leads_to
 from fst.compile.algebra.forms.minimize import first_of, partition
@@ -19,10 +20,9 @@ from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary, marked
 
 MAX_STATES, MAX_STEPS = 1 << 15, 1 << 24  # of a guide before equal states are merged
 FIRST_NODES, MAX_NODES = 1 << 4, 1 << 19  # between states: nodes for which there is room at first, and at most
-KERNELS = "fst.compile.machines.guide.kernels.marked"
 LATE = "make rows late with fst.Guide(tok, …, canonical=True)"
 
-add_steps, fill_node_slots = (Deferred(KERNELS, name) for name in ("add_steps", "fill_node_slots"))
+add_steps = Deferred("fst.compile.machines.guide.kernels.marked", "add_steps")
 
 
 class Graph(NamedTuple):
@@ -220,6 +220,6 @@ def _no_nodes() -> Nodes:
 def _larger(nodes: Nodes) -> Nodes:
     """The same nodes, in larger arrays."""
     hashes, ends, labels, targets = (np.resize(array, 2 * len(array)) for array in (nodes.hashes, nodes.ends, nodes.labels, nodes.targets))
-    found = Nodes(nodes.counts, hashes, np.zeros(2 * len(nodes.slots), np.int32), ends, labels, targets)
-    fill_node_slots.call(found)
-    return found
+    node_count, _ = nodes.counts
+    slots = slots_of(nodes.hashes[:node_count], 2 * len(nodes.slots))
+    return Nodes(nodes.counts, hashes, slots, ends, labels, targets)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst.automata.hashing import slots_of
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
@@ -16,7 +17,7 @@ from fst.tables.npz import MAX_FILE_BYTES
 MASKS, ROWS, FLIPS = COUNTS = range(3)  # indices into `Store.counts`
 KERNELS = "fst.compile.machines.guide.kernels.masks"
 
-add_states, add_row, fill_slots = (Deferred(KERNELS, name) for name in ("add_states", "add_row", "fill_slots"))
+add_states, add_row = (Deferred(KERNELS, name) for name in ("add_states", "add_row"))
 
 
 class Store(NamedTuple):
@@ -95,8 +96,8 @@ class Masks:
         words = store.rows.shape[1]
         if store.counts[MASKS] == len(store.bases):
             names = "hashes", "bases", "flip_ends"
-            store = store._replace(slots=np.zeros(2 * len(store.slots), np.int32), **{name: _twice(getattr(store, name)) for name in names})
-            fill_slots.call(store)
+            slots = slots_of(store.hashes, 2 * len(store.slots))
+            store = store._replace(slots=slots, **{name: _twice(getattr(store, name)) for name in names})
         if store.counts[ROWS] == len(store.rows):
             store = store._replace(rows=_twice(store.rows))
         if store.counts[FLIPS] + words > len(store.flips):

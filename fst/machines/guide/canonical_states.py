@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fst.automata.hashing import slots_of
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
@@ -20,9 +21,9 @@ FULL, DONE = -2, -1
 PLACE_BITS, PLACE = 32, (1 << 32) - 1
 NO_ARRAY, NO_ROW, NO_IDS = (np.empty(0, dtype) for dtype in (np.int64, np.uint32, np.int32))
 KERNELS = "fst.machines.guide.kernels.canonical"
-NAMES = "scan_canonical", "walk_token", "put_start", "fill_places", "find_fresh"
+NAMES = "scan_canonical", "walk_token", "put_start", "find_fresh"
 
-scan_canonical, walk_token, put_start, fill_places, find_fresh = (Deferred(KERNELS, name) for name in NAMES)
+scan_canonical, walk_token, put_start, find_fresh = (Deferred(KERNELS, name) for name in NAMES)
 
 
 class Work(NamedTuple):
@@ -313,10 +314,8 @@ def _larger(places: Places) -> Places:
     count, filled = int(places.counts[COUNT]), int(places.counts[FILLED])
     is_many = count == len(places.ends)
     room, size = len(places.ends) * (2 if is_many else 1), len(places.numbers) * (1 if is_many else 2)
-    slots = np.zeros(4 * room, np.int32)
+    slots = slots_of(places.hashes[:count], 4 * room)
     hashes, ends, numbers, sums = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(size, np.int64), np.empty(size)
     hashes[:count], ends[:count] = places.hashes[:count], places.ends[:count]
     numbers[:filled], sums[:filled] = places.numbers[:filled], places.sums[:filled]
-    found = Places(places.counts.copy(), hashes, slots, ends, numbers, sums)
-    fill_places.call(found)
-    return found
+    return Places(places.counts.copy(), hashes, slots, ends, numbers, sums)

@@ -105,14 +105,3 @@ def add_steps(data, ends, tokens, targets, first_node, open_nodes, nodes, row):
     for place in range(open_nodes.counts[0]):
         row[open_nodes.labels[0, place]] = open_nodes.targets[0, place]
     return True
-
-
-@kernel
-def fill_node_slots(nodes):
-    """Put the hashes of all nodes into the empty slots."""
-    last = np.uint64(len(nodes.slots) - 1)
-    for node in range(nodes.counts[NODES]):
-        slot = nodes.hashes[node] & last
-        while nodes.slots[slot]:
-            slot = slot + U1 & last
-        nodes.slots[slot] = node + 1

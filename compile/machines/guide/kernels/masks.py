@@ -132,14 +132,3 @@ def add_states(automaton, trie, end_id, states, done, work, row, store, masks):
 def add_row(row, store):
     """Store a mask; see `put`."""
     return put(row, store)
-
-
-@kernel
-def fill_slots(store):
-    """Put the hashes of all masks into the empty slots of a store."""
-    last = np.uint64(len(store.slots) - 1)
-    for mask in range(store.counts[MASKS]):
-        slot = store.hashes[mask] & last
-        while store.slots[slot] != 0:
-            slot = slot + U1 & last
-        store.slots[slot] = mask + 1

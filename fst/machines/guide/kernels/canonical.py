@@ -423,14 +423,3 @@ def walk_token(machine, work, places, place, data, token, begins):
 def put_start(machine, work, places):
     """Store the place at depth 0, the beginning of a text."""
     return put_place(machine, work, 0, places)
-
-
-@kernel
-def fill_places(places):
-    """Put the hashes of all places into the empty slots."""
-    last = np.uint64(len(places.slots) - 1)
-    for number in range(places.counts[COUNT]):
-        slot = places.hashes[number] & last
-        while places.slots[slot]:
-            slot = slot + U1 & last
-        places.slots[slot] = number + 1
