@@ -53,13 +53,13 @@ def finish(rewritten, read, output, state):
     state[KEPT], state[KEPT_CHARACTERS] = end - read, count
 
 
-@kernel
-def bpe_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
-    """Encode a part of a text by the automaton of byte-level BPE.
+@inlined
+def encode_part(encode_rows, text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
+    """Encode a part of a text by the kernel of a machine.
 
     Args:
-        text, starts, more, table, output, work: as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, for one text; the second start
-            is changed.
+        encode_rows: the kernel.
+        text, starts, more, table, output, work: its arguments, for one text; the second start is changed.
         marked: the argument ``table`` for rewritten texts.
         state: the state in ``work``.
         by, buffers, rewritten: the normalizer, its working memory and its output, see `fst.text.arguments`.
@@ -72,83 +72,41 @@ def bpe_part(text, starts, more, table, marked, output, work, state, by, buffers
         return np.uint64(starts[0])
     if is_read_in_place(text, starts, state, by, buffers.memo):
         rewritten.starts[1] = 0
-        read = np.uint64(encode.encode_rows(text, starts, more, table, output, work))
+        read = np.uint64(encode_rows(text, starts, more, table, output, work))
         if not more or read > np.uint64(starts[0]):
             return read
         is_kept = True
     rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
-    read = U0 if is_kept else np.uint64(encode.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
+    read = U0 if is_kept else np.uint64(encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
     finish(rewritten, read, output, state)
     return np.uint64(starts[1])
+
+
+@kernel
+def bpe_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
+    """Encode a part of a text by the automaton of byte-level BPE; see `encode_part`."""
+    return encode_part(encode.encode_rows, text, starts, more, table, marked, output, work, state, by, buffers, rewritten)
 
 
 @kernel
 def merges_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
-    """Encode a part of a text by a list of merges; see `bpe_part`."""
-    is_inside, is_kept = state[OPEN], False
-    if not has_border(text, starts, more, by, buffers.memo):
-        return np.uint64(starts[0])
-    if is_read_in_place(text, starts, state, by, buffers.memo):
-        rewritten.starts[1] = 0
-        read = np.uint64(merge_queue.encode_rows(text, starts, more, table, output, work))
-        if not more or read > np.uint64(starts[0]):
-            return read
-        is_kept = True
-    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
-    read = U0 if is_kept else np.uint64(merge_queue.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
-    finish(rewritten, read, output, state)
-    return np.uint64(starts[1])
+    """Encode a part of a text by a list of merges; see `encode_part`."""
+    return encode_part(merge_queue.encode_rows, text, starts, more, table, marked, output, work, state, by, buffers, rewritten)
 
 
 @kernel
 def unigram_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
-    """Encode a part of a text by Unigram; see `bpe_part`."""
-    is_inside, is_kept = state[OPEN], False
-    if not has_border(text, starts, more, by, buffers.memo):
-        return np.uint64(starts[0])
-    if is_read_in_place(text, starts, state, by, buffers.memo):
-        rewritten.starts[1] = 0
-        read = np.uint64(unigram.encode_rows(text, starts, more, table, output, work))
-        if not more or read > np.uint64(starts[0]):
-            return read
-        is_kept = True
-    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
-    read = U0 if is_kept else np.uint64(unigram.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
-    finish(rewritten, read, output, state)
-    return np.uint64(starts[1])
+    """Encode a part of a text by Unigram; see `encode_part`."""
+    return encode_part(unigram.encode_rows, text, starts, more, table, marked, output, work, state, by, buffers, rewritten)
 
 
 @kernel
 def text_scope_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
-    """Encode a part of a text by Unigram with sums over whole texts; see `bpe_part`."""
-    is_inside, is_kept = state[OPEN], False
-    if not has_border(text, starts, more, by, buffers.memo):
-        return np.uint64(starts[0])
-    if is_read_in_place(text, starts, state, by, buffers.memo):
-        rewritten.starts[1] = 0
-        read = np.uint64(text_scope.encode_rows(text, starts, more, table, output, work))
-        if not more or read > np.uint64(starts[0]):
-            return read
-        is_kept = True
-    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
-    read = U0 if is_kept else np.uint64(text_scope.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
-    finish(rewritten, read, output, state)
-    return np.uint64(starts[1])
+    """Encode a part of a text by Unigram with sums over whole texts; see `encode_part`."""
+    return encode_part(text_scope.encode_rows, text, starts, more, table, marked, output, work, state, by, buffers, rewritten)
 
 
 @kernel
 def word_type_part(text, starts, more, table, marked, output, work, state, by, buffers, rewritten):
-    """Encode a part of a text by Unigram whose tokens are words; see `bpe_part`."""
-    is_inside, is_kept = state[OPEN], False
-    if not has_border(text, starts, more, by, buffers.memo):
-        return np.uint64(starts[0])
-    if is_read_in_place(text, starts, state, by, buffers.memo):
-        rewritten.starts[1] = 0
-        read = np.uint64(word_type.encode_rows(text, starts, more, table, output, work))
-        if not more or read > np.uint64(starts[0]):
-            return read
-        is_kept = True
-    rewrite(text, starts, more, is_inside, state, by, buffers, rewritten)
-    read = U0 if is_kept else np.uint64(word_type.encode_rows(rewritten.text, rewritten.starts, more, marked, output, work))
-    finish(rewritten, read, output, state)
-    return np.uint64(starts[1])
+    """Encode a part of a text by Unigram whose tokens are words; see `encode_part`."""
+    return encode_part(word_type.encode_rows, text, starts, more, table, marked, output, work, state, by, buffers, rewritten)
