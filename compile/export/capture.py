@@ -13,7 +13,8 @@ from fst.core.prepared import generate_entry
 from fst.errors import UnsupportedError
 
 SETTINGS = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_OPT": "0", "NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0"}
-CHECKED = {**SETTINGS, "NUMBA_BOUNDSCHECK": "1"}  # for kernels that check each index
+# For kernels that check each index, those of intrinsics included; `fst.runtime.kernels.intrinsics` reads the last setting.
+CHECKED = {**SETTINGS, "NUMBA_BOUNDSCHECK": "1", "FST_CHECK_SIZES": "1"}
 OLDEST_LLVM = 15  # the first version whose pointers have no type
 
 

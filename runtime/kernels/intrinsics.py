@@ -6,6 +6,7 @@ is switched off (``NUMBA_DISABLE_JIT``) or a private part of numba is missing (`
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from importlib import import_module
@@ -24,9 +25,9 @@ from fst.text.stops import SIZE as STOPS_SIZE
 
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba reads this option from the environment
 GENERATED = not DISABLED and has_private_parts()
-# Whether intrinsics check sizes: in exports that check indices, which are for no certain processor. In Python, a kernel may read some units
+# Whether intrinsics check sizes, a setting of the exporter (`fst.compile.export.capture.CHECKED`). In Python, a kernel may read some units
 # past the end of an array (`fst.runtime.rows.texts.PAST_END`); in exports, arrays include these units.
-CHECKS_SIZES = bool(vars(config)["BOUNDSCHECK"]) and vars(config)["CPU_NAME"] == "generic"
+CHECKS_SIZES = os.environ.get("FST_CHECK_SIZES") == "1"
 
 BIT, BYTE, UNIT, INT, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # 16 symbols of 16 bits; a slot in the table of words is 12 symbols and the word's value
