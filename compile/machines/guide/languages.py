@@ -98,8 +98,8 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     count = builder.states
     arcs = np.concatenate([np.array(builder.arcs, np.int64).reshape(-1, 4), *builder.blocks])
     silent = np.array(builder.silent, np.int64).reshape(-1, 2)
-    row_start, order = _sorted(arcs[:, 0], count)
-    silent_start, silent_order = _sorted(silent[:, 0], count)
+    row_start, order = grouped(arcs[:, 0].astype(np.int32), count)
+    silent_start, silent_order = grouped(silent[:, 0].astype(np.int32), count)
     runs, classes = _runs(arcs)
     first, last, target = classes[arcs[order, 1]], classes[arcs[order, 2]], np.ascontiguousarray(arcs[order, 3])
     machine = _Machine(row_start, first, last, target, silent_start, np.ascontiguousarray(silent[silent_order, 1]), np.array([end]))
@@ -122,13 +122,6 @@ def _runs(arcs: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
     begins[0] = 0
     classes = np.cumsum(begins[:BYTES])
     return int(classes[-1]) + 1, classes
-
-
-def _sorted(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first place of each key in the sorted keys, and the order that sorts them."""
-    row_start = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(keys, minlength=count), out=row_start[1:])
-    return row_start, np.argsort(keys, kind="stable")
 
 
 def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -216,7 +209,7 @@ def union(first: Language, second: Language) -> Language:
 
 
 def _product(first: Language, second: Language, keeps_first: bool, keeps_second: bool, is_final: np.ufunc) -> Language:
-    """The strings that lead to pairs of states; `is_final` tells from those of the two states whether a pair is final."""
+    """The strings that lead to pairs of states; `is_final` combines whether each of the two states is final."""
     from fst.compile.machines.guide.kernels.subsets import products
 
     pairs, classes = np.unique(first.classes.astype(np.int64) << 8 | second.classes, return_inverse=True)
