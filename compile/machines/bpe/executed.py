@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fst.automata.rows import Array
 from fst.compile.machines.bpe.canonical import Merges, canonical
 from fst.machines.bpe.table import BpeTable
+
+
+def without_automaton(table: BpeTable) -> BpeTable:
+    """The table with its list of merges alone, which is shorter if its symbols are bytes: see `executed_merges`."""
+    merges = executed_merges(table) if table.has_automaton and table.metadata.model.letters.are_bytes else table.merges
+    return replace(table, entries=table.entries[:0], depths=table.depths[:0], merges=merges)
 
 
 def executed_merges(table: BpeTable) -> Array:
