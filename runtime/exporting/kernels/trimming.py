@@ -1,4 +1,7 @@
-"""The kernel that changes spans after they are found, as the methods `_trim` of tokenizers do for batches."""
+"""The kernel that changes spans after they are found, as the methods `_trim` of tokenizers do for batches with NumPy.
+
+tests/export/test_trimming.py compares the kernel with the methods.
+"""
 
 from __future__ import annotations
 
