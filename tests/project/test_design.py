@@ -99,7 +99,12 @@ BELOW = {
     "runtime.machines.lookup": ("runtime.text", "runtime.public_class", "machines.lookup"),
     "runtime.machines.bpe": ("runtime.pretokens", "machines.bpe"),
     "runtime.machines.unigram": ("runtime.pretokens", "machines.unigram"),
-    "runtime.exporting": ("runtime.machines.bpe", "runtime.machines.unigram", "runtime.machines.wordpiece"),
+    "runtime.exporting": (
+        "runtime.machines.bpe",
+        "runtime.machines.unigram",
+        "runtime.machines.wordpiece",
+        "runtime.machines.keywords",
+    ),
     "runtime.files": ("runtime.text",),
     "runtime.counting": ("runtime.files", "runtime.pretokens", "counting"),
     "runtime.compat": ("fst", "runtime.machines.guide", "runtime.machines.wordpiece", "runtime.machines.bpe", "runtime.machines.unigram"),
