@@ -9,14 +9,16 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.automata.segmenter import NOWHERE, Segmenter
 from fst.compile.machines.guide.automaton import ByteAutomaton
-from fst.compile.machines.guide.languages import Language, intersection
+from fst.compile.machines.guide.builder import Builder
+from fst.compile.machines.guide.languages import Language, difference, intersection, of_builder
 from fst.core.jit import Deferred
-from fst.errors import UnsupportedError
 from fst.machines.guide.canonical import Machine
 
-MAX_PRODUCT = 1 << 20  # the largest number of states of an automaton without the names of added tokens
+MAX_PRODUCT = 1 << 20  # the largest number of states of the texts without the names of added tokens
 MAX_ADDED = 1 << 16
 KERNELS = "fst.compile.machines.guide.kernels.canonical"
+
+NOTHING = Language(np.zeros(256, np.uint8), np.full((1, 1), NOWHERE, np.int32), np.zeros(1, np.bool_))  # a state that is not final
 
 find_witnesses, find_live = (Deferred(KERNELS, name) for name in ("find_witnesses", "find_live"))
 
@@ -32,7 +34,9 @@ def machine_of(source: ByteAutomaton, segmenter: Segmenter, added: Collection[st
     Raises:
         UnsupportedError: there is no room for the automaton.
     """
-    targets, finals = _without(_written(source, segmenter), [content.encode() for content in added])
+    texts = _without(added, _written(Language(source.classes, source.by_class, source.is_final), segmenter))
+    automaton = (NOTHING if texts.is_empty else texts).over_bytes()
+    targets, finals = automaton.targets, automaton.is_final.astype(np.uint8)
     if segmenter.begins_with_space:  # decoding removes the space of the first token, so it is put before the text
         row = targets[:1].copy()
         row[0, ord(" ")] = 0
@@ -49,18 +53,28 @@ def machine_of(source: ByteAutomaton, segmenter: Segmenter, added: Collection[st
     return machine
 
 
-def _written(source: ByteAutomaton, segmenter: Segmenter) -> ByteAutomaton:
-    """The automaton of the texts whose characters are all in tokens; if there is none, a state that accepts nothing."""
+def _without(strings: Collection[str], texts: Language) -> Language:
+    """The texts that contain none of some strings."""
+    if not strings:
+        return texts
+    builder = Builder()
+    start, end = builder.state(), builder.state()
+    for state in (start, end):
+        builder.read(state, 0, 255, state)
+    for string in strings:
+        builder.text(start, string.encode(), end)
+    return difference(texts, of_builder(builder, start, end), MAX_PRODUCT)
+
+
+def _written(texts: Language, segmenter: Segmenter) -> Language:
+    """The texts whose characters are all in tokens."""
     is_written = (segmenter.cuts != NOWHERE).any(axis=(0, 1))
     if is_written.all():
-        return source
+        return texts
     found = segmenter.characters
     targets = np.where(found > 0, found, np.where((found < 0) & is_written[-1 - np.minimum(found, -1)], 0, NOWHERE)).astype(np.int32)
     each_byte = np.arange(256, dtype=np.uint8)
-    written = Language(each_byte, targets, np.arange(len(targets)) == 0)
-    both = intersection(Language(source.classes, source.by_class, source.is_final), written)
-    nothing = ByteAutomaton(np.zeros(256, np.uint8), np.full((1, 1), NOWHERE, np.int32), np.zeros(1, np.bool_))
-    return nothing if both.is_empty else both.over_bytes()
+    return intersection(texts, Language(each_byte, targets, np.arange(len(targets)) == 0), MAX_PRODUCT)
 
 
 def _are_exact(scores: Array) -> bool:
@@ -84,63 +98,3 @@ def _witnesses(targets: Array, finals: Array) -> tuple[Array, Array]:
     has_text[order[:count]] = True
     targets[~has_text[targets]] = NOWHERE
     return order[:count].copy(), next_bytes
-
-
-def _without(source: ByteAutomaton, strings: list[bytes]) -> tuple[Array, Array]:
-    """The automaton of the texts that contain none of some strings: the product with the automaton of Aho and Corasick.
-
-    Raises:
-        UnsupportedError: there are too many states.
-    """
-    if not strings:
-        return source.targets.astype(np.int32), source.is_final.astype(np.uint8)
-    steps, is_found = _aho_corasick(strings)
-    nodes = len(steps)
-    keys, rows = np.zeros(1, np.int64), []  # keys of all states found so far: ``state * nodes + node``
-    known, done = {0: 0}, 0
-    while done < len(keys):
-        state, node = keys[done:] // nodes, keys[done:] % nodes
-        to, after = source.targets[state].astype(np.int64), steps[node]
-        found = np.where((to == NOWHERE) | is_found[after], NOWHERE, to * nodes + after)
-        fresh = [key for key in np.unique(found).tolist() if key != NOWHERE and key not in known]
-        known.update(zip(fresh, range(len(keys), len(keys) + len(fresh)), strict=True))
-        rows.append(found)
-        done = len(keys)
-        keys = np.append(keys, np.array(fresh, np.int64))
-        if len(keys) > MAX_PRODUCT:
-            raise UnsupportedError(f"without added tokens in texts, the pattern has more than {MAX_PRODUCT:,} states; use canonical=False")
-    whole = np.concatenate(rows)
-    sorter = np.argsort(keys)
-    places = np.searchsorted(keys, whole, sorter=sorter)
-    targets = np.where(whole == NOWHERE, NOWHERE, sorter[np.minimum(places, len(keys) - 1)]).astype(np.int32)
-    return targets, source.is_final[keys // nodes].astype(np.uint8)
-
-
-def _aho_corasick(strings: list[bytes]) -> tuple[Array, Array]:
-    """The next node of each node for each byte, and whether one of the strings ends at each node."""
-    children: list[dict[int, int]] = [{}]
-    ends = [False]
-    for string in strings:
-        node = 0
-        for byte in string:
-            if byte not in children[node]:
-                children[node][byte] = len(children)
-                children.append({})
-                ends.append(False)
-            node = children[node][byte]
-        ends[node] = True
-    steps = np.zeros((len(children), 256), np.int64)
-    level = [(0, 0)]  # nodes, each with its failure link
-    while level:
-        below = []
-        for node, link in level:
-            if node:
-                steps[node] = steps[link]
-                ends[node] = ends[node] or ends[link]
-            for byte, child in children[node].items():
-                below.append((child, int(steps[node, byte]) if node else 0))
-        for node, _ in level:
-            for byte, child in children[node].items():
-                steps[node, byte] = child
-        level = below
-    return steps, np.array(ends)

@@ -193,22 +193,22 @@ def _merged(
     return np.append(numbers, np.int32(-1))[targets[firsts]], is_final[firsts]
 
 
-def intersection(first: Language, second: Language) -> Language:
-    """The strings of both languages."""
-    return _product(first, second, False, False, np.logical_and)
+def intersection(first: Language, second: Language, most: int = MAX_STATES) -> Language:
+    """The strings of both languages; `most`: the largest number of pairs of states."""
+    return _product(first, second, False, False, np.logical_and, most)
 
 
-def difference(first: Language, second: Language) -> Language:
-    """The strings of the first language that are not in the second."""
-    return _product(first, second, True, False, np.greater)
+def difference(first: Language, second: Language, most: int = MAX_STATES) -> Language:
+    """The strings of the first language that are not in the second; `most` as in `intersection`."""
+    return _product(first, second, True, False, np.greater, most)
 
 
 def union(first: Language, second: Language) -> Language:
     """The strings of either language."""
-    return _product(first, second, True, True, np.logical_or)
+    return _product(first, second, True, True, np.logical_or, MAX_STATES)
 
 
-def _product(first: Language, second: Language, keeps_first: bool, keeps_second: bool, is_final: np.ufunc) -> Language:
+def _product(first: Language, second: Language, keeps_first: bool, keeps_second: bool, is_final: np.ufunc, most: int) -> Language:
     """The strings that lead to pairs of states; `is_final` combines whether each of the two states is final."""
     from fst.compile.machines.guide.kernels.subsets import products
 
@@ -221,7 +221,7 @@ def _product(first: Language, second: Language, keeps_first: bool, keeps_second:
         targets = np.empty((count, len(columns)), np.int32)
         if products(first.targets, second.targets, columns, keeps_first, keeps_second, keys, table, counts, targets) == COMPLETE:
             break
-        count = _larger(count, MAX_STATES)
+        count = _larger(count, most)
     keys = keys[: counts[0]]
     finals = [np.append(False, each.is_final)[states] for each, states in ((first, keys >> 32), (second, keys & 0xFFFFFFFF))]
     return _minimal(classes.astype(np.uint8), targets[: counts[0]], is_final(*finals))
