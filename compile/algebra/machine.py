@@ -94,7 +94,7 @@ class Fst(Operations):
         """The acceptor of all strings that a regular expression matches as a whole.
 
         Args:
-            pattern: characters, escapes, sets, groups, alternatives and repeats, with the syntax of Python's ``re``.
+            pattern: characters, escapes, sets, groups, alternatives and repeats, in the syntax of Rust's ``regex``.
             alphabet: the characters that sets such as ``.`` and ``[^a]`` contain; None: all of Unicode, one arc each.
 
         Raises:

@@ -125,7 +125,8 @@ def llguidance_of(tok: fst.Tokenizer) -> Any:
 
     known = vocabulary_of(tok._table)
     ranks = {content: number for number in range(known.size) if (content := known.content(number))}
-    special = {token: number for token, number in tok.get_vocab().items() if number not in {*ranks.values()}}
+    known_ids = {*ranks.values()}
+    special = {token: number for token, number in tok.get_vocab().items() if number not in known_ids}
     named: Any = LLTokenizer
     return named.from_tiktoken(encoder=ranks, special_tokens=special, pattern=r"\S+|\s+", eos_token=known.end_id, n_vocab=known.size)
 

@@ -56,6 +56,31 @@ def test_masks_of_a_schema(tmp_path: Path) -> None:
     assert "regex, schema and fst are three ways to describe texts" in both.stderr
 
 
+def test_options_of_schemas(tmp_path: Path) -> None:
+    """The options of schemas are those of `fst.compile.guide`, and are refused without a schema."""
+    wordpiece(["[UNK]", "[SEP]", *(f"{mark}{char}" for char in '[]{},: a"' for mark in ("", "##"))]).save(tmp_path / "tok.npz")
+    table = tmp_path / "guide.npz"
+
+    def made(schema: bytes, *options: str, code: int = 0) -> str:
+        """The errors of the command."""
+        file = written(tmp_path / "schema.json", schema)
+        return call("compile", "guide", tmp_path / "tok.npz", "--schema", file, *options, "-o", table, code=code).stderr
+
+    nested = b'{"type": "array", "items": {"$ref": "#"}}'
+    assert "is recursive; pass a depth" in made(nested, code=1)
+    made(nested, "--depth", "1")
+    assert call("explain", table, "[[").stdout.splitlines()[0].startswith("state")
+    assert call("explain", table, "[[[").stdout.startswith("no text continues")
+    assert call("explain", table, "[ [").stdout.splitlines()[0].startswith("state")
+    made(nested, "--depth", "1", "--whitespace", "")
+    assert call("explain", table, "[ [").stdout.startswith("no text continues")
+    for option, begins in (("--formats", "no text"), ("--no-formats", "state")):
+        made(b'{"type": "string", "format": "uuid"}', option)
+        assert call("explain", table, '"a,').stdout.startswith(begins)
+    alone = call("compile", "guide", tmp_path / "tok.npz", "--regex", "a", "--depth", "1", "--no-formats", "-o", table, code=2)
+    assert "--depth, --formats is given without a schema" in alone.stderr
+
+
 def test_many_tokens_are_cut(tmp_path: Path) -> None:
     """Of many tokens, the first hundred are shown."""
     wordpiece(["[UNK]", *(chr(code) for code in range(0x4E00, 0x4E96))]).save(tmp_path / "tok.npz")

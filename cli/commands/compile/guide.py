@@ -21,22 +21,45 @@ from fst.core.remote import fetched
 @click.option("--schema", type=FileName(), metavar="FILE.json", help="A JSON Schema of the texts.")
 @click.option("--end-id", type=int, metavar="ID", show_default="by its name", help="The id of the special token that ends a text.")
 @click.option("--canonical", is_flag=True, help="Allow only the tokens that the tokenizer itself gives.")
+@click.option(
+    "--whitespace",
+    metavar="PATTERN",
+    show_default="one space or none",
+    help="With --schema: the whitespace that may be between two tokens of JSON.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=0),
+    metavar="N",
+    show_default="recursive schemas are refused",
+    help="With --schema: how often a recursive schema is entered again below itself.",
+)
+@click.option(
+    "--formats/--no-formats",
+    default=None,
+    show_default="by the draft in $schema",
+    help="With --schema: whether `format` restricts strings.",
+)
 def command(source: str, output: str, schema: str | None, **options: Any) -> None:
     """Compile the token masks of a pattern or a schema.
 
     A mask contains the tokens that a language model may write next. `fst.Guide` loads the table. TOKENIZER.npz is the table of a
-    tokenizer. `fst explain` shows the tokens that may follow a text. For recursive schemas and other whitespace, call `fst.compile.guide`
-    in Python.
+    tokenizer. `fst explain` shows the tokens that may follow a text.
 
     \b
     Examples:
       fst compile guide gpt2.npz --regex "[0-9]{4}-[0-9]{2}" -o month.npz
       fst compile guide gpt2.npz --schema person.json -o person.npz
+      fst compile guide gpt2.npz --schema tree.json --depth 3 --whitespace "[ \\n]*" -o tree.npz
       fst explain month.npz "2026"
     """
     from fst.cli.tables import load
     from fst.compile.files import read_text
+    from fst.compile.machines.guide.compiler import OPTIONS
 
+    alone = [f"--{name}" for name in OPTIONS if options[name] is not None and not schema]
+    if alone:
+        raise click.UsageError(f"{', '.join(alone)} is given without a schema; pass --schema, or leave it out")
     text = None
     if schema:
         with fetched(schema) as path:

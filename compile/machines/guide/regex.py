@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from dataclasses import replace
 from functools import lru_cache
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
@@ -12,11 +13,12 @@ from fst.compile.machines.guide.builder import MAX_STATES as MAX_BUILT
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import MAX_STATES, Language, of_builder
 from fst.compile.machines.guide.utf_8 import fragment
-from fst.compile.patterns.parser import Parser
-from fst.compile.patterns.sets import Dialect, Flags
+from fst.compile.patterns.parser import END_OF_TEXT, Parser
+from fst.compile.patterns.sets import ANY, Dialect, Flags
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, children, walk
 from fst.errors import UnsupportedError, quoted
 
+STARTS = ("^", "\\A")
 NAMES = {Atomic: "an atomic group or possessive repetition", LookAhead: "a look-ahead", LookBehind: "a look-behind"}
 
 
@@ -24,14 +26,15 @@ def from_regex(pattern: str) -> ByteAutomaton:
     r"""The automaton of all texts, in UTF-8, that a pattern matches as a whole.
 
     Args:
-        pattern: a regular expression: characters, escapes, sets, groups, alternatives and repeats, with the syntax of Python's ``re``.
+        pattern: a regular expression in the syntax of Rust's ``regex``: characters, escapes, sets, groups, alternatives and repeats. The
+            anchors ``^``, ``$``, ``\A`` and ``\z`` may begin and end the pattern and its alternatives, where they change nothing.
 
     Raises:
         UnsupportedError: the pattern is malformed, matches nothing, or has another construct, which the message names; or the automaton
             has too many states; the message contains the part of the pattern that makes them.
 
     Examples:
-        >>> from_regex("[ab]{2}").targets.shape
+        >>> from_regex("^[ab]{2}$").targets.shape
         (3, 256)
     """
     language = Pattern(pattern).language()
@@ -61,8 +64,10 @@ class _Parser(Parser):
 
     def atom(self, flags: Flags) -> Node:
         """Read a group, a bracket, an escape or a character."""
-        before = self.place
-        return self._kept(super().atom(flags), before)
+        before, node = self.place, super().atom(flags)
+        if node is END_OF_TEXT:
+            node = replace(node)  # so that each one has a place
+        return self._kept(node, before)
 
     def _kept(self, node: Node, before: int) -> Node:
         for part in walk(node):
@@ -83,7 +88,9 @@ class Pattern:
     def __init__(self, pattern: str) -> None:
         parser = _Parser(pattern, "fancy-regex")
         self._pattern, self._places = pattern, parser.places
-        self._tree = parser.tree()
+        tree = parser.tree()
+        alternatives = tree.parts if isinstance(tree, Choice) else (tree,)
+        self._tree = Choice(tuple(unanchored(part)[1] for part in alternatives))
         for node in walk(self._tree):
             if type(node) in NAMES:
                 raise UnsupportedError(f"the pattern has {NAMES[type(node)]}, {self._quoted([node])}, which is not supported; remove it")
@@ -117,6 +124,26 @@ class Pattern:
                 break
             parts = _shortened(larger)
         return parts
+
+
+def unanchored(node: Node) -> tuple[bool, Node, bool]:
+    """Whether a node begins with the start of the text, the node without these assertions, and whether it ends with the end of the text."""
+    parts = node.parts if isinstance(node, Sequence) else (node,)
+    first, last = 0, len(parts)
+    while first < last and _is_start(parts[first]):
+        first += 1
+    while last > first and _is_end(parts[last - 1]):
+        last -= 1
+    inner = node if last - first == len(parts) else Sequence(parts[first:last])
+    return first > 0, inner, last < len(parts)
+
+
+def _is_start(node: Node) -> bool:
+    return isinstance(node, LookBehind) and node.name in STARTS and node.edges is ANY
+
+
+def _is_end(node: Node) -> bool:
+    return isinstance(node, LookAhead) and node.negative and node.body is END_OF_TEXT.body
 
 
 def _shortened(parts: Items[Node]) -> Items[Node]:

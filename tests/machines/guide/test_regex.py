@@ -95,9 +95,24 @@ def test_characters_that_end_alike_share_states() -> None:
     assert fragment(of_runs([(0, 0x10FFFF)])).states == 2 + 7
 
 
+ANCHORED = ["^a|b$", r"\Aab\z|c", "^(a|b)$", "^^a$$|b$|^$", "(^a$)|b", "^a|", "$", "^"]
+
+
+@pytest.mark.parametrize("pattern", ANCHORED)
+def test_anchors_at_the_ends_change_nothing(pattern: str) -> None:
+    """Anchors that begin and end a pattern or one of its alternatives are left out."""
+    automaton = from_regex(pattern)
+    same = from_regex(re.sub(r"\\[Az]|[$^]", "", pattern))
+    assert automaton.targets.tolist() == same.targets.tolist()
+    assert automaton.is_final.tolist() == same.is_final.tolist()
+
+
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
+        ("a$|b$c", r"has a look-ahead, '\$' at character 4,"),
+        ("a$|^b(^c|d)", r"has a look-behind, '\^' at character 6,"),
+        ("(?m)^a", r"has a look-behind, '\^' at character 4,"),
         ("ab(?=c)", r"has a look-ahead, '\(\?=c\)' at character 2,"),
         (r"x\bc", r"has a look-ahead, '\\\\b' at character 1,|has a look-behind, '\\\\b' at character 1,"),
         ("é(?<!c)c", r"has a look-behind, '\(\?<!c\)' at character 1,"),

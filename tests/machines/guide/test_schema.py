@@ -22,6 +22,7 @@ SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
     ({"type": "number", "multipleOf": 0.25}, [0.5, 1, -2.75], [0.3, 0.125]),
     ({"minLength": 2, "maxLength": 3}, ["é€", "a\nb", '""'], ["", "x", "abcd"]),
     ({"pattern": "^(?!a)\\w+$"}, ["b1"], ["ab", "é", "", "b "]),
+    ({"type": "string", "pattern": "(?m:^a$)"}, ["a", "b\na\nc"], ["ba", "a b"]),
     ({"format": "date"}, ["2024-02-29"], ["2023-02-29", "2024-2-1"]),
     ({"enum": ["a", 1, {"k": [None]}]}, ["a", 1, {"k": [None]}], ["b", 2, {"k": []}, {}]),
     (

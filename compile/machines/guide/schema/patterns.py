@@ -10,11 +10,10 @@ import numpy as np
 
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import Language, concatenation, difference, intersection, of_builder, union
-from fst.compile.machines.guide.regex import language_of, whole
+from fst.compile.machines.guide.regex import language_of, unanchored, whole
 from fst.compile.patterns.code_points import Set, complement
 from fst.compile.patterns.code_points import intersection as common
 from fst.compile.patterns.ecma import EcmaParser
-from fst.compile.patterns.parser import END_OF_TEXT
 from fst.compile.patterns.sets import ANY
 from fst.compile.patterns.tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError, quoted
@@ -112,12 +111,8 @@ def _has_assertion(node: Node) -> bool:
 
 def _anchored(node: Node) -> Node:
     """An alternative as a part that matches a whole string: any text before it without ``^``, any text after it without ``$``."""
-    parts = node.parts if isinstance(node, Sequence) else (node,)
-    from_start = bool(parts) and isinstance(parts[0], LookBehind) and parts[0].name == "^"
-    parts = parts[from_start:]
-    to_end = bool(parts) and parts[-1] is END_OF_TEXT
-    parts = parts[: len(parts) - to_end]
-    return Sequence((*([] if from_start else [ANYTHING]), *parts, *([] if to_end else [ANYTHING])))
+    from_start, inner, to_end = unanchored(node)
+    return Sequence((*([] if from_start else [ANYTHING]), inner, *([] if to_end else [ANYTHING])))
 
 
 def _preceded(node: Node, cases: list[_Case], pattern: str) -> list[_Case]:
