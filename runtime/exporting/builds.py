@@ -14,7 +14,7 @@ from fst.runtime.exporting.contents import WORD, Array, Contents, build_spans
 
 LOWEST_32 = (1 << 32) - 1
 build_words, build_short_words, build_merges = (
-    Deferred("fst.runtime.exporting.kernels.unpacking", f"build_{name}") for name in ("words", "short_words", "merges")
+    Deferred("fst.runtime.exporting.kernels.builds", f"build_{name}") for name in ("words", "short_words", "merges")
 )
 
 

@@ -87,16 +87,16 @@ def calls(encoder: Encoder, units: int) -> Calls:
     workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
     common = encoder._special_ids, workspace, np.zeros(units + PAST_END, runner.unit_type), starts, units
     if spans:  # kernels for spans find ids alone just as fast
-        runner, own = copy(spans), runner.front_end
-        runner.front_end = own
+        front_end, runner = runner.front_end, copy(spans)
+        runner.front_end = front_end
     ids = plan(runner, *common, with_spans=False)
     arrays = {"text": ids.text, "starts": starts, "state": ids.state, "ids": ids.ids}
     found = of_plan(ids, workspace, "")
     if spans:
-        both = plan(spans, *common, with_spans=True)
-        arrays |= {"ids_spans": both.ids, "offsets": both.offsets}
-        found |= of_plan(both, workspace, "_spans")
-        found["trim_spans"] = trim_of(encoder, both.ids, both.offsets, ids.state)
+        with_spans = plan(spans, *common, with_spans=True)
+        arrays |= {"ids_spans": with_spans.ids, "offsets": with_spans.offsets}
+        found |= of_plan(with_spans, workspace, "_spans")
+        found["trim_spans"] = trim_of(encoder, with_spans.ids, with_spans.offsets, ids.state)
     found["encode_part"] = part_of(ids, MORE, workspace)
     path, rewritten = np.zeros(3 * MOST_STEPS, np.int32), ids.calls[CALLS.index("encode_rewritten")]
     found["path"] = path_of(runner.arguments, ids.text, starts, workspace.work, path)

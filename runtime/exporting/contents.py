@@ -21,7 +21,7 @@ Array = NDArray[Any]
 UNKNOWN, SKIPPED, SHORTENED, BYTE, WORD = 1, 2, 4, 8, 16
 MOST_DROPS = 15
 
-build_spans = Deferred("fst.runtime.exporting.kernels.unpacking", "build_spans")
+build_spans = Deferred("fst.runtime.exporting.kernels.builds", "build_spans")
 
 
 class Contents(NamedTuple):

@@ -12,7 +12,7 @@ from fst.compile.export.program import ENDS, SIZES, Field, Linear, Program, Vari
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 
-build_spans = Deferred("fst.runtime.exporting.kernels.unpacking", "build_spans")
+build_spans = Deferred("fst.runtime.exporting.kernels.builds", "build_spans")
 STORED, BUILT = np.array([3, 0, 5], np.uint16), np.zeros(3, np.uint64)
 
 
