@@ -82,18 +82,12 @@ def _after(moves: Array, cut: Cut, number: int, begins: bool) -> Cut | None:
     state, earlier = cut
     if any(moves[other, number] & 1 for other in earlier):
         return None
-    left = {int(moves[other, number]) >> 1 for other in earlier}
-    if cut == BEGIN and not begins:
+    left, move = {int(moves[other, number]) >> 1 for other in earlier}, int(moves[state, number])
+    if not begins:
+        return None if move >> 1 == DEAD else (move >> 1, frozenset(left - {DEAD}))
+    if cut != BEGIN and not move & 1:
         return None
-    if cut != BEGIN:
-        move = int(moves[state, number])
-        if begins and not move & 1:
-            return None
-        if begins:
-            left.add(move >> 1)
-        else:
-            return None if move >> 1 == DEAD else (move >> 1, frozenset(left - {DEAD}))
-    return int(moves[START, number]) >> 1, frozenset(left - {DEAD})
+    return int(moves[START, number]) >> 1, frozenset({*left, move >> 1} - {DEAD})
 
 
 def _may_end(moves: Array, cut: Cut) -> bool:

@@ -158,18 +158,8 @@ def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_e
     Raises:
         UnsupportedError: there are too many nodes.
     """
-    states, depths = len(graph.is_final), vocabulary.trie.longest + len(vocabulary.trie.twins) + 2
-    ranks, nodes, rows = _ranks(vocabulary), _no_nodes(), np.full((states, 256), -1, np.int32)
-    open_nodes = Open(np.zeros(depths, np.int64), *np.empty((2, depths, 256), np.int64))
-    for state in range(states):
-        steps = slice(graph.row_start[state], graph.row_start[state + 1])
-        order = np.argsort(ranks[graph.tokens[steps]])
-        of_state = graph.tokens[steps][order], graph.targets[steps][order].astype(np.int64)
-        while not add_steps.call(token_bytes, token_ends, *of_state, states, open_nodes, nodes, rows[state]):
-            if len(nodes.ends) >= MAX_NODES:
-                raise UnsupportedError(f"the tokens of the guide have more than {MAX_NODES:,} beginnings; expected at most as many; {LATE}")
-            nodes = _larger(nodes)
-    node_count, arcs = nodes.counts.tolist()
+    rows, nodes = _nodes(graph, vocabulary, token_bytes, token_ends)
+    states, (node_count, arcs) = len(rows), nodes.counts.tolist()
     sources, labels = np.nonzero(rows >= 0)
     inner = np.repeat(np.arange(node_count), np.diff(nodes.ends[:node_count], prepend=0)) + states
     targets = np.concatenate([rows[sources, labels], nodes.targets[:arcs]])
@@ -181,6 +171,26 @@ def _automaton(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_e
     found = np.full((states + node_count, len(columns)), -1, np.int32)
     found[sources, classes[labels]] = targets
     return found, classes
+
+
+def _nodes(graph: Graph, vocabulary: Vocabulary, token_bytes: Array, token_ends: Array) -> tuple[Array, Nodes]:
+    """int32[states, 256], the transitions of the states of the graph, and the nodes inside tokens.
+
+    Raises:
+        UnsupportedError: there are too many nodes.
+    """
+    states, depths = len(graph.is_final), vocabulary.trie.longest + len(vocabulary.trie.twins) + 2
+    ranks, nodes, rows = _ranks(vocabulary), _no_nodes(), np.full((states, 256), -1, np.int32)
+    open_nodes = Open(np.zeros(depths, np.int64), *np.empty((2, depths, 256), np.int64))
+    for state in range(states):
+        steps = slice(graph.row_start[state], graph.row_start[state + 1])
+        order = np.argsort(ranks[graph.tokens[steps]])
+        of_state = graph.tokens[steps][order], graph.targets[steps][order].astype(np.int64)
+        while not add_steps.call(token_bytes, token_ends, *of_state, states, open_nodes, nodes, rows[state]):
+            if len(nodes.ends) >= MAX_NODES:
+                raise UnsupportedError(f"the tokens of the guide have more than {MAX_NODES:,} beginnings; expected at most as many; {LATE}")
+            nodes = _larger(nodes)
+    return rows, nodes
 
 
 def _ranks(vocabulary: Vocabulary) -> Array:
