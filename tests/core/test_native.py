@@ -244,7 +244,7 @@ def test_missing_files(
 
 @pytest.mark.parametrize("name", native.OTHER_CODE)
 def test_settings_of_numba(name: str, built: Path, use: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Native code is ignored if a setting of numba asks for kernels that are compiled differently."""
+    """Native code is ignored with a setting of numba by which kernels are compiled differently."""
     monkeypatch.setenv(name, "1")
     assert use(built) is None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -12,39 +11,28 @@ from fst.automata.rows import Array
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.canonical_states import CanonicalStates, State
 from fst.runtime.decoder import row_of
-from fst.runtime.machines.guide.rows import MAX_KEPT_BYTES, NO_MASKS, not_a_state
+from fst.runtime.machines.guide.rows import MadeRows
 from fst.runtime.machines.guide.token_masks import Guide
 
 START, ENDED = 0, 1  # the numbers of the first state, and of the state after the token that ends a text
 
 
-class CanonicalRows:
-    """The masks of canonical states, which get numbers in the order in which they are found. The latest masks are kept.
+class CanonicalRows(MadeRows):
+    """The masks of canonical states, which get numbers in the order in which they are found.
 
     Args:
         states: the states.
         end_id: the id of the token that ends a text; None if there is none.
     """
 
-    masks = NO_MASKS
-
     def __init__(self, states: CanonicalStates, end_id: int | None) -> None:
-        self._states, self._end_id, self.words = states, end_id, states.words
+        super().__init__(states.words)
+        self._states, self._end_id = states, end_id
         self._found: list[State] = [states.start, ()]
         self._numbers = {states.start: START}
-        self._most = max(MAX_KEPT_BYTES // (4 * self.words), 1)
-        self._kept = dict[int, Array]()
-        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._found)
-
-    def copy(self, states: Array, out: Array) -> None:
-        """Copy masks; see `Rows.copy`."""
-        out[:, self.words :] = 0
-        for place, state in enumerate(states.tolist()):
-            row = self._kept.get(state)
-            out[place, : self.words] = self._made(state) if row is None else row
 
     def step(self, number: int, token: int) -> int:
         """The number of the state after a token; -1 if it is not allowed."""
@@ -72,16 +60,10 @@ class CanonicalRows:
         """Whether a text may end in a state."""
         return number == ENDED or (number != NO_STATE and self._states.is_final(self._found[number]))
 
-    def _made(self, number: int) -> Array:
-        if not NO_STATE <= number < len(self._found):
-            raise not_a_state(number, len(self._found))
-        row = np.zeros(self.words, np.uint32) if number in (NO_STATE, ENDED) else self._states.row(self._found[number])
-        if self._end_id is not None and self.is_final(number):
+    def _row(self, state: int) -> Array:
+        row = np.zeros(self.words, np.uint32) if state == ENDED else self._states.row(self._found[state])
+        if self._end_id is not None and self.is_final(state):
             row[self._end_id // 32] |= np.uint32(1) << np.uint32(self._end_id % 32)
-        with self._lock:
-            if len(self._kept) >= self._most:
-                self._kept = {}
-            self._kept[number] = row
         return row
 
 

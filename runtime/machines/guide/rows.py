@@ -57,24 +57,28 @@ class StoredRows:
             raise not_a_state(int(states[wrong]), len(self.masks.mask_of))
 
 
-class LateRows:
+class MadeRows:
     """Masks that are made at their first use. The latest are kept, up to `MAX_KEPT_BYTES`.
 
-    A mask is never changed after it is made, so threads read kept masks without a lock.
+    A mask is never changed after it is made, so threads read kept masks without a lock. A subclass defines the number of states, which is
+    its length, and `_row`, which makes the mask of a state.
 
     Args:
-        automaton: the automaton.
-        vocabulary: the vocabulary of the tokenizer.
+        words: the number of 32-bit words of a mask.
     """
 
     masks = NO_MASKS
 
-    def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
-        self._automaton, self._vocabulary = automaton, vocabulary
-        self.words, self._count = vocabulary.words, len(automaton.finals) + len(AFTER_STATES)
-        self._most = max(MAX_KEPT_BYTES // (4 * self.words), 1)
-        self._kept = {NO_STATE: np.zeros(self.words, np.uint32)}
-        self._lock, self._local = Lock(), local()
+    def __init__(self, words: int) -> None:
+        self.words, self._most = words, max(MAX_KEPT_BYTES // (4 * words), 1)
+        self._kept = dict[int, Array]()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def _row(self, state: int) -> Array:
+        raise NotImplementedError
 
     def copy(self, states: Array, out: Array) -> None:
         """Copy masks; see `Rows.copy`."""
@@ -83,6 +87,32 @@ class LateRows:
             row = self._kept.get(state)
             out[place, : self.words] = self._made(state) if row is None else row
 
+    def _made(self, state: int) -> Array:
+        if not NO_STATE <= state < len(self):
+            raise not_a_state(state, len(self))
+        row = np.zeros(self.words, np.uint32) if state == NO_STATE else self._row(state)
+        with self._lock:
+            if len(self._kept) >= self._most:
+                self._kept = {}
+            self._kept[state] = row
+        return row
+
+
+class LateRows(MadeRows):
+    """The masks of an automaton.
+
+    Args:
+        automaton: the automaton.
+        vocabulary: the vocabulary of the tokenizer.
+    """
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
+        super().__init__(vocabulary.words)
+        self._automaton, self._vocabulary, self._local = automaton, vocabulary, local()
+
+    def __len__(self) -> int:
+        return len(self._automaton.finals) + len(AFTER_STATES)
+
     def _work(self) -> Work:
         """The working arrays of this thread."""
         if not hasattr(self._local, "work"):
@@ -90,15 +120,8 @@ class LateRows:
         work: Work = self._local.work
         return work
 
-    def _made(self, state: int) -> Array:
-        if not 0 <= state < self._count:
-            raise not_a_state(state, self._count)
-        row = row_of(self._automaton, self._vocabulary, state, self._work())
-        with self._lock:
-            if len(self._kept) > self._most:  # all but the mask of `NO_STATE`, which is first
-                self._kept = {NO_STATE: self._kept[NO_STATE]}
-            self._kept[state] = row
-        return row
+    def _row(self, state: int) -> Array:
+        return row_of(self._automaton, self._vocabulary, state, self._work())
 
 
 def not_a_state(state: Any, count: int) -> ValueError:

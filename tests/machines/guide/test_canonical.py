@@ -37,7 +37,7 @@ from fst.machines.guide import canonical_states
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.vocabulary import marked as marked_tokens
 from fst.machines.guide.vocabulary import vocabulary_of
-from fst.runtime.machines.guide import canonical_masks
+from fst.runtime.machines.guide import rows
 
 SMALL = ("bpe automaton", "bpe ranks")
 REFUSED = {
@@ -249,8 +249,8 @@ def test_table_is_the_late_guide(regex: str, tmp_path: Path) -> None:
                 states[after] = expected
                 queue.append(after)
     inner = [state for state in states if 0 <= state < len(found._table.finals)]
-    rows = {(found.is_final(state), *(found.step(state, number) for number in range(found.size))) for state in inner}
-    assert len(rows) == len(inner)  # equal states are one
+    different = {(found.is_final(state), *(found.step(state, number) for number in range(found.size))) for state in inner}
+    assert len(different) == len(inner)  # equal states are one
 
 
 def test_tokens_with_the_same_text_are_different() -> None:
@@ -347,7 +347,7 @@ class TestGuide:
 
     def test_kept_masks_are_dropped(self, guide: fst.Guide, monkeypatch: pytest.MonkeyPatch) -> None:
         """Masks are made again if too many are kept."""
-        monkeypatch.setattr(canonical_masks, "MAX_KEPT_BYTES", 1)
+        monkeypatch.setattr(rows, "MAX_KEPT_BYTES", 1)
         few = fst.Guide(fst.Tokenizer(wordpiece(TOKENS)), regex="ab(bb)*", end_id=1, canonical=True)
         for _ in range(3):
             state, other = guide.start, few.start
