@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from fst.automata.links import link
 from fst.automata.rows import BYTE_ROW, ONE, Array, are_parts, field_kind
 from fst.automata.segmenter import ENTRY, NO_TOKEN, NOWHERE, Segmenter, characters_of, classes_by, unchanged
+from fst.automata.trie import Strings, Trie, build
 from fst.compile.layout.rows import filled, placed
 from fst.errors import UnsupportedError, listed
 from fst.machines.wordpiece.table import WordPieceTable
@@ -97,50 +99,25 @@ def _spelled(table: WordPieceTable, text: str, names: Mapping[int, str], prefix:
 
 
 def _automaton(words: Mapping[bytes, int], rests: Mapping[bytes, int]) -> tuple[Array, Array]:
-    """The automaton of the longest match, by failure links as in `fst.automata.links`, and the link of the state in each slot."""
-    children: list[dict[int, int]] = [{ord(" "): WORD}, {}]
-    tokens = [NO_TOKEN, NO_TOKEN]
-    links, lasts = [NOWHERE, NOWHERE], [NO_TOKEN, NO_TOKEN]
-    for root, found in ((WORD, words), (REST, rests)):
-        for token, number in found.items():
-            node = root
-            for byte in token:
-                if byte not in children[node]:
-                    children[node][byte] = len(children)
-                    children.append({})
-                    tokens.append(NO_TOKEN)
-                node = children[node][byte]
-            tokens[node] = number
-    links, lasts = links + [NOWHERE] * (len(children) - 2), lasts + [NO_TOKEN] * (len(children) - 2)
-    for parent, byte, node in _by_level(children):
-        if tokens[node] != NO_TOKEN:
-            links[node], lasts[node] = REST, tokens[node]
-            continue
-        link = links[parent]
-        while link != NOWHERE and byte not in children[link]:
-            link = links[link]
-        if link != NOWHERE:
-            links[node] = children[link][byte]
-            lasts[node] = lasts[links[node]]
-    return _rows(children, links, lasts)
+    """The automaton of the longest match, by the failure links of `fst.automata.links.link`, and the link of the state in each slot."""
+    found = [(token, root, number) for root, own in ((WORD, words), (REST, rests)) for token, number in own.items()]
+    found = [each for each in found if each[0] and b" " not in each[0]]
+    roots, numbers, lengths = np.array([(root, number, len(token)) for token, root, number in found], np.int64).reshape(-1, 3).T
+    symbols = np.frombuffer(b"".join(token for token, _, _ in found), np.uint8).astype(np.int64)
+    failure = link(build(("", "##"), Strings(symbols, np.cumsum(lengths) - lengths, lengths), roots, numbers))
+    lasts = np.append(failure.pops, NO_TOKEN)[failure.pops_start[1:] - 1]
+    return _rows(failure.trie, failure.link, np.where(failure.whole, lasts, NO_TOKEN))
 
 
-def _by_level(children: list[dict[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Parent, byte and node of each edge, level by level."""
-    level = [WORD, REST]
-    while level:
-        edges = [(parent, byte, node) for parent in level for byte, node in children[parent].items() if node != WORD]
-        yield from edges
-        level = [node for _, _, node in edges]
-
-
-def _rows(children: list[dict[int, int]], links: list[int], lasts: list[int]) -> tuple[Array, Array]:
-    starts = np.append(0, np.cumsum([len(found) for found in children]))
-    labels = np.array([byte for found in children for byte in found], np.int64)
-    targets = np.array([node for found in children for node in found.values()], np.int64)
-    slots = placed(ENTRY, starts, labels, np.arange(len(children)))
-    entries = filled(ENTRY, slots, BYTE_ROW, ENTRY.pack(ENTRY.own, np.array(lasts)), "the automaton of these tokens")
-    entries[np.repeat(slots, np.diff(starts)) + ENTRY.first + labels] = ENTRY.pack(labels, slots[targets])
+def _rows(trie: Trie, links: Array, lasts: Array) -> tuple[Array, Array]:
+    """The arrays of an automaton from the failure link and the last token of each node; a space leads from `WORD` to `WORD`."""
+    sources, letters = np.divmod(trie.edge_keys, len(trie.letters))
+    sources, labels = np.append(WORD, sources), np.append(ord(" "), trie.letters[letters])
+    targets = np.append(WORD, trie.edge_children)
+    starts = np.append(0, np.cumsum(np.bincount(sources, minlength=len(trie))))
+    slots = placed(ENTRY, starts, labels, np.arange(len(trie)))
+    entries = filled(ENTRY, slots, BYTE_ROW, ENTRY.pack(ENTRY.own, lasts), "the automaton of these tokens")
+    entries[slots[sources] + ENTRY.first + labels] = ENTRY.pack(labels, slots[targets])
     fails = np.full(len(entries), NOWHERE, np.int32)
-    fails[slots] = np.where(np.array(links) == NOWHERE, NOWHERE, slots[np.array(links)])
+    fails[slots] = np.where(links == NOWHERE, NOWHERE, slots[links])
     return entries, fails
