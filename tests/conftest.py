@@ -28,13 +28,15 @@ MANY = 3_000  # a run of at least this many tests is assumed to use every kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add an option that selects stored or computed answers of the reference."""
+    """Add an option that selects stored or computed answers of the reference, and an option that makes the slow tier complete."""
     parser.addoption("--answers", choices=answers.MODES, default="kept", help="of the reference: kept ones; all asked; all asked and kept")
+    parser.addoption("--cases", choices=("some", "all"), default="some", help="with -m slow: samples of large sets of cases, or all cases")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the tier before tests are imported; choose compiled or interpreted kernels before `numba` is imported."""
     tiers.LONG = config.option.markexpr == "slow"
+    tiers.ALL = tiers.LONG and config.option.cases == "all"
     if config.option.markexpr == "quick":
         config.option.markexpr = "quick and not slow"
         os.environ["NUMBA_DISABLE_JIT"] = "1"

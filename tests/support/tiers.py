@@ -1,7 +1,8 @@
 """The three tiers of tests.
 
 ``-m quick`` runs the files in `QUICK` with interpreted kernels: walks, proofs, compilers and toy alphabets. By default, a test runs a
-sample of each large set of cases, with a fixed seed. ``-m slow`` runs all cases and the long tests.
+sample of each large set of cases, with a fixed seed. ``-m slow`` runs the long tests, and samples that are six times as large;
+``-m slow --cases all`` runs all cases, for a release.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ Case = TypeVar("Case")
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 LONG = False  # set by conftest.py before tests are imported
+ALL = False  # whether the slow tier runs all cases; set by conftest.py
 # The files of the quick tier. Each set contains the excluded tests, which take more than a second with interpreted kernels.
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
@@ -64,27 +66,38 @@ def is_quick(item: pytest.Item) -> bool:
     return name in QUICK and getattr(item, "originalname", item.name) not in QUICK[name]
 
 
+def one_in(share: int) -> int:
+    """One in how many cases is run, if a test states `share`: twice as many by default, a third of it in the slow tier, or one."""
+    return 1 if ALL else -(-share // 3) if LONG else 2 * share
+
+
 def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
-    """A sample of one in `share` cases with a fixed seed; in the slow tier, all cases. A test that calls `sample` is marked ``sampled``."""
-    return cases if LONG else random.Random(seed).sample(cases, -(-len(cases) // share))
+    """A sample of one in ``one_in(share)`` cases with a fixed seed. A test that calls `sample` is marked ``sampled``."""
+    each = one_in(share)
+    return cases if each == 1 else random.Random(seed).sample(cases, -(-len(cases) // each))
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """Set the number of examples for hypothesis: a twelfth of `count` in the slow tier, a fortieth by default, and at least five.
+    """Set the number of examples for hypothesis: an 80th of `count` by default, a 24th in the slow tier, or a 12th; and at least five.
 
     The examples are the same in every run.
     """
 
     def decorate(test: Test) -> Test:
-        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // (12 if LONG else 40), 5), **more)(test))
+        part = 12 if ALL else 24 if LONG else 80
+        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // part, 5), **more)(test))
         return searched
 
     return decorate
 
 
 def thinned(cases: Iterable[Any], share: int) -> list[Any]:
-    """Parameters of a test. A sample of one in `share`, drawn with a fixed seed, runs by default; the other parameters are marked slow."""
+    """Parameters of a test. A sample of one in ``2 * share``, drawn with a fixed seed, runs by default. The other parameters are marked
+    slow; of them, the slow tier draws one in ``one_in(share)``.
+    """
     params = [case if isinstance(case, ParameterSet) else pytest.param(*(case if isinstance(case, tuple) else [case])) for case in cases]
-    kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // share))}
+    kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // (2 * share)))}
+    others = [number for number in range(len(params)) if number not in kept]
+    drawn = {*sample(others, share, 1)} if LONG else {*others}
     slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]
-    return [param if number in kept else slow[number] for number, param in enumerate(params)]
+    return [param if number in kept else slow[number] for number, param in enumerate(params) if number in kept or number in drawn]

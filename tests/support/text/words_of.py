@@ -20,7 +20,7 @@ from fst.text.alphabet import Alphabet
 
 
 def each(argument: str, components: dict[str, list[Part]], share: int) -> pytest.MarkDecorator:
-    """A decorator that runs a test for one in `share` components, and in the slow tier for all components."""
+    """A decorator that runs a test for a sample of components, as `thinned` draws it."""
     return pytest.mark.parametrize(argument, thinned([pytest.param(parts, id=name) for name, parts in components.items()], share))
 
 
