@@ -18,7 +18,7 @@ from support.pretokens import generate_properties
 from support.pretokens.engines import cut, fancy_regex, oniguruma
 from support.pretokens.splitters import PATTERNS, compiled, representatives, texts_over
 from support.shared_data import SHARED, needs_shared
-from support.tiers import LONG, examples, sample, thinned
+from support.tiers import ALL, LONG, examples, sample, thinned, whole
 
 from fst.compile.patterns import code_points, properties
 from fst.compile.patterns.sets import Dialect
@@ -118,7 +118,7 @@ def engine_of(dialect: Dialect) -> generate_properties.Engine:
 def test_matches_over_classes_are_those_of_oniguruma(name: str) -> None:
     """In all short texts over one character of each class, a splitter finds the same matches as `tokenizers`."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
-    for text in texts_over(representatives(ours), 200_000 if LONG else 3_000):
+    for text in texts_over(representatives(ours), 200_000 if ALL else 30_000 if LONG else 3_000):
         assert cut(text, ours.pretokens(text)) == reference(text), text
 
 
@@ -129,7 +129,7 @@ def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
     pytest.importorskip("tiktoken")
     ours = compiled(PATTERNS[name], "fancy-regex")
     characters = representatives(ours)
-    texts = [*texts_over(characters, 200_000 if LONG else 3_000)]
+    texts = [*texts_over(characters, 200_000 if ALL else 30_000 if LONG else 3_000)]
     reference = fancy_regex(PATTERNS[name], characters, len(texts[-1]))
     for text in texts:
         assert cut(text, ours.pretokens(text)) == reference(text), text
@@ -445,7 +445,7 @@ def unfolding() -> set[int]:
     return set(code_points.members(properties.unfolding()).tolist())
 
 
-@pytest.mark.slow
+@whole
 def test_no_other_characters_have_a_case() -> None:
     """In Oniguruma with (?i), a character without upper and lower case matches only itself, and no other character matches it."""
     engine, cased = generate_properties.Oniguruma(), generate_properties.cased()
@@ -454,7 +454,7 @@ def test_no_other_characters_have_a_case() -> None:
     assert engine.matched(r"(?i:[^\p{CWCM}\p{CWCF}])+", "".join(sorted(cased))) == set()
 
 
-@pytest.mark.slow
+@whole
 def test_properties_are_those_of_the_reference() -> None:
     """The file ``properties.tsv`` equals the output that its generator gives with the installed regex engines."""
     pytest.importorskip("tiktoken")

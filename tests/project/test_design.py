@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from support.shared_data import REPOSITORY, TESTS
 from support.text import generate_characters
+from support.tiers import whole
 from support.wheel import copied
 
 import fst
@@ -423,7 +424,7 @@ def test_symbols_are_told_apart() -> None:
     assert alphabet.ISOLATED >= rows.CODE_POINTS
 
 
-@pytest.mark.slow
+@whole
 def test_characters_are_those_of_the_reference() -> None:
     """The file characters.tsv is the same as one that is generated from the installed `tokenizers`."""
     kept = files("fst.compile.text.characters").joinpath("characters.tsv").read_text("ascii").splitlines()

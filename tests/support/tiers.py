@@ -66,6 +66,12 @@ def is_quick(item: pytest.Item) -> bool:
     return name in QUICK and getattr(item, "originalname", item.name) not in QUICK[name]
 
 
+def whole(test: Test) -> Test:
+    """Mark a test that repeats, for all characters, what other tests show for samples; it is skipped without ``--cases all``."""
+    marked: Test = pytest.mark.slow(pytest.mark.skipif(not ALL, reason="runs with -m slow --cases all")(test))
+    return marked
+
+
 def one_in(share: int) -> int:
     """One in how many cases is run, if a test states `share`: twice as many by default, a third of it in the slow tier, or one."""
     return 1 if ALL else -(-share // 3) if LONG else 2 * share

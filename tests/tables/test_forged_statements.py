@@ -305,7 +305,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
     loaded = 0
-    changes = sample(range(80), 5)
+    changes = sample(range(80), 3)
     for _ in changes:
         stated = tables.header[name]
         if name == "composition":

@@ -56,12 +56,9 @@ each_vocabulary = pytest.mark.parametrize(
     [
         EXAMPLE.stem,
         *(pytest.param(name, marks=needs_shared) for name in FIRST),
-        *(pytest.param(name, marks=[needs_shared, pytest.mark.slow]) for name in (*SLOW, *SAME_TOKENS)),
+        *(pytest.param(name, marks=[needs_shared, pytest.mark.slow]) for name in sample((*SLOW, *SAME_TOKENS), 9)),
     ],
 )
-
-
-each_context = pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 
 
 def in_context(context: str, chars: Sequence[str]) -> list[str]:
@@ -79,7 +76,7 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """With a vocabulary of single characters, every character becomes the same tokens as in `tokenizers`."""
     # In most contexts, a few characters of each group that the normalizer treats alike are sufficient.
-    chars = EVERY_CHARACTER if context == "alone" or (tiers.LONG and setting == "uncased") else SWEPT_CHARACTERS
+    chars = EVERY_CHARACTER if context == "alone" or (tiers.ALL and setting == "uncased") else SWEPT_CHARACTERS
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))
 
 
@@ -90,14 +87,16 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
 
 
 @pytest.mark.slow
-@each_context
 @pytest.mark.parametrize(
-    "name",
-    [
-        *(pytest.param(n, marks=needs_shared) for n in (UNCASED, CASED, "bert-base-multilingual-uncased", "bert-base-chinese")),
-        EXAMPLE.stem,
-        f"{EXAMPLE.stem} cased",
-    ],
+    ("name", "context"),
+    sample(
+        [
+            pytest.param(name, context, id=f"{name}-{key}", marks=[] if name.startswith(EXAMPLE.stem) else needs_shared)
+            for name in (UNCASED, CASED, "bert-base-multilingual-uncased", "bert-base-chinese", EXAMPLE.stem, f"{EXAMPLE.stem} cased")
+            for key, context in CONTEXTS.items()
+        ],
+        9,
+    ),
 )
 def test_every_character_in_context(name: str, context: str) -> None:
     """With well-known vocabularies, every character gets the same ids as in `tokenizers`, next to letters and between marks."""

@@ -15,7 +15,6 @@ from support.core.rewriters import drive_rules
 from support.core.trainers import drive_trainers
 from support.core.transducers import drive_transducers
 
-import fst
 from fst.pretokens.arguments import LONGEST
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.machines.keywords.kernels import search as keyword_kernels
@@ -64,7 +63,8 @@ def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
         tok, texts = drives.tokenizer(draw, KINDS[seed % len(KINDS)]), drives.texts_of(draw, size)
         if seed % len(KINDS) == LONG_PIECES:
             texts.insert(9, "ab" * (LONGEST // 2 + 1))
-        yield "tokenizer", partial(drive_tokenizer, tok, texts, draw)
+        for of_tokenizer in OF_TOKENIZERS:
+            yield of_tokenizer.__name__, partial(of_tokenizer, tok, texts, draw)
         yield "units", partial(drives.drive_units, texts)
         for use in (drives.drive_sums, drives.drive_words, drive_rules, drives.drive_search, drives.drive_lattices, drive_guides):
             yield use.__name__, partial(use, random.Random(seed), texts)
@@ -83,9 +83,3 @@ def shorten(patch: pytest.MonkeyPatch) -> None:
     for name, number in (("FEW", 2), ("FAIRLY_FEW", 3), ("NEAR", 1), ("FAR", 3)):
         patch.setattr(search, name, np.uint64(number))  # so searches store where they have failed
     patch.setattr(keyword_kernels, "FEW", np.uint64(8))  # so walks alternate between the texts
-
-
-def drive_tokenizer(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Pass texts to every method of a tokenizer."""
-    for use in OF_TOKENIZERS:
-        use(tok, texts, draw)
