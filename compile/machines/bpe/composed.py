@@ -18,6 +18,8 @@ from fst.text.composition import HANGUL, LEADING, SYLLABLES, TRAILING, TRAILING_
 
 Group = frozenset[int]  # the characters that change a letter
 NOTHING: Group = frozenset()
+# Of characters: whether they are changed alone; their rank; the character, or 0 if it changes no letter; the characters that change them.
+Kind = tuple[bool, int, int, Group]
 MAX_STATES = 1 << 14
 LEADING_COUNT = SYLLABLES // (VOWEL_COUNT * TRAILING_COUNT)
 
@@ -32,14 +34,7 @@ def composed_texts(by: Composition) -> tuple[Array, Array]:
         int32[0x110000], the class of each code point: 0 for characters that change nothing and are not changed. int16[states, classes], the
         next state; -1 if the text changes. State 0 is the beginning of a text.
     """
-    groups = _groups(by)
-    seconds = {code for group in groups.values() for code in group}
-    # Whether the character is changed alone; its rank; itself, or 0 if it changes no letter; and the characters that change it.
-    kinds: dict[tuple[bool, int, int, Group], int] = {(False, 0, 0, NOTHING): 0}
-    classes = np.zeros(CODE_POINTS, np.int32)
-    for code in sorted({*by.suspects, *by.orders, *groups, *seconds}):
-        kind = False, by.orders.get(code, 0), code if code in seconds else 0, groups.get(code, NOTHING)
-        classes[code] = kinds.setdefault((True, 0, 0, NOTHING) if _is_changed(by, chr(code)) else kind, len(kinds))
+    kinds, classes = _kinds(by)
     states: dict[tuple[Group, int], int] = {(NOTHING, 0): 0}
     queue, rows = [(NOTHING, 0)], list[list[int]]()
     for group, rank in queue:  # the loop appends to `queue`
@@ -58,6 +53,18 @@ def composed_texts(by: Composition) -> tuple[Array, Array]:
             row.append(states[after])
         rows.append(row)
     return classes, np.array(rows, np.int16)
+
+
+def _kinds(by: Composition) -> tuple[dict[Kind, int], Array]:
+    """The class of each kind of characters, in ascending order; int32[0x110000], the class of each code point."""
+    groups = _groups(by)
+    seconds = {code for group in groups.values() for code in group}
+    kinds: dict[Kind, int] = {(False, 0, 0, NOTHING): 0}
+    classes = np.zeros(CODE_POINTS, np.int32)
+    for code in sorted({*by.suspects, *by.orders, *groups, *seconds}):
+        kind = False, by.orders.get(code, 0), code if code in seconds else 0, groups.get(code, NOTHING)
+        classes[code] = kinds.setdefault((True, 0, 0, NOTHING) if _is_changed(by, chr(code)) else kind, len(kinds))
+    return kinds, classes
 
 
 def _is_changed(by: Composition, text: str) -> bool:
