@@ -10,7 +10,7 @@ table first read all texts in place; then only the texts that these kernels cann
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -50,14 +50,11 @@ class ShortRewriting(NamedTuple):
         is_unchanged: a call whose result is 1 if kernels can read the text in place; None: they can read every text.
         rewrite: a call that rewrites other texts; None: these texts need a batch.
         rewritten: the rewritten text; None if `rewrite` is None.
-        restore: makes the call that converts the spans of an output to spans in the raw text, from the output and the state of the kernel;
-            None: spans need no conversion, or need a batch.
     """
 
     is_unchanged: PreparedCall | None = None
     rewrite: PreparedCall | None = None
     rewritten: Normalized | None = None
-    restore: Callable[[Output, Any], PreparedCall] | None = None
 
 
 class TextFrontEnd(Protocol):

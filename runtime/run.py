@@ -345,7 +345,7 @@ class Runner:
         own, encode_rewritten = found.rewritten, None
         if own is not None:
             encode_rewritten = PreparedCall(self._rows, own.text, own.starts, NO_MORE, table, output, work)
-        return [found.is_unchanged, encode, found.rewrite, encode_rewritten, found.restore and found.restore(output, workspace.state)]
+        return [found.is_unchanged, encode, found.rewrite, encode_rewritten]
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, special_ids: SpecialIds) -> tuple[Ids, Ints] | None:
         """Encode a few texts, without the overhead of a batch; return None if the texts exceed `limits`, or if a text is not valid or must

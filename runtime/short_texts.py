@@ -53,7 +53,7 @@ class ShortText(NamedTuple):
 
 
 IDS = ShortText._fields.index("ids")  # faster than a name
-CALLS = ("is_unchanged", "encode", "rewrite", "encode_rewritten", "restore")
+CALLS = ("is_unchanged", "encode", "rewrite", "encode_rewritten")
 
 
 class ShortTexts:
@@ -113,7 +113,7 @@ class Plan(NamedTuple):
 
     Attributes:
         text, starts, state, ids, offsets: as in `ShortText`.
-        calls: the prepared call for each name in `CALLS`; None for a call that is not made.
+        calls: the prepared calls by their names, `CALLS`; None for a call that is not made.
     """
 
     text: Units
@@ -121,12 +121,10 @@ class Plan(NamedTuple):
     state: NDArray[np.uint64]
     ids: Ids
     offsets: Ids
-    calls: list[PreparedCall | None]
+    calls: dict[str, PreparedCall | None]
 
 
-def plan(
-    runner: Runner, special_ids: SpecialIds, workspace: Workspace, text: Units, starts: Ints, units: int, *, with_spans: bool
-) -> Plan:
+def plan(runner: Runner, special_ids: SpecialIds, workspace: Workspace, text: Units, starts: Ints, units: int, *, with_spans: bool) -> Plan:
     """Prepare the calls for a text.
 
     Args:
@@ -140,7 +138,7 @@ def plan(
     buffers = Buffers(with_spans)
     buffers.reserve(runner.capacity(units, 1, special_ids), 0)
     calls = runner.prepare_short(text, starts, units, runner.output(special_ids, buffers, np.zeros(1, np.int64)), workspace)
-    return Plan(text, starts, workspace.state, buffers.ids, buffers.offsets, calls)
+    return Plan(text, starts, workspace.state, buffers.ids, buffers.offsets, dict(zip(CALLS, calls, strict=True)))
 
 
 def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortText], None]) -> tuple[ShortText, list[PreparedCall]]:
@@ -154,7 +152,7 @@ def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortT
     prepare(ShortText(workspace.text, starts, workspace.state, NOTHING, NOTHING))
     units = SHORT * MOST_UNITS[runner.unit]
     *arrays, calls = plan(runner, special_ids, workspace, workspace.text, starts, units, with_spans=runner.with_spans)
-    made = calls[: CALLS.index("restore")]
+    made = calls.values()
     return ShortText(*arrays, *(call.words if call else NO_CALL for call in made)), [call for call in made if call]
 
 

@@ -20,7 +20,7 @@ from fst.runtime.machines.keywords.searcher import Searcher
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
 from fst.runtime.run import MORE, NO_MORE, Runner
-from fst.runtime.short_texts import CALLS, Plan, plan
+from fst.runtime.short_texts import Plan, plan
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Workspace
 from fst.tables.header import SENTENCEPIECE
@@ -98,7 +98,7 @@ def calls(encoder: Encoder, units: int) -> Calls:
         found |= of_plan(with_spans, workspace, "_spans")
         found["trim_spans"] = trim_of(encoder, with_spans.ids, with_spans.offsets, ids.state)
     found["encode_part"] = part_of(ids, MORE, workspace)
-    path, rewritten = np.zeros(3 * MOST_STEPS, np.int32), ids.calls[CALLS.index("encode_rewritten")]
+    path, rewritten = np.zeros(3 * MOST_STEPS, np.int32), ids.calls["encode_rewritten"]
     found["path"] = path_of(runner.arguments, ids.text, starts, workspace.work, path)
     found["path_rewritten"] = rewritten and path_of(runner.arguments, rewritten.arguments[0], rewritten.arguments[1], workspace.work, path)
     if found["path"]:
@@ -108,7 +108,7 @@ def calls(encoder: Encoder, units: int) -> Calls:
 
 def of_plan(ids: Plan, workspace: Workspace, suffix: str) -> dict[str, PreparedCall | None]:
     """The calls for whole texts, whose names end with a suffix: one that encodes all texts, or the texts that another one lets pass."""
-    is_unchanged = None if ids.calls[CALLS.index("rewrite")] else ids.calls[CALLS.index("is_unchanged")]
+    is_unchanged = None if ids.calls["rewrite"] else ids.calls["is_unchanged"]
     return {f"is_unchanged{suffix}": is_unchanged, f"encode{suffix}": part_of(ids, NO_MORE, workspace)}
 
 
@@ -120,7 +120,7 @@ def part_of(ids: Plan, more: Any, workspace: Workspace) -> PreparedCall | None:
         more: `MORE` or `NO_MORE`, whether the text continues in the next call.
         workspace: the workspace of the kernels.
     """
-    _, encode, rewrite, rewritten, _ = ids.calls
+    encode, rewrite, rewritten = (ids.calls[name] for name in ("encode", "rewrite", "encode_rewritten"))
     if not encode:
         return None
     text, starts, _, table, output, work = encode.arguments

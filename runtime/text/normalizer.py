@@ -24,9 +24,7 @@ from fst.text.character_expansion import CharacterExpansion
 from fst.text.normalizer import Normalizer, early, late
 from fst.text.whitespace import FIRST, PREFIXES
 
-rewrite, restore, restore_all, last_border = (
-    Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "restore_all", "last_border")
-)
+rewrite, restore, last_border = (Deferred("fst.runtime.text.kernels.normalizer", name) for name in ("rewrite", "restore", "last_border"))
 is_unchanged = Deferred("fst.runtime.text.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingNormalizer")
 
@@ -125,7 +123,6 @@ class TextNormalizer(KeepingNormalizer):
             PreparedCall(is_unchanged, text, starts, by, buffers.work.memo),
             PreparedCall(rewrite, text, starts, *[none] * 5, by, buffers.work, rewritten),
             rewritten,
-            (lambda output, state: PreparedCall(restore_all, output, state, rewritten)) if with_spans else None,
         )
 
     def _size(self, text: Units) -> int:

@@ -74,7 +74,7 @@ class PlainNormalizer(TextNormalizer):
 
     def prepare_short(self, text: Units, starts: Ints, most: int, *, with_spans: bool) -> ShortRewriting:
         """Prepare the calls for a short text, which needs a batch if it changes, because of its spans."""
-        return super().prepare_short(text, starts, most, with_spans=with_spans)._replace(rewrite=None, rewritten=None, restore=None)
+        return super().prepare_short(text, starts, most, with_spans=with_spans)._replace(rewrite=None, rewritten=None)
 
     def goes_on(self, text: Units, buffers: TextBuffers) -> bool:  # noqa: ARG002
         """Return False, since keyword search has no pre-tokens that could continue."""
