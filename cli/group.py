@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from fst.__main__ import INTERRUPTED
 from fst.cli.files.progress import noting
 from fst.cli.files.streams import drop_output, flush_output
+from fst.cli.leaving import INTERRUPTED
 from fst.cli.signals import unwind_when_ended
 from fst.errors import FstError, ReadingError
 
@@ -87,9 +87,9 @@ class CliGroup(LazyGroup):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
-        unwind_when_ended(ctx)
-        _check_environment()
         try:
+            unwind_when_ended(ctx)
+            _check_environment()
             with noting():
                 return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 
 from fst.cli.files.streams import drop_output
+from fst.cli.leaving import leave
 
-CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls functions of this file as callbacks
+LLVM = f"{os.sep}llvmlite{os.sep}"  # a folder in the path of each of its files
+IMPORTS = "<frozen importlib._bootstrap>"
+GROUP = str(Path(__file__).with_name("group.py"))  # its functions run the command
 MOMENT = 0.01  # seconds until a signal is sent again; most callbacks take less
 SIGNALLED = 128  # the exit code is 128 + the number of the signal
 
 
 def unwind_when_ended(ctx: click.Context) -> None:
-    """While a command runs, turn signals that end it into exceptions.
+    """While a command runs, turn signals that end it into exceptions. Python drops exceptions in some functions, such as callbacks of weak
+    references; if it drops one of these, the signal is sent again.
 
     The default handlers are restored when the command ends. Otherwise, in a program that runs the command in its own process, a later
     signal would raise an exception instead of ending the program.
@@ -29,17 +35,20 @@ def unwind_when_ended(ctx: click.Context) -> None:
         if number is None or threading.current_thread() is not threading.main_thread():
             continue
         default = signal.getsignal(number)
-        if default in (signal.SIG_DFL, signal.default_int_handler):
+        if default in (signal.SIG_DFL, signal.default_int_handler, leave):
             signal.signal(number, _end)
-            ctx.call_on_close(partial(signal.signal, number, default))
+            ctx.call_on_close(partial(signal.signal, number, signal.default_int_handler if default is leave else default))
+    hook = sys.unraisablehook
+    sys.unraisablehook = partial(_send_dropped, hook)
+    ctx.call_on_close(partial(setattr, sys, "unraisablehook", hook))
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Handle a signal by raising the exception for it. In a callback of LLVM, where Python drops exceptions, send the signal again a moment
-    later.
+    """Handle a signal by raising the exception for it. In LLVM's functions, which would release memory twice or whose callbacks drop
+    exceptions, and in an import, where modules catch or replace them, send the signal again a moment later.
     """
-    if _is_in_callback(frame):
-        threading.Timer(MOMENT, signal.raise_signal, (number,)).start()
+    if _must_wait(frame):
+        _send_again(number)
     elif number == signal.SIGINT:
         raise KeyboardInterrupt
     else:
@@ -47,7 +56,28 @@ def _end(number: int, frame: FrameType | None) -> None:
         sys.exit(SIGNALLED + number)
 
 
-def _is_in_callback(frame: FrameType | None) -> bool:
-    while frame is not None and not frame.f_code.co_filename.endswith(CALLBACKS):
+def _send_again(number: int) -> None:
+    main = threading.main_thread().ident  # a signal of its own wakes it from waiting
+    send = partial(signal.pthread_kill, main) if hasattr(signal, "pthread_kill") and main else signal.raise_signal
+    timer = threading.Timer(MOMENT, send, (number,))
+    timer.daemon = True  # a process that ends does not wait
+    timer.start()
+
+
+def _send_dropped(hook: Any, dropped: Any) -> None:
+    """Send the signal of an exception again that Python has dropped; pass other exceptions to the hook that was set before."""
+    error = dropped.exc_value
+    if isinstance(error, KeyboardInterrupt):
+        _send_again(signal.SIGINT)
+    elif isinstance(error, SystemExit) and isinstance(error.code, int) and error.code > SIGNALLED:
+        _send_again(error.code - SIGNALLED)
+    else:
+        hook(dropped)
+
+
+def _must_wait(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename != GROUP:
+        if LLVM in frame.f_code.co_filename or frame.f_code.co_filename == IMPORTS:
+            return True
         frame = frame.f_back
-    return frame is not None
+    return False

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import signal
-from types import FrameType
 
-INTERRUPTED = 130  # the exit code
+from fst.cli.leaving import leave
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C ends the process with exit code 130 and without a traceback, even during imports."""
+    """Run the command line. Ctrl-C ends the process with exit code 130 and without a traceback, even during imports. When a command begins,
+    `fst.cli.signals` replaces the handler.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
-    from fst.cli.main import main as command
+        signal.signal(signal.SIGINT, leave)
+    try:
+        from fst.cli.main import main as command
 
-    if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    command()
-
-
-def _leave(_number: int, _frame: FrameType | None) -> None:
-    os._exit(INTERRUPTED)
+        command()
+    finally:
+        if signal.getsignal(signal.SIGINT) is leave:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 if __name__ == "__main__":

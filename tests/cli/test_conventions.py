@@ -87,6 +87,22 @@ sys.meta_path.insert(0, Interrupter)
 from fst.__main__ import main
 main()
 """
+# Raises SIGINT where Python drops exceptions: in the callback of a weak reference.
+DROPPED = """
+import signal, time, weakref
+import click
+from fst.cli.group import CliGroup
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+@click.command()
+def command():
+    thing = type("Thing", (), {})()
+    reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+    del thing
+    time.sleep(60)
+
+CliGroup("fst", modules={"wait": "__main__"})(["wait"])
+"""
 # Shows the progress of 123 GB in 100,000 steps.
 WATCHED = """
 import sys
@@ -215,6 +231,12 @@ class TestConventions:
     def test_interrupted_while_importing(self, module: str, table: Path) -> None:
         """SIGINT during any import ends the process with exit code 130, and nothing is printed."""
         done = execute([sys.executable, "-c", INTERRUPTED_AT, module], "encode", table, stdin=b"un\n", code=130)
+        assert (done.stdout, done.stderr) == (b"", b"")
+
+    @posix
+    def test_interrupted_where_exceptions_are_dropped(self) -> None:
+        """A SIGINT whose exception Python drops is not lost: the process ends with exit code 130, and nothing is printed."""
+        done = execute([sys.executable, "-c", DROPPED], code=130)
         assert (done.stdout, done.stderr) == (b"", b"")
 
     @posix
