@@ -195,46 +195,69 @@ def collect(numbers, at, size):
 
 
 @inlined
-def noted(numbers, at, size, place, pairs):
-    """The bit of a position if its pair can merge, otherwise 0; store the rank of the pair."""
-    return np.uint64(note_rank(numbers, at, size, place, pairs) != NO_RANK) << place
+def noted(left, right, numbers, ranks, place, pairs):
+    """Store the rank of the pair at a position; return the bit of the position if the pair can merge, otherwise 0."""
+    rank = rank_of(left, right, pairs)
+    numbers[ranks + place] = rank
+    return np.uint64(rank != NO_RANK) << place
 
 
 @inlined
 def lowest_of(numbers, ranks, waiting):
-    """The position of the pair of lowest rank, the leftmost of several, among those with a bit in `waiting`, which is not 0."""
+    """The lowest of ``rank << 32 | position`` of the positions with a bit in `waiting`, which is not 0."""
     lowest = ALL
     while waiting:
         place = trailing_zeros(waiting)
         lowest = min(lowest, np.uint64(numbers[ranks + place]) << HALF | place)
         waiting &= waiting - U1
-    return lowest & LOW_HALF
+    return lowest
+
+
+@inlined
+def collect_few(numbers, at, alive):
+    """Move the tokens whose positions have a bit in `alive` next to each other; return the output index after the last token."""
+    found = at
+    while alive:
+        numbers[found] = numbers[at + trailing_zeros(alive)]
+        found += U1
+        alive &= alive - U1
+    return found
 
 
 @part
 def merge_few(numbers, at, size, pairs):
-    """Merge the pairs of at most `FEW` linked atoms. In place of the queue, each position whose pair can merge has a bit, and all
-    their ranks are searched before each merge.
+    """Merge the pairs of at most `FEW` atoms. In place of links and of the queue, each position with a token has a bit in `alive`, and the
+    same bit from the other side in `mirrored`; each position whose pair can merge has a bit in `waiting`, and all their ranks are searched
+    before each merge. `numbers` contains n tokens from `at` on, and then the n ranks of their pairs.
 
     Returns:
         The index after the last id.
     """
-    ranks, waiting = at + size * U3, U0
-    for index in range(size):
-        waiting |= noted(numbers, at, size, np.uint64(index), pairs)
+    ranks, alive, waiting = at + size, (U1 << size) - U1, U0
+    mirrored = alive << FEW - size
+    for index in range(U1, size):
+        place = np.uint64(index) - U1
+        waiting |= noted(numbers[at + place], numbers[at + place + U1], numbers, ranks, place, pairs)
     while waiting:
-        place = lowest_of(numbers, ranks, waiting)
-        gone = link(numbers, at, size, place, pairs.merges[numbers[ranks + place], MADE])
-        waiting = waiting & ~(U1 << place | U1 << gone) | noted(numbers, at, size, place, pairs)
+        lowest = lowest_of(numbers, ranks, waiting)
+        place, token = lowest & LOW_HALF, pairs.merges[lowest >> HALF, MADE]
+        gone = place + U1 + trailing_zeros(alive >> place + U1)
+        numbers[at + place] = token
+        alive ^= U1 << gone
+        mirrored ^= U1 << FEW - U1 - gone
+        waiting &= ~(U1 << place | U1 << gone)
+        after = alive >> gone + U1
+        if after:
+            waiting |= noted(token, numbers[at + gone + U1 + trailing_zeros(after)], numbers, ranks, place, pairs)
         if place:
-            before = np.uint64(numbers[at + (size << U1) + place])
-            waiting = waiting & ~(U1 << before) | noted(numbers, at, size, before, pairs)
-    return collect(numbers, at, size)
+            before = place - U1 - trailing_zeros(mirrored >> FEW - place)
+            waiting = waiting & ~(U1 << before) | noted(numbers[at + before], token, numbers, ranks, before, pairs)
+    return collect_few(numbers, at, alive)
 
 
 @part
 def merge(text, begin, end, table, numbers, at):
-    """Encode a pre-token of n atoms; if they are few, without the queue.
+    """Encode a pre-token of n atoms; if they are few, without links and queue.
 
     `numbers`, the array of the output's ids, also contains the working data, from `at` on: n tokens; n positions of the next token (n after
     the last token); n positions of the previous token; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n
@@ -244,9 +267,10 @@ def merge(text, begin, end, table, numbers, at):
     Returns:
         The index after the last id.
     """
-    pairs, size = table.pairs, begin_merging(text, begin, end - begin, table, numbers, at)
+    pairs, size = table.pairs, put_atoms(text, begin, end - begin, table, numbers, at)
     if size <= FEW:
         return merge_few(numbers, at, size, pairs)
+    link_atoms(numbers, at, size)
     ranks, queue, count = at + size * U3, at + (size << U2), U0
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), pairs, count)
