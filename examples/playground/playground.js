@@ -195,7 +195,8 @@ function step(character, part, isEnd) {
 const indexOf = (target) => Number(target.closest(".token")?.id.slice(1) ?? -1);
 
 function move(event) {
-  const places = { ArrowRight: selected + 1, ArrowLeft: selected - 1, Home: 0, End: drawn - 1 };
+  const after = selected + 1, before = selected - 1;
+  const places = { ArrowRight: after, ArrowDown: after, ArrowLeft: before, ArrowUp: before, Home: 0, End: drawn - 1 };
   if (!(event.key in places) || !drawn || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   select(Math.min(Math.max(places[event.key], 0), drawn - 1));
@@ -223,15 +224,10 @@ async function start() {
   const folder = new URLSearchParams(location.search).get("table") ?? "table";
   if (!/^[\w-][\w.-]*$/.test(folder)) throw new Error(`the folder ${folder} is not a name; expected letters, digits, ".", "_" and "-"`);
   const { load } = await import(`./${folder}/fst.js`);
-  tok = await load(file(`${folder}/table.fst`), { wasm: file(`${folder}/fst.wasm`) });
+  const file = (name) => new URL(`${folder}/${name}`, location.href);
+  tok = await load(file("table.fst"), { wasm: file("fst.wasm") });
   listen();
   encode();
-}
-
-async function file(name) {
-  const response = await fetch(name);
-  if (!response.ok) throw new Error(`${name} is missing: ${response.status}`);
-  return response;
 }
 
 start().catch((error) => {

@@ -12,7 +12,8 @@ const ranks = { gpt2: "r50k_base", cl100k_base: "cl100k_base" }[vocabulary];
 
 async function exported(layout) {
   const { load } = await import(pathToFileURL(`${folder}/${layout}/fst.js`));
-  const tok = await load(readFileSync(`${folder}/${layout}/table.fst`), { wasm: readFileSync(`${folder}/${layout}/fst.wasm`) });
+  const file = (name) => pathToFileURL(`${folder}/${layout}/${name}`);
+  const tok = await load(file("table.fst"), { wasm: file("fst.wasm") });
   return (text) => tok.encode(text);
 }
 

@@ -2,6 +2,5 @@
 import { readFileSync } from "node:fs";
 import { load } from "./fst.js";
 
-const here = (name) => readFileSync(new URL(name, import.meta.url));
-const tok = await load(here("table.fst"), { wasm: here("fst.wasm") });
+const tok = await load(new URL("table.fst", import.meta.url), { wasm: new URL("fst.wasm", import.meta.url) });
 for (const line of readFileSync(0, "utf8").replace(/\n$/, "").split("\n")) console.log(tok.encode(line).join(" "));

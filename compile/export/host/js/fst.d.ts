@@ -1,13 +1,14 @@
-/** A table.fst: bytes, or a response of `fetch`. */
-export type Image = ArrayBuffer | Uint8Array | Response;
+/** A file of `fst export`: bytes, a response of `fetch`, or a URL. A URL of a file is read by Node.js 20.16 or later, without a copy. */
+export type Source = ArrayBuffer | ArrayBufferView | Response | Blob | URL;
 
-/** The fst.wasm of the same export. Edge workers need a compiled module. */
-export type Wasm = WebAssembly.Module | ArrayBuffer | Uint8Array | Response;
+/**
+ * Load a tokenizer from table.fst and fst.wasm of one export. Edge workers need a compiled module. Throws a TypeError if a file is missing or
+ * damaged, or if they belong to different exports.
+ */
+export function load(table: Source | Promise<Source>, files: { wasm: Wasm | Promise<Wasm> }): Promise<Tokenizer>;
+export type Wasm = WebAssembly.Module | Source;
 
-/** Load a tokenizer. Throws a TypeError if the image is damaged, or belongs to another module. */
-export function load(image: Image | Promise<Image>, options: { wasm: Wasm | Promise<Wasm> }): Promise<Tokenizer>;
-
-/** A tokenizer. A lone surrogate is encoded as U+FFFD. */
+/** A tokenizer. A lone surrogate is encoded as U+FFFD. Throws a TypeError if a text is no string. */
 export interface Tokenizer {
   /** The ids of a text. */
   encode(text: string): Int32Array;
@@ -19,8 +20,8 @@ export interface Tokenizer {
   encodeWithOffsets(text: string): { ids: Int32Array; offsets: Int32Array };
   /** The number of ids of a text. */
   count(text: string): number;
-  /** The text of ids; numbers that are not ids are skipped. */
-  decode(ids: ArrayLike<number> & Iterable<number>, options?: { skipSpecialTokens?: boolean }): string;
+  /** The text of ids. Numbers without a token are skipped. Throws a RangeError if one is no integer from 0 to 4294967295. */
+  decode(ids: Iterable<number | bigint>, options?: { skipSpecialTokens?: boolean }): string;
   /**
    * The path of one word through the automaton: each symbol that it reads, the state after it, and the last token so far, below 0 if there
    * is none. A symbol is a byte of UTF-8, of the rewritten text if the table rewrites texts; for WordPiece, a character. At most 1,024
@@ -35,7 +36,7 @@ export interface Tokenizer {
    */
   stream(): { push(text: string): Int32Array; end(): Int32Array };
   /** Decode ids that arrive in parts: `push` returns complete characters, and `end` U+FFFD if the last character is incomplete. */
-  decodeStream(options?: { skipSpecialTokens?: boolean }): { push(ids: Iterable<number>): string; end(): string };
-  /** Release the memory. */
+  decodeStream(options?: { skipSpecialTokens?: boolean }): { push(ids: Iterable<number | bigint>): string; end(): string };
+  /** Release the memory. Other calls throw a TypeError after it. */
   free(): void;
 }

@@ -6,45 +6,95 @@ const PATHS = 2 * SPANS, PART = PATHS + 2, CALLS = PART + 1, HEADER = 56, SIZE_B
 const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1, KEPT = 0, COUNT = 1, BEFORE = 4;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT = { fatal: true, ignoreBOM: true }, strict = new TextDecoder("utf-8", STRICT);
-const OTHER = "the text has characters that only the Python runtime encodes";
-const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00, isLow = (unit) => unit >= 0xdc00 && unit < 0xe000;
+const EXPORTED = "expected a file of `fst export`: bytes, a response or a URL", OTHER = "the text has characters that only the Python runtime encodes";
+const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00;
 const aligned = (size) => Math.ceil(size / 64) * 64;
+const kindOf = (value) => (value === null ? "null" : typeof value);
 
-async function bytesOf(source) {
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  return new Uint8Array(source instanceof Response ? await source.arrayBuffer() : source);
+// The size of a source in bytes, and a function that copies it. A file of Node.js is read by this function, without a second copy.
+async function opened(promise, name) {
+  let source = await promise;
+  if (source instanceof URL) {
+    const files = source.protocol === "file:" && globalThis.process?.getBuiltinModule?.("node:fs");
+    if (files) return { size: files.statSync(source).size, copy: (place) => readFile(files, source, place) };
+    source = await fetch(source);
+  }
+  if (typeof source?.arrayBuffer === "function") {
+    const page = /html/.test(source.headers?.get("content-type")) ? " and a page of HTML" : "", address = source.url || name;
+    if (page || source.ok === false) throw new TypeError(`${address} is a response with status ${source.status}${page}; ${EXPORTED}; check the address`);
+    source = await source.arrayBuffer();
+  }
+  if (source?.byteLength === undefined) throw new TypeError(`${name} is ${kindOf(source)}; ${EXPORTED}; call load(table, { wasm })`);
+  const bytes = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
+  return { size: bytes.length, copy: (place) => place.set(bytes) };
 }
 
-async function instanceOf(wasm) {
-  if (wasm instanceof WebAssembly.Module) return new WebAssembly.Instance(wasm);
-  return (await WebAssembly.instantiate(await bytesOf(await wasm))).instance;
+function readFile(files, source, place) {
+  const file = files.openSync(source);
+  try {
+    for (let at = 0, read = 1; read; at += read) read = files.readSync(file, place, at, place.length - at, null);
+  } finally {
+    files.closeSync(file);
+  }
 }
 
-export async function load(image, { wasm }) {
-  const instance = await instanceOf(await wasm);
-  return new Tokenizer(await bytesOf(await image), instance.exports);
+async function moduleOf(promise) {
+  const wasm = await promise;
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  const { size, copy } = await opened(wasm, "wasm"), code = new Uint8Array(size);
+  copy(code);
+  return WebAssembly.compile(code);
 }
+
+export async function load(image, { wasm } = {}) {
+  const [source, module] = await Promise.all([opened(image, "the table"), moduleOf(wasm)]);
+  const { exports: kernels } = await WebAssembly.instantiate(module);
+  if (!kernels.fst_abi) throw new TypeError("wasm is another module; expected the fst.wasm of `fst export`");
+  return new Tokenizer(source, kernels);
+}
+
+function needText(text) {
+  if (typeof text !== "string") throw new TypeError(`the text is ${kindOf(text)}; expected a string`);
+}
+
+// The ids of an iterable, as numbers.
+function idsOf(ids) {
+  if (typeof ids?.[Symbol.iterator] !== "function") throw new TypeError(`the ids are ${kindOf(ids)}; expected an array of integers`);
+  return Array.from(ids, (id) => {
+    const number = typeof id === "bigint" ? Number(id) : id;
+    if (Number.isInteger(number) && number >= 0 && number < 2 ** 32) return number;
+    throw new RangeError(`an id is ${typeof id === "string" ? JSON.stringify(id) : String(id)}; expected an integer from 0 to 4294967295`);
+  });
+}
+
+// Stands in place of the methods of a tokenizer after `free`.
+const freed = new Proxy({ free() {} }, {
+  get(target, name) {
+    if (name in target || typeof name === "symbol" || name === "then") return target[name];
+    throw new TypeError("the tokenizer is freed; expected no call after free(); load it again");
+  },
+});
 
 class Tokenizer {
-  constructor(image, kernels) {
-    const view = new DataView(image.buffer, image.byteOffset, image.byteLength), u32 = (at) => view.getUint32(at, true);
-    const u64 = (at) => Number(view.getBigUint64(at, true));
-    const isImage = image.length >= HEADER && decoder.decode(image.subarray(0, 8)) === "fstimage" && u64(24) === image.length;
+  constructor({ size, copy }, kernels) {
+    this.idle = [], this.kernels = kernels, this.base = aligned(kernels.__heap_base.value), this.units = 0;
+    this.grow(this.base + size);
+    const image = new Uint8Array(kernels.memory.buffer, this.base, size), view = new DataView(image.buffer, this.base, size);
+    copy(image);
+    const u32 = (at) => view.getUint32(at, true), u64 = (at) => Number(view.getBigUint64(at, true));
+    const isImage = size >= HEADER && decoder.decode(image.subarray(0, 8)) === "fstimage" && u64(24) === size;
     if (!isImage || u32(44) < CALLS || u32(48) !== ROLES) throw new TypeError("the image is damaged; expected a table.fst of `fst export`");
     if (view.getBigUint64(16, true) !== kernels.fst_abi()) throw new TypeError("image and module differ; expected files of one `fst export`");
-    const [fields, words, calls] = [36, 40, 44].map(u32);
+    const [unit, fields, words, calls] = [32, 36, 40, 44].map(u32);
     const wordsAt = HEADER + 24 * fields, callsAt = wordsAt + 16 * words, rolesAt = callsAt + 8 * calls;
-    this.idle = [], this.kernels = kernels, this.unit = u32(32), this.base = aligned(kernels.__heap_base.value);
+    this.unit = unit;
     this.fields = Array.from({ length: fields }, (_, i) => [0, 8, 16].map((part) => u64(HEADER + 24 * i + part)));
     this.words = Array.from({ length: words }, (_, i) => [0, 4, 8, 12].map((part) => u32(wordsAt + 16 * i + part)));
     this.calls = Array.from({ length: calls }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
     this.roles = Array.from({ length: ROLES }, (_, i) => u32(rolesAt + 4 * i) - 1);
     this.addresses = this.fields.map(([at]) => this.base + at);
-    const built = aligned(this.base + image.length);
-    this.end = this.layOut(BUILT, 0, built);
-    this.grow(this.end);
-    new Uint8Array(kernels.memory.buffer).set(image, this.base);
-    this.reserve(4096);
+    this.end = this.layOut(BUILT, 0, aligned(this.base + size));
+    this.reserve(BLOCK);
     for (let i = CALLS; i < calls; i++) this.run(i);
   }
 
@@ -65,11 +115,15 @@ class Tokenizer {
 
   // Lay out the working memory for texts of at most `units` units, and the words of all calls.
   reserve(units) {
-    if (units > MOST) throw new RangeError(`the text has ${units} units; expected at most ${MOST}`);
-    const end = this.layOut(WORKING, units, this.end);
-    const used = this.kernels.memory.buffer.byteLength; // memory that grows is zero
+    const end = this.layOut(WORKING, units, this.end), used = this.kernels.memory.buffer.byteLength; // memory that grows is zero
+    try {
+      if (units > MOST) throw new RangeError();
+      this.grow(end + 8 * this.words.length);
+    } catch {
+      this.layOut(WORKING, this.units, this.end);
+      throw new RangeError(`memory for ${units} units of text is missing; expected a shorter text; encode it in parts with stream()`);
+    }
     this.units = units, this.wordsAt = end;
-    this.grow(end + 8 * this.words.length);
     const memory = this.kernels.memory.buffer, block = new Uint32Array(memory, end, 2 * this.words.length);
     new Uint8Array(memory).fill(0, this.end, Math.min(end, used));
     this.words.forEach(([field, perUnit, low, high], i) => {
@@ -81,13 +135,10 @@ class Tokenizer {
 
   // Make the arrays over memory, which has grown.
   view() {
-    this.text = this.array(TEXT, this.unit === 1 ? Uint8Array : Uint16Array);
-    this.starts = this.array(STARTS, Int32Array);
-    this.state = this.array(STATE, Int32Array);
-    this.ids = this.array(IDS, Int32Array);
-    this.idsOfSpans = this.array(IDS_SPANS, Int32Array);
-    this.offsets = this.array(OFFSETS, Int32Array);
-    [this.contents, this.flags, this.drops] = [CONTENTS, FLAGS, DROPS].map((role) => this.array(role, Uint8Array));
+    const arrays = (roles, Type) => roles.map((role) => this.array(role, Type));
+    this.text = this.array(TEXT, this.unit === 1 ? Uint8Array : Uint16Array).subarray(0, this.units);
+    [this.starts, this.state, this.ids, this.idsOfSpans, this.offsets] = arrays([STARTS, STATE, IDS, IDS_SPANS, OFFSETS], Int32Array);
+    [this.contents, this.flags, this.drops] = arrays([CONTENTS, FLAGS, DROPS], Uint8Array);
     this.spans = this.array(SPANS_OF, BigUint64Array);
   }
 
@@ -100,54 +151,53 @@ class Tokenizer {
 
   // Copy a text to the memory of kernels; return the number of units. A lone surrogate becomes U+FFFD.
   put(text) {
-    const most = this.unit === 1 ? 3 * text.length : text.length;
-    if (most > this.units) this.reserve(2 * most);
-    if (this.unit === 1) return encoder.encodeInto(text, this.text).written;
-    for (let i = 0; i < text.length; i++) this.text[i] = text.charCodeAt(i);
-    if (!text.isWellFormed()) replaceLone(this.text, text.length);
-    return text.length;
+    needText(text);
+    if (text.length > this.units) this.reserve(2 * text.length);
+    while (this.unit === 1) {
+      const { read, written } = encoder.encodeInto(text, this.text);
+      if (read === text.length) return written;
+      this.reserve(2 * this.units);
+    }
+    const whole = text.toWellFormed();
+    for (let i = 0; i < whole.length; i++) this.text[i] = whole.charCodeAt(i);
+    return whole.length;
   }
 
-  run(call) {
-    return this.kernels.fst_run(this.wordsAt + 8 * this.calls[call][0]);
-  }
+  run(call) { return this.kernels.fst_run(this.wordsAt + 8 * this.calls[call][0]); }
+  has(call) { return this.calls[call][1] > 0; }
 
-  has(call) {
-    return this.calls[call][1] > 0;
+  // Run the kernels on a text; return the number of units that they read.
+  read(text, isUnchanged, encode) {
+    const units = this.put(text); // may make new arrays
+    this.starts[2] = this.filled = units; // kernels change the starts
+    if (this.has(isUnchanged) && this.run(isUnchanged) !== 1n) throw new RangeError(OTHER);
+    const read = this.run(encode);
+    if (read < 0n || read > BigInt(units)) throw new RangeError(OTHER);
+    return read;
   }
 
   // Encode a text; return the number of ids.
   encoded(text, spans) {
-    const units = this.put(text);
-    this.starts[2] = units;
     this.state.fill(0);
-    if (this.has(spans + IS_UNCHANGED) && this.run(spans + IS_UNCHANGED) !== 1n) throw new RangeError(OTHER);
-    const read = this.run(spans + ENCODE);
-    if (read < 0n || read > BigInt(units)) throw new RangeError(OTHER);
+    this.read(text, spans + IS_UNCHANGED, spans + ENCODE);
     if (this.has(spans + TRIM)) this.run(spans + TRIM);
     return this.state[2 * COUNT];
   }
 
-  count(text) {
-    return this.encoded(text, 0);
-  }
-
-  encodeView(text) {
-    const count = this.encoded(text, 0);
-    return this.ids.subarray(0, count);
-  }
-
-  encode(text) {
-    const count = this.encoded(text, 0);
-    return this.ids.slice(0, count);
-  }
+  count(text) { return this.encoded(text, 0); }
+  encodeView(text) { const count = this.encoded(text, 0); return this.ids.subarray(0, count); }
+  encode(text) { const count = this.encoded(text, 0); return this.ids.slice(0, count); }
 
   encodeBatch(texts) {
-    const rows = texts.map((text) => this.encode(text)), rowSplits = new Int32Array(rows.length + 1);
-    rows.forEach((row, i) => { rowSplits[i + 1] = rowSplits[i] + row.length; });
-    const ids = new Int32Array(rowSplits[rows.length]);
-    rows.forEach((row, i) => ids.set(row, rowSplits[i]));
-    return { ids, rowSplits };
+    if (!Array.isArray(texts)) throw new TypeError(`the texts are ${kindOf(texts)}; expected an array of strings`);
+    const rowSplits = new Int32Array(texts.length + 1);
+    let ids = new Int32Array(BLOCK);
+    texts.forEach((text, i) => {
+      const row = this.encodeView(text), end = rowSplits[i + 1] = rowSplits[i] + row.length;
+      if (end > ids.length) ids = joined([ids, new Int32Array(2 * end - ids.length)], Int32Array);
+      ids.set(row, rowSplits[i]);
+    });
+    return { ids: ids.slice(0, rowSplits[texts.length]), rowSplits };
   }
 
   encodeWithOffsets(text) {
@@ -165,36 +215,31 @@ class Tokenizer {
     return own;
   }
 
-  // Encode a part of a text; return the number of units that are read, and of all units.
+  // Encode a part of a text; return the number of units that are read.
   encodePart(text, isLast) {
     if (!this.text.length) this.view();
-    const units = this.put(text);
-    this.starts[2] = units, this.state[2 * COUNT] = this.state[2 * BEFORE] = 0;
-    if (this.has(IS_UNCHANGED) && this.run(IS_UNCHANGED) !== 1n) throw new RangeError(OTHER);
-    const read = this.run(isLast ? ENCODE : PART);
-    if (read < 0n || read > BigInt(units)) throw new RangeError(OTHER);
-    return [Number(read), units];
+    this.state[2 * COUNT] = this.state[2 * BEFORE] = 0;
+    return Number(this.read(text, IS_UNCHANGED, isLast ? ENCODE : PART));
   }
 
-  stream() {
-    return new Stream(this);
-  }
+  stream() { return new Stream(this); }
+  decodeStream(options) { return new DecodeStream(this, this.skipped(options)); }
 
-  decodeStream({ skipSpecialTokens = true } = {}) {
+  // The flags of tokens that are skipped.
+  skipped({ skipSpecialTokens = true } = {}) {
     if (!this.contents) throw new RangeError("the image has no decoder");
-    return new DecodeStream(this, UNKNOWN | (skipSpecialTokens ? SKIPPED : 0));
+    return UNKNOWN | (skipSpecialTokens ? SKIPPED : 0);
   }
 
-  decode(ids, { skipSpecialTokens = true } = {}) {
-    if (!this.contents) throw new RangeError("the image has no decoder");
-    const mask = UNKNOWN | (skipSpecialTokens ? SKIPPED : 0), known = [...ids].filter((id) => id < this.flags.length && !((this.flags[id] ?? UNKNOWN) & mask));
+  decode(ids, options) {
+    const mask = this.skipped(options), known = idsOf(ids).filter((id) => !((this.flags[id] ?? UNKNOWN) & mask));
     let isFirst = true;
     const parts = known.map((id, i) => {
       const { bytes, isByte, isShortened } = this.content(id, isFirst);
       isFirst = isFirst && !this.content(id, false).bytes.length;
       return { bytes: i === known.length - 1 && isShortened ? bytes.subarray(0, -1) : bytes, isByte };
     });
-    return parts.some(({ isByte }) => isByte) ? runs(parts).map(textOfRun).join("") : decoder.decode(joined(parts));
+    return runs(parts).map(textOfRun).join("");
   }
 
   path(text) {
@@ -218,7 +263,8 @@ class Tokenizer {
   }
 
   free() {
-    this.kernels = this.text = this.ids = null;
+    for (const name of Object.keys(this)) delete this[name];
+    Object.setPrototypeOf(this, freed);
   }
 }
 
@@ -231,6 +277,7 @@ class Stream {
   }
 
   push(text) {
+    needText(text);
     const ids = [];
     for (let at = 0; at < text.length; at += BLOCK) this.part(text.slice(at, at + BLOCK), false).forEach((id) => ids.push(id));
     return Int32Array.from(ids);
@@ -246,8 +293,8 @@ class Stream {
     if (!this.work) throw new TypeError("the stream has ended; expected no call after end()");
     const all = this.rest + text, end = all.length - (!isLast && isHigh(all.charCodeAt(all.length - 1))), { work } = this;
     if (3 * all.length + work.state[2 * KEPT] > work.units) return this.grow(), this.part(text, isLast);
-    const part = all.slice(0, end), [read, units] = work.encodePart(part, isLast);
-    const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, units)) : part.slice(read);
+    const part = all.slice(0, end), read = work.encodePart(part, isLast);
+    const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, work.filled)) : part.slice(read);
     this.rest = left + all.slice(end);
     return work.ids.slice(0, work.state[2 * COUNT]);
   }
@@ -270,12 +317,10 @@ class DecodeStream {
   }
 
   push(ids) {
-    return Array.from(ids, (id) => ((this.tok.flags[id] ?? UNKNOWN) & this.mask ? "" : this.following(id))).join("");
+    return idsOf(ids).map((id) => ((this.tok.flags[id] ?? UNKNOWN) & this.mask ? "" : this.following(id))).join("");
   }
 
-  end() {
-    return this.ended() + this.decoder.decode();
-  }
+  end() { return this.ended() + this.decoder.decode(); }
 
   following(id) {
     const { bytes, isByte, isShortened } = this.tok.content(id, this.isFirst);
@@ -299,46 +344,31 @@ class DecodeStream {
     }
   }
 
-  lost() {
-    return "\ufffd".repeat(this.run.splice(0).length);
-  }
+  lost() { return "\ufffd".repeat(this.run.splice(0).length); }
 
   // The end of a run.
-  ended() {
-    return this.isSpoilt = false, this.lost();
-  }
+  ended() { return this.isSpoilt = false, this.lost(); }
 }
 
-function joined(parts) {
-  const found = new Uint8Array(parts.reduce((sum, { bytes }) => sum + bytes.length, 0));
-  let at = 0;
-  for (const { bytes } of parts) found.set(bytes, at), at += bytes.length;
+function joined(arrays, Type) {
+  const found = new Type(arrays.reduce((sum, { length }) => sum + length, 0));
+  arrays.reduce((at, array) => (found.set(array, at), at + array.length), 0);
   return found;
 }
 
 // Runs of tokens that represent bytes, and of other tokens.
-function runs(parts) {
-  const found = [];
-  for (const part of parts) {
-    if (found.length && found.at(-1)[0].isByte === part.isByte) found.at(-1).push(part);
-    else found.push([part]);
-  }
+const runs = (parts) => parts.reduce((found, part) => {
+  if (found.at(-1)?.[0].isByte === part.isByte) found.at(-1).push(part);
+  else found.push([part]);
   return found;
-}
+}, []);
 
-// If bytes are not UTF-8, each becomes U+FFFD.
+// If the bytes of tokens that represent bytes are not UTF-8, each becomes U+FFFD.
 function textOfRun(parts) {
   try {
-    return strict.decode(joined(parts));
+    return (parts[0].isByte ? strict : decoder).decode(joined(parts.map(({ bytes }) => bytes), Uint8Array));
   } catch {
     return "\ufffd".repeat(parts.length);
-  }
-}
-
-function replaceLone(units, length) {
-  for (let i = 0; i < length; i++) {
-    if (isHigh(units[i]) && i + 1 < length && isLow(units[i + 1])) i++;
-    else if (isHigh(units[i]) || isLow(units[i])) units[i] = 0xfffd;
   }
 }
 
