@@ -34,7 +34,7 @@ HOSTS = {"wasm": ("js", ("fst.js", "fst.d.ts", "package.json", "example.js")), "
         type=click.Choice(LAYOUTS),
         default=None,
         show_default="merges for wasm, else full",
-        help="For byte-level BPE: with the automaton, or a small file with its list of merges alone, which is slower.",
+        help="Of byte-level BPE: the automaton (full), or a small table.fst with the list of merges alone (merges).",
     ),
     click.option("--checked", is_flag=True, help="Check every index, so that images by strangers do no harm; 1.2 to 1.8 times as slow."),
     click.option("-o", "--output", required=True, type=FileName(), metavar="FOLDER", help="The folder to write."),
@@ -50,9 +50,16 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     the processor, which takes 5 to 20 s. A module needs LLVM's linker, from the package lld of a system or the extra `export`. Files of
     different exports cannot be mixed.
 
+    Of byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out and merges pairs while it encodes: the ids
+    are the same. Choose it where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is loaded in
+    half the time, and the speed on English is 0.6 to 1.1 of that with the automaton. Choose full for servers, for other languages and code,
+    and for the states of the automaton. Other tables have one layout.
+
     \b
     Examples:
       fst export gpt2.npz --target wasm -o gpt2-js
+      fst export gpt2.npz --target wasm --layout full -o gpt2-full-js
+      fst export gpt2.npz --target c --layout merges -o gpt2-small-c
       fst export gpt2.npz --target c --cpu aarch64 -o gpt2-c
 
     \b
