@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from support.conformance.samples import ENCODING, SAMPLES
+from support.conformance.samples import ENCODING, SAMPLES, each
 from support.conformance.ways import BARE, Located, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
 from support.tables.damage import survivors
 from support.tiers import sample
@@ -16,10 +16,8 @@ import fst
 REDUNDANT = {"wordpiece", "bpe", "unigram", "rules"}  # kinds whose tables contain a second copy of some data for kernels
 FIRST = 300  # number of bytes at the beginning of an array, where most of the important elements are
 
-each_sample = pytest.mark.parametrize("name", SAMPLES)
 
-
-@each_sample
+@each(SAMPLES, 8)
 def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> None:
     """A file that is cut short, or in which a single bit is changed, is refused."""
     data, draw, path = table_of(name).dumps(), random.Random(name), tmp_path / "table.npz"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.commands import call, error_of
-from support.conformance.samples import SAMPLES
+from support.conformance.samples import SAMPLES, each
 from support.conformance.ways import table_of, texts_of
 
 import fst
@@ -78,7 +78,7 @@ def test_path_of_a_text(make: Callable[[], Any], text: str, edges: Sequence[str]
     assert [edge for edge in found if edge.endswith("*")] == [edge for edge in edges if edge.endswith("*")]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each(SAMPLES, 9)
 def test_every_table_is_drawn(name: str) -> None:
     """Around any text, the picture of any table has arcs between its own states only."""
     table, draw = table_of(name), random.Random(name)

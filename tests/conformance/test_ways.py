@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from support.conformance.samples import ENCODING, SAMPLES
+from support.conformance.samples import ENCODING, SAMPLES, each
 from support.conformance.ways import BARE, cut, encoder_of, located, public, rows_of, streamed, table_of, texts_of, walked
 
 import fst
 from fst.registry import MACHINES
 
 COLUMNS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary())
-
-each_sample = pytest.mark.parametrize("name", ENCODING)
 
 
 def test_every_kind_has_samples() -> None:
@@ -28,7 +26,7 @@ def test_every_kind_has_samples() -> None:
     assert min(counted.values()) >= 3
 
 
-@each_sample
+@each(ENCODING, 1)
 def test_batches(name: str) -> None:
     """Kernel and walk give the same ids for str and bytes, as single texts, in batches and on several threads, and `count_tokens`
     returns the numbers of these ids.
@@ -44,7 +42,7 @@ def test_batches(name: str) -> None:
         assert encoder.count_tokens(rows, **BARE).tolist() == [*map(len, expected)]
 
 
-@each_sample
+@each(ENCODING, 2)
 def test_columns(name: str) -> None:
     """Arrow columns of every text type get the same ids from the kernel as from the walk, and a null text gets a null."""
     table, draw = table_of(name), random.Random(name)
@@ -55,7 +53,7 @@ def test_columns(name: str) -> None:
         assert encoder_of(public(table)).encode_arrow(column, **BARE).to_pylist() == expected
 
 
-@each_sample
+@each(ENCODING, 3)
 def test_streams(name: str) -> None:
     """A text that is streamed in parts, cut anywhere, gets the same ids and positions as in a single call."""
     draw, sample = random.Random(name), SAMPLES[name]
@@ -66,7 +64,7 @@ def test_streams(name: str) -> None:
         assert streamed(encoder, cut(draw, text.encode())).ids == expected.ids
 
 
-@each_sample
+@each(ENCODING, 4)
 def test_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long text that is read a few units at a time gets the same ids and positions as a text that is read at once."""
     draw = random.Random(name)
@@ -76,7 +74,7 @@ def test_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert located(encoder, texts) == expected
 
 
-@each_sample
+@each(ENCODING, 5)
 def test_malformed_texts(name: str) -> None:
     """Invalid bytes and lone surrogates are refused with the number of their row, or read as U+FFFD on request."""
     table, parts = table_of(name), SAMPLES[name].parts[:3]
@@ -88,7 +86,7 @@ def test_malformed_texts(name: str) -> None:
         assert rows_of(encoder.encode_batch(wrong, errors="replace", **BARE)) == [walked(table, "\ufffd".join(parts))]
 
 
-@each_sample
+@each(ENCODING, 6)
 def test_copies(name: str, tmp_path: Path) -> None:
     """After a table is loaded, unpickled or copied, it has the same class and the same bytes, and gives the same ids."""
     table = table_of(name)

@@ -6,6 +6,7 @@ Add the samples of a new machine here: the tests of frozen tables and of conform
 from __future__ import annotations
 
 import json
+import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -324,3 +325,14 @@ SAMPLES: Mapping[str, Sample] = {
     "rules in a cascade": Sample("rules", lambda _: cascade(*RULES), RULE_PARTS),
 }
 ENCODING = [name for name, sample in SAMPLES.items() if sample.kind != "guide"]  # samples of kinds that read texts, and write ids
+
+
+def each(names: Iterable[str], seed: int) -> pytest.MarkDecorator:
+    """A decorator that runs a test for samples: by default for one in two samples of each kind, drawn with `seed`; the others are slow."""
+    of_kind: dict[str, list[str]] = {}
+    for name in names:
+        of_kind.setdefault(SAMPLES[name].kind, []).append(name)
+    draw = random.Random(seed)
+    kept = {name for some in of_kind.values() for name in draw.sample(some, -(-len(some) // 2))}
+    params = [pytest.param(name, marks=[] if name in kept else pytest.mark.slow) for some in of_kind.values() for name in some]
+    return pytest.mark.parametrize("name", params)
