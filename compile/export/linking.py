@@ -14,6 +14,7 @@ from fst.compile.export.code import EXPORTED
 from fst.errors import UnsupportedError
 
 # __heap_base: the address from which a host may use memory.
+WASM_LINKER = "wasm-ld"
 WASM = ["--no-entry", "--strip-all", "-z", "stack-size=65536", *(f"--export={name}" for name in (*EXPORTED, "__heap_base"))]
 SHARED = ["-shared", "--strip-all", "-z", "noexecstack"]
 
@@ -24,7 +25,7 @@ def linked_wasm(code: bytes) -> bytes:
     Raises:
         UnsupportedError: no linker is found, or it fails.
     """
-    return _linked(_linker("wasm-ld"), WASM, code)
+    return _linked(linker(WASM_LINKER), WASM, code)
 
 
 def linked_library(*codes: bytes) -> bytes:
@@ -33,16 +34,20 @@ def linked_library(*codes: bytes) -> bytes:
     Raises:
         UnsupportedError: as in `linked_wasm`.
     """
-    return _linked(_linker("ld.lld"), SHARED, *codes)
+    return _linked(linker("ld.lld"), SHARED, *codes)
 
 
-def _linker(name: str) -> list[str]:
-    """The command of one of LLVM's linkers: installed, or in the package ``ziglang``."""
+def linker(name: str) -> list[str]:
+    """Return the command of one of LLVM's linkers: installed, or in the package ``ziglang``.
+
+    Raises:
+        UnsupportedError: no linker is found.
+    """
     if which(name):
         return [name]
     if find_spec("ziglang"):
         return [sys.executable, "-m", "ziglang", name]
-    raise UnsupportedError(f"the linker {name} is not found; install LLVM's lld, or the package ziglang")
+    raise UnsupportedError(f'the linker {name} is not found; expected LLVM\'s lld; install it, or run pip install "fst-toolkit[export]"')
 
 
 def _linked(command: Sequence[str], options: Sequence[str], *codes: bytes) -> bytes:

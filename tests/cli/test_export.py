@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from os import pathconf
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,31 @@ def test_missing_tables_are_named(folder: Path) -> None:
     """The message about a missing table is that of all commands."""
     done = call("export", "missing.npz", "--target", "image", "-o", folder, code=1)
     assert error_of(done) == "missing.npz: No such file or directory; check the name"
+
+
+@pytest.mark.slow
+def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
+    """If a file cannot be written, everything that was made is removed, also the folders around the folder; here its path is too long."""
+    table, most = tmp_path / "words.npz", pathconf("/", "PC_PATH_MAX") - len(str(tmp_path)) - len("/table.fst")
+    keywords(["a"]).save(table)
+    folder = tmp_path / "/".join(["a" * 99] * (most // 100) + ["a" * max(most % 100, 1)])
+    assert "File name too long" in error_of(call("export", table, "--target", "image", "-o", folder, code=1))
+    assert [*tmp_path.iterdir()] == [table]
+
+
+def test_folders_that_cannot_be_made(small: Path) -> None:
+    """A folder that cannot be made is an error before kernels are compiled."""
+    assert "Not a directory" in error_of(call("export", small, "--target", "c", "-o", small / "folder", code=1))
+
+
+def test_a_missing_linker_is_found_first(small: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a linker, a module is refused before kernels are compiled, with the package to install; no folder is made."""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    error = error_of(call("export", small, "--target", "wasm", "-o", folder, code=1))
+    assert error.startswith("the linker wasm-ld is not found; ")
+    assert 'pip install "fst-toolkit[export]"' in error
+    assert not folder.exists()
 
 
 def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:

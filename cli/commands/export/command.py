@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +66,7 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     \b
     Processors: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, armv7, riscv64, aarch64-macos, x86-64-macos, x86-64-windows.
     """
+    from fst.compile.export.linking import WASM_LINKER, linker
     from fst.compile.export.targets import TARGETS, WASM
 
     if cpu is not None and target not in ("c", "object"):
@@ -77,14 +79,29 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     folder = Path(output)
     _need_new(folder)
     Path(table).open("rb").close()  # an error of the process would have the name of a class
-    contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"), checked=checked)
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
+    if target == "wasm":
+        linker(WASM_LINKER)  # before kernels are compiled for a long time
+    with _made(folder):
+        contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"), checked=checked)
         for name, data in contents.items():
             (folder / name).write_bytes(data)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder, with all folders around it. After an exception in the context, everything that was made is removed, with the files in
+    the folder.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
     except BaseException:
-        for name in contents:
-            (folder / name).unlink(missing_ok=True)
+        for file in folder.iterdir() if folder.is_dir() else ():
+            file.unlink()
+        for path in missing:
+            with suppress(OSError):  # it was not made, or somebody else uses it
+                path.rmdir()
         raise
 
 
