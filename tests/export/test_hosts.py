@@ -178,6 +178,43 @@ def test_decoded_streams_are_those_of_python(machine: Machine, texts: list[str])
 
 
 @needs_c
+@pytest.mark.parametrize("skip", [True, False])
+def test_c_decodes_parts(machine: Machine, texts: list[str], skip: bool) -> None:
+    """In C, ids that arrive in parts are decoded to the bytes of all ids; a part for which there is too little memory changes nothing."""
+    host, draw, tok = C(machine.c), random.Random(10), machine.tok
+    rows = [[draw.randrange(-1, len(tok) + 3) for _ in range(draw.randrange(30))] for _ in range(500)]
+    for row in (*rows, *(ids.tolist() for ids in tok.encode_batch(texts[:300]))):
+        assert host.decode_stream(cut(row, draw), skip) == host.decode(row, skip)
+
+
+@needs_c
+def test_long_words_wait(machine: Machine) -> None:
+    """A word of a kilobyte or more is read again when it has doubled, or at a part without bytes; the ids are those of the whole text."""
+    host, tok = C(machine.c), machine.tok
+    text = "a" * 3000 + " b c d e" + "é" * 9000 + " f" * 9000
+    parts = [text[at : at + 7].encode() for at in range(0, len(text), 7)]
+    assert host.stream([part for part in parts for part in (part, b"")]) == host.stream(parts) == tok.encode(text).tolist()
+    if isinstance(tok, BpeTokenizer):
+        first = host.library.fst_stream_push(host.work, b"a" * 2000, ctypes.c_size_t(2000), None)
+        later = [host.library.fst_stream_push(host.work, part, ctypes.c_size_t(len(part)), None) for part in (b" b c", b"")]
+        end = host.library.fst_stream_end(host.work, None)
+        assert [first, *later, end] == [0, 0, len(tok.encode("a" * 2000 + " b")), 1]
+
+
+@needs_c
+def test_pointers_may_be_null(machine: Machine) -> None:
+    """An empty text, an unwanted result and an unwanted error may be NULL; an image at an odd address is refused."""
+    host, none, empty = C(machine.c), None, machine.tok.encode("")
+    library, zero = host.library, ctypes.c_size_t(0)
+    assert library.fst_encode(host.work, none, zero, none) == len(empty)
+    assert library.fst_encode_offsets(host.work, none, zero, none, none) == len(empty)
+    assert library.fst_stream_push(host.work, none, zero, none) + library.fst_stream_end(host.work, none) == len(empty)
+    assert library.fst_decode(host.table, none, zero, 1, none, zero) == 0
+    assert not library.fst_load(none, zero, none)
+    assert not library.fst_load(ctypes.c_void_p(host.memory.ctypes.data + 1), ctypes.c_size_t(host.memory.nbytes - 8), none)
+
+
+@needs_c
 def test_parts_that_are_refused_can_be_smaller(machine: Machine) -> None:
     """A part that is too long is not read, and a smaller one goes on; after malformed text, a new text begins."""
     host, tok = C(machine.c, most=300), machine.tok

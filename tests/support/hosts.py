@@ -31,10 +31,10 @@ class C:
     def __init__(self, folder: Path, most: int = 1 << 20) -> None:
         library = folder / "libfst.so"
         if not library.exists():
-            command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-std=c99", "-shared", "-fPIC", "fst.c", "fst.o", "-o", library.name]
-            subprocess.run(command, cwd=folder, check=True)
+            warnings = "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-std=c99"
+            subprocess.run(["cc", "-O2", *warnings, "-shared", "-fPIC", "fst.c", "fst.o", "-o", library.name], cwd=folder, check=True)
         self.library = ctypes.CDLL(str(library))
-        for name in ("fst_encode", "fst_encode_offsets", "fst_decode", "fst_stream_push", "fst_stream_end"):
+        for name in ("fst_encode", "fst_encode_offsets", "fst_decode", "fst_decode_push", "fst_stream_push", "fst_stream_end"):
             getattr(self.library, name).restype = ctypes.c_int64
         for name in ("fst_load", "fst_work_new"):
             getattr(self.library, name).restype = ctypes.c_void_p
@@ -86,6 +86,19 @@ class C:
         text = ctypes.create_string_buffer(size + 1)
         assert self.library.fst_decode(*arguments, text, ctypes.c_size_t(size)) == size
         return text.raw[:size]
+
+    def decode_stream(self, parts: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> bytes:
+        """The bytes of ids that arrive in parts; each part is first decoded with too little memory."""
+        found, decoder = b"", ctypes.create_string_buffer(3)
+        for part in parts:
+            row = np.array(part, np.int32)
+            arguments = self.table, decoder, row.ctypes.data_as(Ids), ctypes.c_size_t(len(row)), ctypes.c_int(skip_special_tokens)
+            size = _checked(self.library.fst_decode_push(*arguments, None, ctypes.c_size_t(0)))
+            text = ctypes.create_string_buffer(size + 1)
+            if size:
+                assert self.library.fst_decode_push(*arguments, text, ctypes.c_size_t(size)) == size
+            found += text.raw[:size]
+        return found
 
 
 def _checked(count: int) -> int:

@@ -10,7 +10,7 @@ extern const uint8_t fst_forms[];        /* a byte for each argument of each ker
 
 enum { TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, DROPS, PATH, ROLES };
 enum { IS_UNCHANGED, ENCODE, TRIM, SPANS, PATHS = 2 * SPANS, PART = PATHS + 2, CALLS };
-enum { KEPT, COUNT, BEFORE = 4, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4 };
+enum { KEPT, COUNT, BEFORE = 4, SIZE_BITS = 16, PAST_END = 64, ALIGNMENT = 64, LONG_WORD = 1024, UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4 };
 enum { WORKING, BUILT };                 /* kinds of fields that are not stored */
 enum { AXES = 7, WRITES = 8, ITEM = 4, ENDS = 255 };
 static const uint64_t FAILED = UINT64_MAX, MOST = (1u << 29) - 1, MOST_BYTES = 1u << 31, MOST_PER_UNIT = 1u << 12;
@@ -39,6 +39,7 @@ struct fst_work {
     uint32_t *places;    /* the first byte of each character of the text */
     char *unread;        /* the end of a stream, which is not encoded yet */
     size_t left;         /* its size */
+    uint64_t seen;       /* the size of the text that was not encoded when the stream was read last */
     int is_open;         /* whether there is a stream */
     char *base[];        /* the address of each field */
 };
@@ -157,8 +158,10 @@ static int build(fst *t) {
 fst *fst_load(const void *image, size_t size, int *error) {
     const header *h = image;
     fst *t = NULL;
+    int ignored;
+    if (!error) error = &ignored;
     *error = FST_IMAGE;
-    if (size < sizeof *h || size % 8 || memcmp(h->magic, "fstimage", 8) || h->size != size || h->fields > size / sizeof(field)) return NULL;
+    if (size < sizeof *h || size % 8 || (uintptr_t)image % 8 || memcmp(h->magic, "fstimage", 8) || h->size != size || h->fields > size / sizeof(field)) return NULL;
     if (h->checksum != sum((const uint64_t *)image + 2, size / 8 - 2)) return NULL;
     if (h->abi != fst_abi()) return *error = FST_ABI, NULL;
     *error = FST_MEMORY;
@@ -195,10 +198,15 @@ void fst_work_free(fst_work *w) {
     if (w) free(w->memory), free(w->words), free(w->places), free(w->unread), free(w);
 }
 
+/* The number of bytes of a character with this first byte; 0: no character has it. */
+static size_t size_of(unsigned char first) {
+    return first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+}
+
 /* Read a character; return the number of its bytes, or 0 if it is not UTF-8. */
 static size_t read(const unsigned char *s, size_t left, uint32_t *code) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0;
+    size_t size = size_of(s[0]);
     if (!size || size > left) return 0;
     *code = size == 1 ? s[0] : s[0] & (0x7Fu >> size);
     for (size_t i = 1; i < size; i++) {
@@ -229,8 +237,9 @@ static int64_t put(fst_work *w, const char *text, size_t size, int spans) {
         units[n++] = (uint16_t)code;
     }
     w->places[characters] = (uint32_t)size;
-    if (is_utf_8) memcpy(units, text, size), n = size;
-    return (int64_t)n;
+    if (!is_utf_8) return (int64_t)n;
+    if (size) memcpy(units, text, size);
+    return (int64_t)size;
 }
 
 static uint64_t run(fst_work *w, int name) {
@@ -244,18 +253,26 @@ static int64_t counted(const fst_work *w, int spans) {
     return count > room(w->table, spans ? IDS_SPANS : IDS, w->units) / 4 ? FST_OTHER : (int64_t)count;
 }
 
+/* Encode a text or a part of one by a call; return the number of units that it has read. */
+static int64_t encode_by(fst_work *w, int name, const char *text, size_t size, int spans) {
+    int64_t units = put(w, text, size, spans), *starts = (int64_t *)role(w, STARTS);
+    uint64_t read;
+    if (units < 0) return units;
+    starts[0] = 0, starts[1] = units;
+    if (w->table->calls[spans + IS_UNCHANGED].count && run(w, spans + IS_UNCHANGED) != 1) return FST_OTHER;
+    return (read = run(w, name)) > (uint64_t)units ? FST_OTHER : (int64_t)read;
+}
+
+static void clear(fst_work *w) { memset(role(w, STATE), 0, w->table->fields[w->table->roles[STATE] - 1].size); }
+
 static int64_t encode(fst_work *w, const char *text, size_t size, int spans) {
     const call *calls = w->table->calls + spans;
-    const field *fields = w->table->fields;
-    uint64_t *state = (uint64_t *)role(w, STATE);
-    int64_t units, *starts = (int64_t *)role(w, STARTS), has_failed;
+    int64_t read;
+    w->is_open = 0;
     if (!calls[ENCODE].count) return FST_MISSING;
-    if ((units = put(w, text, size, spans)) < 0) return units;
-    memset(state, 0, fields[w->table->roles[STATE] - 1].size);
-    w->is_open = 0, starts[0] = 0, starts[1] = units;
-    has_failed = (calls[IS_UNCHANGED].count && run(w, spans + IS_UNCHANGED) != 1) || run(w, spans + ENCODE) > (uint64_t)units;
-    has_failed = has_failed || (calls[TRIM].count && run(w, spans + TRIM) == FAILED);
-    return has_failed ? FST_OTHER : counted(w, spans);
+    clear(w);
+    if ((read = encode_by(w, spans + ENCODE, text, size, spans)) < 0) return read;
+    return calls[TRIM].count && run(w, spans + TRIM) == FAILED ? FST_OTHER : counted(w, spans);
 }
 
 int64_t fst_encode(fst_work *w, const char *text, size_t size, const int32_t **ids) {
@@ -281,36 +298,37 @@ int64_t fst_encode_offsets(fst_work *w, const char *text, size_t size, const int
 static size_t whole(const char *text, size_t size) {
     for (size_t back = 1; back < 4 && back <= size; back++) {
         unsigned char c = (unsigned char)text[size - back];
-        if ((c & 0xC0) != 0x80) return c >= 0xC2 && c < 0xF5 && (c < 0xE0 ? 2u : c < 0xF0 ? 3u : 4u) > back ? size - back : size;
+        if ((c & 0xC0) != 0x80) return size_of(c) > back ? size - back : size;
     }
     return size;
 }
 
 /* The number of bytes of the first units of a text. */
 static size_t bytes_of(const char *text, int64_t units, int is_utf_8) {
-    size_t size = 0;
-    while (!is_utf_8 && units > 0) {
-        unsigned char c = (unsigned char)text[size];
-        size += c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4, units -= c < 0xF0 ? 1 : 2;
-    }
+    size_t size = 0, step;
+    for (; !is_utf_8 && units > 0; size += step, units -= step < 4 ? 1 : 2) step = size_of((unsigned char)text[size]);
     return is_utf_8 ? (size_t)units : size;
 }
 
+/* Whether to wait for more of a long word before it is read again, so that the time is linear in its size. */
+static int waits(const fst_work *w, uint64_t waiting) {
+    uint64_t seen = w->seen, rest = (w->units - seen) / 2;
+    return seen >= LONG_WORD && waiting - seen < (seen < rest ? seen : rest);
+}
+
 static int64_t part(fst_work *w, const char *text, size_t size, int is_last) {
-    const fst *t = w->table;
-    uint64_t *state = (uint64_t *)role(w, STATE), read;
-    int64_t units, *starts = (int64_t *)role(w, STARTS);
-    if (!w->is_open) memset(state, 0, t->fields[t->roles[STATE] - 1].size), w->left = 0;
+    uint64_t *state = (uint64_t *)role(w, STATE);
+    int64_t read;
+    if (!w->is_open) clear(w), w->left = w->seen = 0;
     w->is_open = 1, state[COUNT] = state[BEFORE] = 0;
     if (size > w->units - w->left || w->left + size + state[KEPT] > w->units) return FST_LONG;
     if (size) memcpy(w->unread + w->left, text, size);
-    w->left += size, size = is_last ? w->left : whole(w->unread, w->left), w->is_open = 0;
-    if ((units = put(w, w->unread, size, 0)) < 0) return units;
-    starts[0] = 0, starts[1] = units;
-    if (t->calls[IS_UNCHANGED].count && run(w, IS_UNCHANGED) != 1) return FST_OTHER;
-    if ((read = run(w, is_last ? ENCODE : PART)) > (uint64_t)units) return FST_OTHER;
-    size = bytes_of(w->unread, (int64_t)read, t->head->unit == 1);
-    w->is_open = !is_last, w->left -= size;
+    w->left += size;
+    if (size && waits(w, w->left + state[KEPT])) return 0;
+    w->is_open = 0, size = is_last ? w->left : whole(w->unread, w->left);
+    if ((read = encode_by(w, is_last ? ENCODE : PART, w->unread, size, 0)) < 0) return read;
+    size = bytes_of(w->unread, read, w->table->head->unit == 1);
+    w->is_open = !is_last, w->left -= size, w->seen = w->left + state[KEPT];
     memmove(w->unread, w->unread + size, w->left);
     return counted(w, 0);
 }
@@ -325,23 +343,30 @@ int64_t fst_stream_end(fst_work *w, const int32_t **ids) {
     return part(w, NULL, 0, 1);
 }
 
-int64_t fst_decode(const fst *t, const int32_t *ids, size_t count, int skip_special_tokens, char *text, size_t capacity) {
-    uint64_t end = 0, is_first = 1;
+int64_t fst_decode_push(const fst *t, fst_decoder *decoder, const int32_t *ids, size_t count, int skip_special_tokens, char *text, size_t capacity) {
+    fst_decoder d = *decoder;
+    uint64_t end = 0;
     int mask = skip_special_tokens ? UNKNOWN | SKIPPED : UNKNOWN;
     if (!t->roles[CONTENTS]) return FST_MISSING;
     const char *contents = t->base[t->roles[CONTENTS] - 1];
     const uint64_t *spans = (const uint64_t *)t->base[t->roles[SPANS_OF] - 1], known = t->fields[t->roles[FLAGS] - 1].size;
     const uint8_t *flags = (const uint8_t *)t->base[t->roles[FLAGS] - 1], *drops = (const uint8_t *)t->base[t->roles[DROPS] - 1];
-    while (count && ((uint32_t)ids[count - 1] >= known || flags[ids[count - 1]] & mask)) count--;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t id = (uint32_t)ids[i];
+    for (; count--; ids++) {
+        uint32_t id = (uint32_t)*ids;
         if (id >= known || flags[id] & mask) continue;
-        uint64_t at = spans[id] >> SIZE_BITS, stop = at + (spans[id] & ((1 << SIZE_BITS) - 1)), has_bytes = at + (drops[id] >> 4) < stop;
-        at += is_first ? drops[id] & 15 : drops[id] >> 4;
-        is_first = is_first && !has_bytes;
-        if (i + 1 == count && at < stop && flags[id] & SHORTENED) stop--;
+        uint64_t at = spans[id] >> SIZE_BITS, stop = at + (spans[id] & ((1 << SIZE_BITS) - 1)), later = at + (drops[id] >> 4);
+        if (d.is_held && end++ < capacity) text[end - 1] = d.held;
+        at = d.is_inside ? later : at + (drops[id] & 15);
+        d.is_inside |= later < stop;
+        if ((d.is_held = at < stop && flags[id] & SHORTENED)) d.held = contents[--stop];
         for (; at < stop; at++, end++)
             if (end < capacity) text[end] = contents[at];
     }
+    if (end <= capacity) *decoder = d;
     return (int64_t)end;
+}
+
+int64_t fst_decode(const fst *t, const int32_t *ids, size_t count, int skip_special_tokens, char *text, size_t capacity) {
+    fst_decoder decoder = {0, 0, 0};
+    return fst_decode_push(t, &decoder, ids, count, skip_special_tokens, text, capacity);
 }

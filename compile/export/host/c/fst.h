@@ -24,7 +24,8 @@ enum {
 typedef struct fst fst;
 typedef struct fst_work fst_work;
 
-/* Load an image, of which no copy is made: it must stay in memory, unchanged, at an address that is a multiple of 8. NULL: see *error.
+/* Load an image, of which no copy is made: it must stay in memory, unchanged, at an address that is a multiple of 8. NULL: see *error, unless
+ * `error` is NULL.
  * An image by a stranger needs an object that `fst export --checked` has written: a wrong image then gives wrong ids, FST_OTHER, or a loop
  * without end, and reaches no memory but its own. With other objects, load only images that you trust. */
 fst *fst_load(const void *image, size_t size, int *error);
@@ -41,13 +42,20 @@ int64_t fst_encode_offsets(fst_work *work, const char *text, size_t size, const 
 
 /* Encode a text that arrives in parts, cut at any byte; return the number of ids that no later part can change. The ids of all calls are those
  * of fst_encode. The first call after fst_stream_end, or after an error other than FST_LONG, begins a new text; fst_encode ends a text, too.
- * FST_LONG: the part is not read, because it and the word before it, which has not ended, are longer than the fst_work allows. */
+ * A word of a kilobyte or more is read again when it has doubled, or at a part without bytes; until then, its ids and later ones wait.
+ * FST_LONG: the part is not read, because it and the text that waits are longer than the fst_work allows. Push no bytes, then try again. */
 int64_t fst_stream_push(fst_work *work, const char *text, size_t size, const int32_t **ids);
 int64_t fst_stream_end(fst_work *work, const int32_t **ids);
 
 /* Decode ids; write at most `capacity` bytes, without a final 0, and return the number of bytes of the whole text. Bytes of tokens that are
  * not UTF-8 are written as they are. */
 int64_t fst_decode(const fst *table, const int32_t *ids, size_t count, int skip_special_tokens, char *text, size_t capacity);
+
+/* Decode ids that arrive in parts. The bytes of all calls are those of fst_decode, and a character may be in two parts. Zeros begin a text, and
+ * no call ends it. If the result exceeds `capacity`, the decoder is unchanged: call again with more memory. */
+typedef struct { char is_inside, is_held, held; } fst_decoder;
+int64_t fst_decode_push(const fst *table, fst_decoder *decoder, const int32_t *ids, size_t count, int skip_special_tokens, char *text,
+                        size_t capacity);
 
 #ifdef __cplusplus
 }
