@@ -4,7 +4,7 @@ const [TEXT, STARTS, STATE, IDS, IDS_SPANS, OFFSETS, CONTENTS, SPANS_OF, FLAGS, 
 const [IS_UNCHANGED, ENCODE, TRIM, SPANS] = Array(4).keys();
 const PATHS = 2 * SPANS, PART = PATHS + 2, CALLS = PART + 1, HEADER = 56, SIZE_BITS = 16, PAGE = 65536, MOST = 2 ** 29 - 1, BLOCK = 4096;
 const UNKNOWN = 1, SKIPPED = 2, SHORTENED = 4, BYTE = 8, WORKING = 0, BUILT = 1, KEPT = 0, COUNT = 1, BEFORE = 4;
-const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const LONG_WORD = 1024, encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT = { fatal: true, ignoreBOM: true }, strict = new TextDecoder("utf-8", STRICT);
 const EXPORTED = "expected a file of `fst export`: bytes, a response or a URL", OTHER = "the text has characters that only the Python runtime encodes";
 const isHigh = (unit) => unit >= 0xd800 && unit < 0xdc00;
@@ -268,10 +268,10 @@ class Tokenizer {
   }
 }
 
-// Encodes a text that arrives in parts.
+// Encodes a text that arrives in parts. A long word is read again when it has doubled, so that the time is linear in its size.
 class Stream {
   constructor(tok) {
-    this.tok = tok, this.rest = "", this.work = tok.idle.pop() ?? tok.another(16 * BLOCK);
+    this.tok = tok, this.rest = "", this.seen = 0, this.work = tok.idle.pop() ?? tok.another(16 * BLOCK);
     if (!this.work.text.length) this.work.view();
     this.work.state.fill(0);
   }
@@ -293,9 +293,10 @@ class Stream {
     if (!this.work) throw new TypeError("the stream has ended; expected no call after end()");
     const all = this.rest + text, end = all.length - (!isLast && isHigh(all.charCodeAt(all.length - 1))), { work } = this;
     if (3 * all.length + work.state[2 * KEPT] > work.units) return this.grow(), this.part(text, isLast);
+    if (!isLast && this.seen >= LONG_WORD && all.length + work.state[2 * KEPT] < 2 * this.seen) return this.rest = all, new Int32Array(0);
     const part = all.slice(0, end), read = work.encodePart(part, isLast);
     const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, work.filled)) : part.slice(read);
-    this.rest = left + all.slice(end);
+    this.rest = left + all.slice(end), this.seen = this.rest.length + work.state[2 * KEPT];
     return work.ids.slice(0, work.state[2 * COUNT]);
   }
 
