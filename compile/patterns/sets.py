@@ -133,10 +133,11 @@ class SetParser:
         while self.place < len(self.pattern) and not self.follows("&&") and (self.peek() != "]" or first):
             if not self.oniguruma and (self.follows("--") or self.follows("~~")):
                 raise self.refused(f"{self.peek() * 2} in brackets")
+            alone = first and not self.oniguruma and self.peek() == "]"  # there, it begins no range in fancy-regex
             item = self.item(flags)
             first = False
             if isinstance(item, str):
-                runs.append((ord(item), self.last_of_range(item, flags)))
+                runs.append((ord(item), ord(item) if alone else self.last_of_range(item, flags)))
             elif self.follows("-") and not self.follows("-]"):
                 raise self.refused("a range from a set")
             else:
