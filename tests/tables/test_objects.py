@@ -11,7 +11,7 @@ import pickle
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from support.machines.documents import ADDED, PIECES, compiled
 from support.shared_data import TESTS
 from support.tables.mapped import functions
@@ -259,21 +260,22 @@ def test_what_is_computed_once_holds_no_lock() -> None:
 # Processes
 
 
-def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> list[list[int]]:
-    """Encode texts, in a function that other processes can import."""
-    return [row.tolist() for row in one.encode_batch(texts, threads=threads)]
+def lists(batch: Iterable[NDArray[np.int32]]) -> list[list[int]]:
+    """The ids of a batch."""
+    return [row.tolist() for row in batch]
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
     """A tokenizer can be passed to forked and to spawned processes while the parent process encodes in threads."""
     texts = [rows(seed) for seed in range(6)]
-    expected = [ids_of(tokenizer(), some) for some in texts]
+    encode = tokenizer().encode_batch
+    expected = [lists(encode(some)) for some in texts]
     with ThreadPoolExecutor(2) as threads, multiprocessing.get_context(method).Pool(2) as pool:
-        busy = [threads.submit(ids_of, tokenizer(), some * 20) for some in texts]
-        found = pool.map_async(functools.partial(ids_of, tokenizer()), texts).get(100)
-        assert [one.result()[:40] for one in busy] == expected
-    assert found == expected
+        busy = [threads.submit(encode, some * 20) for some in texts]
+        found = pool.map_async(encode, texts).get(100)
+        assert [lists(one.result())[:40] for one in busy] == expected
+    assert [lists(some) for some in found] == expected
 
 
 IMPORT_AFTER_LOAD = """
