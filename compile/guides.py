@@ -45,7 +45,8 @@ def guide(
     Args:
         tokenizer: a `fst.Tokenizer`, or a table of `fst.compile.tokenizer`.
         regex: a regular expression, which a text matches as a whole.
-        schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema.
+        schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema. A schema whose
+            automaton is too large for a table is refused; `fst.Guide` makes its masks late.
         fst: a `fst.Fst`, whose input strings are the texts.
         end_id: the id of the special token that ends a text.
         canonical: allow only the tokens that the tokenizer itself gives, see `fst.Guide`. All states are found, so a pattern of long free

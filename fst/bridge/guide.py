@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from fst.machines.guide.arguments import Automaton
-    from fst.machines.guide.canonical import Machine
-    from fst.machines.guide.vocabulary import Vocabulary
-
-
-def late(tokenizer: Any, *, end_id: int | None, **texts: Any) -> tuple[Automaton, Vocabulary]:
-    """The automaton of the texts and the vocabulary of a tokenizer; see `fst.Guide`."""
-    from fst.compile.machines.guide.compiler import automaton_of, vocabulary_for, with_classes
-
-    vocabulary = vocabulary_for(tokenizer, end_id)
-    automaton, _ = automaton_of(**texts)
-    return with_classes(automaton), vocabulary
+from fst.machines.guide.arguments import Automaton
+from fst.machines.guide.canonical_states import CanonicalStates
+from fst.machines.guide.network import Network
+from fst.machines.guide.network_states import NetworkStates
+from fst.machines.guide.vocabulary import Vocabulary
 
 
-def canonical_guide() -> Any:
-    """The class of guides with canonical masks."""
-    from fst.runtime.machines.guide.canonical_masks import CanonicalGuide
-
-    return CanonicalGuide
-
-
-def canonical(tokenizer: Any, *, end_id: int | None = None, **texts: Any) -> tuple[Machine, Vocabulary]:
-    """The arrays of canonical masks and the vocabulary of a tokenizer; see `fst.Guide`, whose other arguments are `texts`.
+def late(
+    tokenizer: Any, *, end_id: int | None, canonical: bool = False, **texts: Any
+) -> tuple[Automaton | CanonicalStates | NetworkStates, Vocabulary]:
+    """The automaton of the texts, or the states that steps find, and the vocabulary of a tokenizer; see `fst.Guide`.
 
     Raises:
         UnsupportedError: as in `fst.compile.guide`.
     """
     from fst.compile.guides import canonical_machine
-    from fst.compile.machines.guide.compiler import automaton_of, vocabulary_for
+    from fst.compile.machines.guide.compiler import automaton_of, late_automaton_of, vocabulary_for, with_classes
 
     vocabulary = vocabulary_for(tokenizer, end_id)
-    automaton, _ = automaton_of(**texts)
-    return canonical_machine(tokenizer, vocabulary, automaton), vocabulary
+    if canonical:
+        states = CanonicalStates(canonical_machine(tokenizer, vocabulary, automaton_of(**texts)[0]), vocabulary)
+        states.need_text()
+        return states, vocabulary
+    found = late_automaton_of(**texts)
+    return NetworkStates(found, vocabulary) if isinstance(found, Network) else with_classes(found), vocabulary

@@ -261,6 +261,9 @@ def _compile_guide(folder: Path) -> None:
         canonical = fst.Guide(tokens, regex="a", canonical=True)
         canonical.advance(canonical.start, canonical.allowed(canonical.start)[:1])
         guide(tokens, regex="a{1,40}", canonical=True)  # enough places and nodes that the hash tables must grow
+    nested = fst.Guide(_wordpiece(), schema={"type": "array", "items": {"maxLength": 1 << 13}, "maxItems": 9})  # a network
+    nested.step(nested.start, 1)
+    nested.mask(nested.start)
     masks = Masks(1)
     for number in range(99):  # enough masks that the hash table must grow
         masks.add(np.array([number], np.uint32))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fst.compile.machines.guide.utf_8 import Fragment
 from fst.errors import UnsupportedError
 
+BYTES = 256
 MAX_STATES = 1 << 19
 
 
@@ -37,6 +38,7 @@ class Builder:
 
     def __init__(self, most: int = MAX_STATES) -> None:
         self.states, self._most = 0, most
+        self.symbols = BYTES  # more if arcs also call other automata, see `fst.compile.machines.guide.network`
         self.arcs: list[tuple[int, int, int, int]] = []  # the state before the arc, its first and last byte, the state after it
         self.silent: list[tuple[int, int]] = []  # the states before and after each ε-arc
         self.blocks: list[NDArray[np.int64]] = []  # int64[n, 4], as `arcs`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.store import Masks
 from fst.errors import not_one_of
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
+from fst.machines.guide.network import Network
 from fst.machines.guide.scanning import row_of, working
 from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
@@ -23,6 +25,26 @@ OPTIONS = ("whitespace", "depth", "formats")  # of schemas
 
 def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
     """The automaton of the texts, and their pattern for information; arguments as in `fst.compile.guide`."""
+    _need_one(regex, schema, fst, options)
+    if schema is not None:
+        from fst.compile.machines.guide.schema.compiler import from_schema  # its module makes languages, by kernels
+
+        return from_schema(schema, **options), schema if isinstance(schema, str) else json.dumps(schema)
+    return (from_fst(fst), None) if regex is None else (from_regex(regex), regex)
+
+
+def late_automaton_of(*, schema: Any = None, regex: str | None = None, fst: Any = None, **options: Any) -> ByteAutomaton | Network:
+    """The automaton of the texts, or a network if it would have too many states; arguments as in `fst.compile.guide`."""
+    if schema is None:
+        return automaton_of(regex=regex, fst=fst, **options)[0]
+    _need_one(regex, schema, fst, options)
+    from fst.compile.machines.guide.schema.compiler import late_schema
+
+    return late_schema(schema, **options)
+
+
+def _need_one(regex: Any, schema: Any, fst: Any, options: Mapping[str, Any]) -> None:
+    """Refuse other arguments than one that describes texts, and its options."""
     if sum(each is not None for each in (regex, schema, fst)) != 1:
         raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
     unknown = options.keys() - OPTIONS
@@ -30,13 +52,8 @@ def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = Non
         raise TypeError(not_one_of("an option", min(unknown), OPTIONS))
     if regex is not None and not isinstance(regex, str):
         raise TypeError(f"regex is {type(regex).__name__}; expected a pattern, which is a str")
-    if schema is not None:
-        from fst.compile.machines.guide.schema.compiler import from_schema  # its module makes languages, by kernels
-
-        return from_schema(schema, **options), schema if isinstance(schema, str) else json.dumps(schema)
-    if options:
+    if options and schema is None:
         raise TypeError(f"{', '.join(options)} is for schemas only; expected no such option")
-    return (from_fst(fst), None) if regex is None else (from_regex(regex), regex)
 
 
 def vocabulary_for(tokenizer: Any, end_id: int | None) -> Vocabulary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import Block, Builder
 from fst.errors import UnsupportedError
 
-BYTES = 256
 MAX_STATES = 1 << 17  # states of a deterministic automaton, unless the caller allows more
+MAX_PAIRS = 1 << 19  # states of a product of two automata
 FIRST_SETS = 1 << 8
 MANY_MEMBERS = 16  # states of a set, on average
 MANY_CELLS = 1 << 24  # next states of an automaton; larger ones may keep some equivalent states
@@ -27,7 +27,8 @@ class Language(NamedTuple):
     `MANY_CELLS` next states. State 0 is the start.
 
     Attributes:
-        classes: uint8[256], the class of each byte: bytes of one class are read alike in all states.
+        classes: uint8[256], the class of each byte: bytes of one class are read alike in all states. If other automata are called, also
+            the class of each of these; then perhaps uint16.
         targets: int32[states, classes], the next state of each state for each class; -1: none. A final state is reachable from every
             state, so the empty set has no states.
         is_final: bool[states].
@@ -100,7 +101,7 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     silent = np.array(builder.silent, np.int64).reshape(-1, 2)
     row_start, order = grouped(arcs[:, 0].astype(np.int32), count)
     silent_start, silent_order = grouped(silent[:, 0].astype(np.int32), count)
-    runs, classes = _runs(arcs)
+    runs, classes = _runs(arcs, builder.symbols)
     first, last, target = classes[arcs[order, 1]], classes[arcs[order, 2]], np.ascontiguousarray(arcs[order, 3])
     machine = _Machine(row_start, first, last, target, silent_start, np.ascontiguousarray(silent[silent_order, 1]), np.array([end]))
     sets = min(max(FIRST_SETS, 1 << (2 * count).bit_length()), most)
@@ -115,21 +116,23 @@ def of_builder(builder: Builder, start: int, end: int, most: int = MAX_STATES) -
     return _minimal(merged[classes], targets[: counts[0], first], is_final[: counts[0]])
 
 
-def _runs(arcs: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
-    """The number of runs of bytes that all arcs read alike, and int64[256], the run of each byte."""
-    begins = np.zeros(BYTES + 1, np.int64)
+def _runs(arcs: NDArray[np.int64], symbols: int) -> tuple[int, NDArray[np.int64]]:
+    """The number of runs of symbols that all arcs read alike, and int64[symbols], the run of each symbol."""
+    begins = np.zeros(symbols + 1, np.int64)
     begins[arcs[:, 1]] = begins[arcs[:, 2] + 1] = 1
     begins[0] = 0
-    classes = np.cumsum(begins[:BYTES])
+    classes = np.cumsum(begins[:symbols])
     return int(classes[-1]) + 1, classes
 
 
-def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Classes of equal columns, in the order of first columns: uint8[columns], and int64[classes], the first column of each class."""
+def _classes(targets: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Classes of equal columns, in the order of first columns: uint8[columns], or uint16 if they are more than 256; and int64[classes], the
+    first column of each class.
+    """
     columns = np.ascontiguousarray(targets.T)
     numbers: dict[bytes, int] = {}
     classes = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
-    return np.array(classes, np.uint8), np.unique(classes, return_index=True)[1]
+    return np.array(classes, np.min_scalar_type(len(numbers) - 1)), np.unique(classes, return_index=True)[1]
 
 
 def _minimal(classes: NDArray[np.uint8], targets: NDArray[np.int32], is_final: NDArray[np.bool_]) -> Language:
@@ -193,19 +196,19 @@ def _merged(
     return np.append(numbers, np.int32(-1))[targets[firsts]], is_final[firsts]
 
 
-def intersection(first: Language, second: Language, most: int = MAX_STATES) -> Language:
+def intersection(first: Language, second: Language, most: int = MAX_PAIRS) -> Language:
     """The strings of both languages; `most`: the largest number of pairs of states."""
     return _product(first, second, False, False, np.logical_and, most)
 
 
-def difference(first: Language, second: Language, most: int = MAX_STATES) -> Language:
+def difference(first: Language, second: Language, most: int = MAX_PAIRS) -> Language:
     """The strings of the first language that are not in the second; `most` as in `intersection`."""
     return _product(first, second, True, False, np.greater, most)
 
 
 def union(first: Language, second: Language) -> Language:
     """The strings of either language."""
-    return _product(first, second, True, True, np.logical_or, MAX_STATES)
+    return _product(first, second, True, True, np.logical_or, MAX_PAIRS)
 
 
 def _product(first: Language, second: Language, keeps_first: bool, keeps_second: bool, is_final: np.ufunc, most: int) -> Language:

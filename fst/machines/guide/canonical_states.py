@@ -91,6 +91,8 @@ class CanonicalStates:
         vocabulary: the vocabulary of the tokenizer.
     """
 
+    kind = "canonical"
+
     def __init__(self, machine: Machine, vocabulary: Vocabulary) -> None:
         self._machine, self._vocabulary = machine, vocabulary
         longest, is_path = vocabulary.trie.longest, bool(machine.params[IS_PATH])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fst.automata.rows import Array
@@ -26,11 +24,11 @@ def row_of(automaton: Automaton, vocabulary: Vocabulary, state: int, work: Work)
     row = np.zeros(vocabulary.words + 1, np.uint32)
     if state == states + FIRST:
         scan_row.call(automaton, vocabulary.first, 0, working(automaton, vocabulary.first, vocabulary.words), row)
-        np.bitwise_or.at(row, vocabulary.silent // WORD_BITS, _bits(vocabulary.silent))
+        add_bits(row, vocabulary.silent)
     elif state < states:
         scan_row.call(automaton, vocabulary.trie, state, work, row)
     if end_id is not None and (state == states + ENDED or automaton.finals[0 if state == states + FIRST else state]):
-        row[end_id // WORD_BITS] |= _bits(end_id)
+        add_bits(row, np.array([end_id]))
     return row[:-1]
 
 
@@ -39,6 +37,6 @@ def working(automaton: Automaton, trie: Trie, words: int) -> Work:
     return work_of(automaton, words, trie.longest)
 
 
-def _bits(numbers: Any) -> Any:
-    """The bit of each id in its word."""
-    return np.left_shift(np.uint32(1), np.asarray(numbers % WORD_BITS, np.uint32))
+def add_bits(row: Array, ids: Array) -> None:
+    """Add ids to a mask."""
+    np.bitwise_or.at(row, ids // WORD_BITS, np.left_shift(np.uint32(1), (ids % WORD_BITS).astype(np.uint32)))

@@ -96,10 +96,12 @@ class Vocabulary(NamedTuple):
             raise UnsupportedError(f"end_id is {end_id}; expected the id of a special token, which writes no text")
         return self._replace(tokens=self.tokens._replace(end_id=np.array([end_id])))
 
-    def content(self, number: int) -> bytes:
-        """The bytes of a token at any position but the first."""
-        ends = self.tokens.token_ends
-        return self.tokens.token_bytes[ends[number - 1] if number else 0 : ends[number]].tobytes()
+    def content(self, number: int, *, is_first: bool = False) -> bytes:
+        """The bytes of a token."""
+        tokens = self.tokens
+        has_own = is_first and len(tokens.first_ends)
+        data, ends = (tokens.first_bytes, tokens.first_ends) if has_own else (tokens.token_bytes, tokens.token_ends)
+        return data[ends[number - 1] if number else 0 : ends[number]].tobytes()
 
 
 _vocabularies: WeakKeyDictionary[Table, Vocabulary] = WeakKeyDictionary()

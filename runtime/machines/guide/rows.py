@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 from threading import Lock, local
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.machines.guide.arguments import AFTER_STATES, NO_STATE, Automaton, Masks, Work
+from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE, Automaton, Masks, Tokens, Work
 from fst.machines.guide.scanning import row_of, working
 from fst.machines.guide.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from fst.machines.guide.table import GuideTable
 
 MAX_KEPT_BYTES = 1 << 26  # the largest size of the masks that are kept
 DONE = -1
 NONE = np.empty(0, np.uint32)
 NO_MASKS = Masks(NONE, NONE, np.empty(0, np.int64), NONE, np.empty((0, 1), np.uint32))
 
-copy_masks = Deferred("fst.runtime.machines.guide.kernels.masks", "copy_masks")
+KERNELS = "fst.runtime.machines.guide.kernels.masks"
+
+copy_masks, follow = (Deferred(KERNELS, name) for name in ("copy_masks", "follow"))
 
 
 class Rows(Protocol):
-    """The masks of all states.
+    """The masks of all states, and the steps between them.
 
     Attributes:
         words: the number of 32-bit words of a mask.
-        masks: the arrays of a table; empty arrays if masks are made late.
     """
 
     words: int
-    masks: Masks
+
+    @property
+    def start(self) -> int:
+        """The state before the first token."""
+
+    @property
+    def ended(self) -> int:
+        """The state after the token that ends a text."""
+
+    def __len__(self) -> int:
+        """The number of states."""
 
     def copy(self, states: Array, out: Array) -> None:
         """Copy the masks of states, int64[n], to ``out``, uint32[n, at least words].
@@ -39,22 +53,68 @@ class Rows(Protocol):
             ValueError: a number is not a state.
         """
 
+    def advance(self, state: int, ids: Array) -> int:
+        """The state after tokens, int64[n]; -1 if one of them is not allowed."""
 
-class StoredRows:
+    def is_final(self, state: int) -> bool:
+        """Whether a text may end in a state."""
+
+
+class ByteRows:
+    """The steps from state to state of an automaton over bytes.
+
+    Args:
+        automaton: the automaton.
+        tokens: the bytes of the tokens.
+        masks: the arrays of a table; empty arrays if masks are made late.
+    """
+
+    def __init__(self, automaton: Automaton, tokens: Tokens, masks: Masks) -> None:
+        self._automaton, self._tokens, self._masks, self._states = automaton, tokens, masks, len(automaton.finals)
+
+    def __len__(self) -> int:
+        return self._states + len(AFTER_STATES)
+
+    def __str__(self) -> str:
+        return f"{self._states:,} states"
+
+    @property
+    def start(self) -> int:
+        """The state before the first token."""
+        return self._states + FIRST if len(self._tokens.first_ends) else 0
+
+    @property
+    def ended(self) -> int:
+        """The state after the token that ends a text."""
+        return self._states + ENDED
+
+    def advance(self, state: int, ids: Array) -> int:
+        """The state after tokens; see `Rows.advance`."""
+        return int(follow.call(self._automaton, self._tokens, self._masks, state, ids))
+
+    def is_final(self, state: int) -> bool:
+        """Whether a text may end in a state."""
+        if state == NO_STATE or state == self.ended:
+            return state != NO_STATE
+        return bool(self._automaton.finals[0 if state == self._states + FIRST else state])
+
+
+class StoredRows(ByteRows):
     """The masks of a table.
 
     Args:
-        masks: the arrays of the table.
+        table: the table.
     """
 
-    def __init__(self, masks: Masks) -> None:
-        self.masks, self.words = masks, int(masks.rows.shape[1])
+    def __init__(self, table: GuideTable) -> None:
+        super().__init__(table.automaton(), table.tokens(), table.masks())
+        self.words = int(self._masks.rows.shape[1])
 
     def copy(self, states: Array, out: Array) -> None:
         """Copy masks; see `Rows.copy`."""
-        wrong = copy_masks.call(states, self.masks, out)
+        wrong = copy_masks.call(states, self._masks, out)
         if wrong != DONE:
-            raise not_a_state(int(states[wrong]), len(self.masks.mask_of))
+            raise not_a_state(int(states[wrong]), len(self._masks.mask_of))
 
 
 class MadeRows:
@@ -66,8 +126,6 @@ class MadeRows:
     Args:
         words: the number of 32-bit words of a mask.
     """
-
-    masks = NO_MASKS
 
     def __init__(self, words: int) -> None:
         self.words, self._most = words, max(MAX_KEPT_BYTES // (4 * words), 1)
@@ -98,7 +156,7 @@ class MadeRows:
         return row
 
 
-class LateRows(MadeRows):
+class LateRows(ByteRows, MadeRows):
     """The masks of an automaton.
 
     Args:
@@ -107,11 +165,9 @@ class LateRows(MadeRows):
     """
 
     def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
-        super().__init__(vocabulary.words)
-        self._automaton, self._vocabulary, self._local = automaton, vocabulary, local()
-
-    def __len__(self) -> int:
-        return len(self._automaton.finals) + len(AFTER_STATES)
+        ByteRows.__init__(self, automaton, vocabulary.tokens, NO_MASKS)
+        MadeRows.__init__(self, vocabulary.words)
+        self._vocabulary, self._local = vocabulary, local()
 
     def _work(self) -> Work:
         """The working arrays of this thread."""

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, quoted
-from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE
+from fst.machines.guide.arguments import NO_STATE, Automaton
 from fst.runtime.decoder import row_of
+from fst.runtime.machines.guide.found_rows import FoundRows
 from fst.runtime.machines.guide.rows import LateRows, Rows, StoredRows, not_a_state
 from fst.runtime.public_class import PublicClass
 
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
 TEXTS = ("regex", "schema", "fst")  # arguments that describe texts
 MAX_FORCED = 1 << 12  # the largest number of ids that `Guide.forced` returns
-KERNELS = "fst.runtime.machines.guide.kernels.masks"
 
-expand, follow = (Deferred(KERNELS, name) for name in ("expand", "follow"))
+expand = Deferred("fst.runtime.machines.guide.kernels.masks", "expand")
 
 
 class Guide(PublicClass):
@@ -40,7 +40,8 @@ class Guide(PublicClass):
     Args:
         table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer: then each mask is made at its first use, and
             the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be saved.
-        regex, schema, fst, end_id, options: with a tokenizer, as in `fst.compile.guide`.
+        regex, schema, fst, end_id, options: with a tokenizer, as in `fst.compile.guide`. Schemas may need more states than a table has: then
+            states are found by `step`, as with `canonical`.
         canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives: ids are allowed if they are the first ids of
             ``tok.encode(text, add_special_tokens=False)``, and ``text`` is what ``tok.decode`` makes of all these ids, for a text that the
             pattern allows. States are then found by `step`, and get their numbers in this order.
@@ -70,11 +71,6 @@ class Guide(PublicClass):
 
     def __new__(cls, table: Any, **late: Any) -> Self:
         """Make a guide from a table or, late, from a tokenizer."""
-        if late.get("canonical"):
-            from fst.bridge.guide import canonical_guide
-
-            found: Self = object.__new__(canonical_guide())
-            return found
         if any(late.get(name) is not None for name in TEXTS):
             return object.__new__(cls)
         names = [name for name, value in late.items() if value is not None]
@@ -94,33 +90,34 @@ class Guide(PublicClass):
         canonical: bool = False,
         **options: Any,
     ) -> None:
-        del canonical  # `__new__` has made another object if it is true
         self._rows: Rows
         if regex is None and schema is None and fst is None:
-            self._table, self._source = table, None
-            self._automaton, self._tokens = table.automaton(), table.tokens()
-            self._rows = StoredRows(table.masks())
+            self._table, self._source, tokens = table, None, table.tokens()
+            self._rows = StoredRows(table)
         else:
             from fst.bridge.guide import late
 
-            given = {"regex": regex, "schema": schema, "fst": fst, "end_id": end_id, **options}
+            given = {"regex": regex, "schema": schema, "fst": fst, "end_id": end_id, "canonical": canonical, **options}
             self._table, self._source = None, (table, given)
-            self._automaton, vocabulary = late(table, **given)
-            self._tokens, self._rows = vocabulary.tokens, LateRows(self._automaton, vocabulary)
-        self._states = len(self._automaton.finals)
+            texts, vocabulary = late(table, **given)
+            tokens = vocabulary.tokens
+            self._rows = (
+                LateRows(texts, vocabulary) if isinstance(texts, Automaton) else FoundRows(texts, vocabulary.end_id, vocabulary.size)
+            )
+        self._size, self._end_id = len(tokens.token_ends), int(tokens.end_id[0])
 
     def __repr__(self) -> str:
-        return f"<fst.Guide, {self._states:,} states, {self.size:,} ids>"
+        return f"<fst.Guide, {self._rows}, {self.size:,} ids>"
 
     @property
     def start(self) -> int:
         """The state before the first token."""
-        return self._states + FIRST if len(self._tokens.first_ends) else 0
+        return self._rows.start
 
     @property
     def size(self) -> int:
         """The number of bits of a mask: 1 more than the highest id."""
-        return len(self._tokens.token_ends)
+        return self._size
 
     @property
     def words(self) -> int:
@@ -130,7 +127,7 @@ class Guide(PublicClass):
     @property
     def end_id(self) -> int | None:
         """The id of the token that ends a text; None if there is none."""
-        return None if self._tokens.end_id[0] < 0 else int(self._tokens.end_id[0])
+        return None if self._end_id < 0 else self._end_id
 
     def mask(self, state: int) -> NDArray[np.uint32]:
         """The mask of a state.
@@ -224,7 +221,7 @@ class Guide(PublicClass):
         """
         numbers = np.array(row_of(ids), np.int64)
         self._need_state(state)
-        return int(follow.call(self._automaton, self._tokens, self._rows.masks, state, numbers))
+        return self._rows.advance(state, numbers)
 
     def is_final(self, state: int) -> bool:
         """Whether a text may end in a state.
@@ -233,9 +230,7 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
         """
         self._need_state(state)
-        if state == NO_STATE or state == self._ended:
-            return state != NO_STATE
-        return bool(self._automaton.finals[0 if state == self._states + FIRST else state])
+        return self._rows.is_final(state)
 
     def forced(self, state: int) -> list[int]:
         """The tokens that follow without a choice: while a state allows only one token, this token. A model need not run for them.
@@ -247,7 +242,7 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
         """
         found = list[int]()
-        while len(found) < MAX_FORCED and state != self._ended and len(allowed := self.allowed(state)) == 1:
+        while len(found) < MAX_FORCED and state != self._rows.ended and len(allowed := self.allowed(state)) == 1:
             found.append(int(allowed[0]))
             state = self.step(state, found[-1])
         return found
@@ -263,19 +258,9 @@ class Guide(PublicClass):
             raise UnsupportedError("the guide makes masks late, so that there is no table; call fst.compile.guide, and save its result")
         self._table.save(path)
 
-    @property
-    def _ended(self) -> int:
-        """The state after the token that ends a text."""
-        return self._states + ENDED
-
-    @property
-    def _count(self) -> int:
-        """The number of states."""
-        return self._states + len(AFTER_STATES)
-
     def _need_state(self, state: Any) -> None:
-        if not isinstance(state, int | np.integer) or not NO_STATE <= state < self._count:
-            raise not_a_state(quoted(state), self._count)
+        if not isinstance(state, int | np.integer) or not NO_STATE <= state < len(self._rows):
+            raise not_a_state(quoted(state), len(self._rows))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._table,)) if self._source is None else (_late, self._source)

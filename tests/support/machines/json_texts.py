@@ -6,35 +6,38 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from support.machines.byte_automata import state_after
+from support.machines.byte_automata import Calls, Direct, State
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.machines.guide.network import Network
 
 MAX_TRIED = 60  # sets of properties of an object that are tried at most; properties after which others are lost come last
 
-States = frozenset[int]
+States = frozenset[State]
+Steps = Calls | Direct
 
 
-def accepts_value(automaton: ByteAutomaton, value: Any) -> bool:
-    """Whether an automaton accepts a value in some text without whitespace."""
-    return any(automaton.is_final[state] for state in _after(automaton, frozenset([0]), value))
+def accepts_value(automaton: ByteAutomaton | Network, value: Any) -> bool:
+    """Whether an automaton or a network accepts a value in some text without whitespace."""
+    steps = Calls(automaton) if isinstance(automaton, Network) else Direct(automaton)
+    return any(steps.is_final(state) for state in _after(steps, frozenset([steps.start]), value))
 
 
-def _after(automaton: ByteAutomaton, states: States, value: Any) -> States:
+def _after(steps: Steps, states: States, value: Any) -> States:
     """The states after a value."""
     if isinstance(value, dict):
-        return _after_object(automaton, states, value)
+        return _after_object(steps, states, value)
     if isinstance(value, list):
-        states = _read(automaton, states, "[")
+        states = _read(steps, states, "[")
         for place, item in enumerate(value):
-            states = _after(automaton, _read(automaton, states, "," if place else ""), item)
-        return _read(automaton, states, "]")
+            states = _after(steps, _read(steps, states, "," if place else ""), item)
+        return _read(steps, states, "]")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return frozenset().union(*(_read(automaton, states, text) for text in _texts_of(value)))
-    return _read(automaton, states, json.dumps(value, ensure_ascii=False))
+        return frozenset().union(*(_read(steps, states, text) for text in _texts_of(value)))
+    return _read(steps, states, json.dumps(value, ensure_ascii=False))
 
 
-def _after_object(automaton: ByteAutomaton, states: States, value: dict[str, Any]) -> States:
+def _after_object(steps: Steps, states: States, value: dict[str, Any]) -> States:
     """The states after an object, in the first order of properties that is accepted."""
     keys = {name: json.dumps(name, ensure_ascii=False) + ":" for name in value}
     tried: set[tuple[frozenset[str], States]] = set()
@@ -44,12 +47,12 @@ def _after_object(automaton: ByteAutomaton, states: States, value: dict[str, Any
         if not left or (left, found) in tried or len(tried) > MAX_TRIED + len(value):
             return found if not left else frozenset()
         tried.add((left, found))
-        begun = {name: _read(automaton, found, ("," if len(left) < len(value) else "") + keys[name]) for name in value if name in left}
+        begun = {name: _read(steps, found, ("," if len(left) < len(value) else "") + keys[name]) for name in value if name in left}
         readable = [name for name in begun if begun[name]]
         later: list[tuple[int, str, States]] = []
         for name in readable:
-            reached = _after(automaton, begun[name], value[name])
-            lost = sum(not _read(automaton, reached, "," + keys[other]) for other in readable if other != name)
+            reached = _after(steps, begun[name], value[name])
+            lost = sum(not _read(steps, reached, "," + keys[other]) for other in readable if other != name)
             if reached and not lost and (ended := after(left - {name}, reached)):
                 return ended
             if reached and lost:
@@ -57,12 +60,12 @@ def _after_object(automaton: ByteAutomaton, states: States, value: dict[str, Any
         ends = (after(left - {name}, reached) for _, name, reached in sorted(later, key=lambda each: each[0]))
         return next((ended for ended in ends if ended), frozenset())
 
-    return _read(automaton, after(frozenset(value), _read(automaton, states, "{")), "}")
+    return _read(steps, after(frozenset(value), _read(steps, states, "{")), "}")
 
 
-def _read(automaton: ByteAutomaton, states: States, text: str) -> States:
+def _read(steps: Steps, states: States, text: str) -> States:
     data = text.encode("utf-8", "surrogatepass")
-    return frozenset(after for state in states if (after := state_after(automaton, data, state)) >= 0)
+    return frozenset(after for state in states if (after := steps.after(state, data)))
 
 
 def _texts_of(number: float) -> set[str]:

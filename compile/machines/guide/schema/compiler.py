@@ -10,16 +10,19 @@ from typing import Any
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.languages import difference
+from fst.compile.machines.guide.network import Parts, expanded, flat, states_of
 from fst.compile.machines.guide.regex import whole
 from fst.compile.machines.guide.schema.document import Document
 from fst.compile.machines.guide.schema.evaluate import Evaluator
+from fst.compile.machines.guide.schema.network import NetworkWriter
 from fst.compile.machines.guide.schema.text import Writer
 from fst.compile.machines.guide.schema.values import Values
 from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.guide.network import Network
 
 WHITESPACE = "[ ]?"
-FREE_DEPTHS = (4, 3, 2, 1)  # levels of arrays and objects in a value without a schema; smaller numbers are tried if states are too many
-FEW_STATES = 1 << 18  # smaller depths are tried above this number of states
+FREE_DEPTHS = (4, 3, 2, 1)  # levels of arrays and objects in a value without a schema; the first with few enough states is taken
+FEW_STATES = 1 << 18  # a larger automaton is made from a network, with smaller depths
 MAX_STATES = 1 << 21
 
 
@@ -29,8 +32,8 @@ def from_schema(
     """The automaton of the JSON texts, in UTF-8, of all values that a schema allows.
 
     Properties are written in the order of the schema, then other properties in any order; a name among the others may be written twice,
-    which JSON leaves undefined. Numbers with bounds have no exponent. A value without a schema has at most 4 levels of arrays and objects,
-    or fewer where the automaton would have more than 262,144 states. An automaton may have 2,097,152 states.
+    which JSON leaves undefined. Numbers with bounds have no exponent. A value without a schema has 4 levels of arrays and objects, or fewer
+    where the automaton would have more than 262,144 states. An automaton may have 2,097,152 states.
 
     Args:
         schema: a JSON Schema, or its JSON; draft 2020-12, or an earlier one.
@@ -48,31 +51,62 @@ def from_schema(
         >>> automaton.targets.shape
         (6, 256)
     """
+    found = _compiled(schema, whitespace, depth, formats, is_late=False)
+    return found if isinstance(found, ByteAutomaton) else expanded(found)
+
+
+def late_schema(
+    schema: Mapping[str, Any] | bool | str, *, whitespace: str = WHITESPACE, depth: int | None = None, formats: bool | None = None
+) -> ByteAutomaton | Network:
+    """The automaton of `from_schema`; or a network, if the automaton would have more than 262,144 states. A value without a schema then has
+    4 levels, and all automata of the network together may have 2,097,152 states. Arguments and errors are those of `from_schema`.
+    """
+    found = _compiled(schema, whitespace, depth, formats, is_late=True)
+    return found if isinstance(found, ByteAutomaton) else flat(found)
+
+
+def _compiled(
+    schema: Mapping[str, Any] | bool | str, whitespace: str, depth: int | None, formats: bool | None, *, is_late: bool
+) -> ByteAutomaton | Parts:
     if depth is not None and (type(depth) is not int or depth < 0):
         raise TypeError(f"depth is {quoted(depth)}; expected a whole number from 0 on, or None")
     if not isinstance(whitespace, str):
         raise TypeError(f"whitespace is {quoted(whitespace)}; expected a pattern, which is a str")
     try:
-        return _automaton(schema, whitespace, depth, formats)
+        document = Document(_read(schema) if isinstance(schema, str) else schema)
+        evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
+        values = evaluator.values(document.schema, "#")
+        if values.is_empty:
+            raise UnsupportedError("the schema allows no value; expected one that does")
+        _need_whitespace(whitespace)
+        with suppress(UnsupportedError):
+            return Writer(evaluator.algebra, whitespace, FREE_DEPTHS[0], FEW_STATES).language(values).over_bytes()
+        return _network(evaluator, values, whitespace, is_late=is_late)
     except RecursionError:
         raise UnsupportedError("the schema has too many levels of schemas; use a smaller depth, or make it flatter") from None
 
 
-def _automaton(schema: Mapping[str, Any] | bool | str, whitespace: str, depth: int | None, formats: bool | None) -> ByteAutomaton:
-    document = Document(_read(schema) if isinstance(schema, str) else schema)
-    evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
-    values = evaluator.values(document.schema, "#")
-    if values.is_empty:
-        raise UnsupportedError("the schema allows no value; expected one that does")
-    _need_whitespace(whitespace)
-    for depth_left in FREE_DEPTHS:
+def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> Parts:
+    """The network of a set of values; without `is_late`, one whose automaton has few enough states."""
+    writer = NetworkWriter(evaluator.algebra, whitespace, MAX_STATES)
+    for depth in FREE_DEPTHS:
+        writer.at_depth(depth)
         with suppress(UnsupportedError):
-            return Writer(evaluator.algebra, whitespace, depth_left, FEW_STATES).language(values).over_bytes()
-    writer = Writer(evaluator.algebra, whitespace, FREE_DEPTHS[-1], MAX_STATES)
+            return _fitting(writer, values, None if is_late else FEW_STATES)
+    most = None if is_late else MAX_STATES
     try:
-        return writer.language(values).over_bytes()
+        return _fitting(writer, values, most)
     except UnsupportedError as error:
-        raise UnsupportedError(f"{_largest(writer, values, evaluator.paths)}: {error}") from None
+        raise UnsupportedError(f"{_largest(writer, values, evaluator.paths, most)}: {error}") from None
+
+
+def _fitting(writer: NetworkWriter, values: Values, most: int | None) -> Parts:
+    """The network of a set of values, if its automaton has at most some number of states; None: any number."""
+    parts = writer.parts(values)
+    if most is not None and states_of(parts) > most:
+        remedy = "make it smaller, or make its masks late: fst.Guide(tokenizer, schema=…)"
+        raise UnsupportedError(f"the automaton has more than {most:,} states; {remedy}")
+    return parts
 
 
 def _read(text: str) -> Any:
@@ -88,16 +122,16 @@ def _need_whitespace(pattern: str) -> None:
         raise VocabularyError(f"whitespace is {quoted(pattern)}; expected a pattern that matches only spaces, tabs and newlines")
 
 
-def _largest(writer: Writer, values: Values, paths: Mapping[int, str]) -> str:
+def _largest(writer: NetworkWriter, values: Values, paths: Mapping[int, str], most: int | None) -> str:
     """The path of the smallest schema whose automaton by itself is too large."""
     path = paths.get(id(values), "#")
-    larger = next((below for below in _below(values) if not _is_small(writer, below)), None)
-    return path if larger is None else _largest(writer, larger, {id(larger): path, **paths})
+    larger = next((below for below in _below(values) if not _fits(writer, below, most)), None)
+    return path if larger is None else _largest(writer, larger, {id(larger): path, **paths}, most)
 
 
-def _is_small(writer: Writer, values: Values) -> bool:
+def _fits(writer: NetworkWriter, values: Values, most: int | None) -> bool:
     try:
-        writer.language(values)
+        _fitting(writer, values, most)
     except UnsupportedError:
         return False
     return True

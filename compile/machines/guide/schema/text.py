@@ -31,15 +31,22 @@ SHORT = {QUOTE: '"', BACKSLASH: "\\", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}
 HEX = "09afAF"
 
 
-def written_strings(language: Language) -> Block:
-    """The automaton of the texts of strings, without quotation marks."""
+def written_strings(language: Language, symbol: int | None = None) -> Block:
+    """The automaton of the texts of strings, without quotation marks.
+
+    Args:
+        language: the strings.
+        symbol: where every character may follow, and all lead on alike, one arc reads this symbol in place of characters of several bytes.
+    """
     escaped = [*range(SPACE), QUOTE, BACKSLASH]
     targets, firsts = by_range(language, escaped)
     free = _free_targets(targets, firsts)
     states = np.flatnonzero(free >= 0)
-    inner, template = _any_escape()
+    inner, template = any_escape() if symbol is None else (0, np.array([[0, symbol, symbol, 1]]))
+    if symbol is not None:
+        targets[np.ix_(free >= 0, firsts[:-1] >= 0x80)] = -1
     numbers = np.concatenate(
-        [states[:, None], free[states][:, None], len(targets) + np.arange(len(states) * inner).reshape(-1, inner)], axis=1
+        [states[:, None], free[states][:, None], len(targets) + np.arange(len(states) * inner).reshape(len(states), inner)], axis=1
     )
     arcs = np.repeat(template[None], len(states), axis=0)
     arcs[:, :, 0], arcs[:, :, 3] = numbers[:, template[:, 0]], numbers[:, template[:, 3]]
@@ -88,7 +95,7 @@ def _free_targets(targets: NDArray[np.int32], firsts: NDArray[np.int64]) -> NDAr
 
 
 @cache
-def _any_escape() -> tuple[int, NDArray[np.int64]]:
+def any_escape() -> tuple[int, NDArray[np.int64]]:
     """The number of inner states and the arcs of all escapes between two states, 0 and 1; the inner states follow."""
     builder = Builder()
     builder.room(2)

@@ -1,0 +1,136 @@
+"""Recursive transition networks: automata that call each other, where one automaton would have too many states.
+
+An arc of a *part* reads a byte, or a whole text of another part, which it *calls*. No text of a called part is the beginning of another, so
+the part ends where its final state is reached. No part calls itself, or a part that calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.machines.guide.automaton import ByteAutomaton
+from fst.compile.machines.guide.builder import BYTES
+from fst.compile.machines.guide.languages import Language
+from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.network import RETURN, Network
+
+
+class Part(NamedTuple):
+    """An automaton that may call others.
+
+    Attributes:
+        automaton: the automaton, over bytes and calls.
+        callees: for each call, the part that is called; all are different.
+    """
+
+    automaton: Language
+    callees: list[int]
+
+    def after(self, states: NDArray[Any] | slice, symbols: NDArray[np.int64]) -> NDArray[np.int32]:
+        """int32[n, symbols], the next states of some states for some bytes."""
+        return self.automaton.targets[states][:, self.automaton.classes[symbols]]
+
+    def calls(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The states with a call, and the states after it."""
+        after = self.automaton.targets[:, self.automaton.classes[BYTES + number]]
+        callers = np.flatnonzero(after >= 0)
+        return callers, after[callers]
+
+
+Parts = Sequence[Part]  # the first one reads the texts, and each calls only later ones
+
+
+def conflicts(part: Part, callees: Sequence[Part]) -> list[int]:
+    """The calls at states where a text of the call and another arc may begin with the same byte."""
+    symbols = np.arange(BYTES)
+    firsts = np.concatenate([callee.after(slice(1), symbols) >= 0 for callee in callees])
+    classes = part.automaton.classes
+    _, kinds = np.unique(np.vstack([classes[:BYTES], firsts]), axis=1, return_index=True)  # one byte for all that are alike
+    is_called = part.automaton.targets[:, classes[BYTES:]] >= 0
+    callers = np.flatnonzero(is_called.any(axis=1))
+    is_called, first_kinds = is_called[callers].astype(np.int32), firsts[:, kinds].astype(np.int32)
+    readers = (part.after(callers, kinds) >= 0) + is_called @ first_kinds
+    found: list[int] = np.flatnonzero(((readers > 1) @ first_kinds.T * is_called).any(axis=0)).tolist()
+    return found
+
+
+def states_of(parts: Parts) -> int:
+    """The number of states of the automaton in which all calls are replaced by the parts."""
+    copies, count = [1] + [0] * (len(parts) - 1), 0
+    for number, part in enumerate(parts):
+        count += copies[number] * len(_own(part, is_called=number > 0))
+        for call, callee in enumerate(part.callees):
+            copies[callee] += copies[number] * len(np.unique(part.calls(call)[1]))
+    return count
+
+
+def expanded(parts: Parts) -> ByteAutomaton:
+    """The automaton in which all calls are replaced by the parts: a part is copied for each state after it."""
+    classes, firsts = _common_classes(parts)
+    targets = np.full((states_of(parts), len(firsts)), NO_STATE, np.int32)
+    is_final = np.zeros(len(targets), np.bool_)
+    none = np.empty(0, np.int64)
+    sites: list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = [[(none, none)] for _ in parts]  # callers, and states after calls
+    count = 0
+    for number, part in enumerate(parts):
+        callers, after = (np.concatenate(each) for each in zip(*sites[number], strict=True))
+        ends, copies = np.unique(after, return_inverse=True)
+        ends = ends if number else np.array([NO_STATE])
+        own, rows = _own(part, is_called=number > 0), part.after(slice(None), firsts)
+        numbers = np.full((len(ends), len(rows) + 1), NO_STATE)  # of the states of each copy; the last column is for no state
+        numbers[:, :-1][:, part.automaton.is_final] = ends[:, None]
+        numbers[:, own] = count + np.arange(len(ends) * len(own)).reshape(len(ends), len(own))
+        count += len(ends) * len(own)
+        targets[numbers[:, own]] = numbers[:, rows[own]]
+        if number:
+            begun = numbers[:, rows[0]][copies]
+            targets[callers] = np.where(begun >= 0, begun, targets[callers])
+        else:
+            is_final[: len(own)] = part.automaton.is_final
+        for call, callee in enumerate(part.callees):
+            callers, after = part.calls(call)
+            sites[callee].append((numbers[:, callers].ravel(), numbers[:, after].ravel()))
+    return ByteAutomaton(classes, targets[:count], is_final[:count])
+
+
+def flat(parts: Parts) -> Network:
+    """The arrays for the kernels."""
+    classes, firsts = _common_classes(parts)
+    begins = np.cumsum([0, *(len(part.automaton.is_final) for part in parts)])
+    states = int(begins[-1])
+    targets, finals = np.full((states, len(firsts)), NO_STATE, np.int32), np.zeros(states, np.uint8)
+    finals[: begins[1]] = parts[0].automaton.is_final
+    numbers = []
+    for begin, end, part in zip(begins, begins[1:], parts, strict=False):
+        numbers.append(np.append(np.where(part.automaton.is_final & (begin > 0), RETURN, np.arange(begin, end)), NO_STATE))
+        targets[begin:end] = numbers[-1][part.after(slice(None), firsts)]
+    starts = targets[begins[:-1]]
+    entered, after = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    count = states
+    for begin, part, own in zip(begins, parts, numbers, strict=False):
+        for call, callee in enumerate(part.callees):
+            callers, following = part.calls(call)
+            for kind in np.flatnonzero(starts[callee] >= 0):
+                targets[begin + callers, kind] = count + np.arange(len(callers))
+                entered.append(np.full(len(callers), starts[callee, kind]))
+                after.append(own[following])
+                count += len(callers)
+    return Network(targets, classes, finals, np.concatenate(entered).astype(np.int32), np.concatenate(after).astype(np.int32))
+
+
+def _own(part: Part, *, is_called: bool) -> NDArray[np.int64]:
+    """The states of which a copy is made for each call: not the start, and not the final state, where the caller goes on."""
+    is_own = ~part.automaton.is_final if is_called else np.ones(len(part.automaton.is_final), np.bool_)
+    is_own[0] = not is_called
+    return np.flatnonzero(is_own)
+
+
+def _common_classes(parts: Parts) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """uint8[256], classes of bytes that all parts read alike, and int64[classes], the first byte of each."""
+    each = np.stack([part.automaton.classes[:BYTES] for part in parts])
+    _, firsts, classes = np.unique(each, axis=1, return_index=True, return_inverse=True)
+    return classes.ravel().astype(np.uint8), firsts

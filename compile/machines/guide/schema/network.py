@@ -1,0 +1,177 @@
+"""The texts of a set of JSON values as a recursive transition network: strings, and arrays and objects, are parts that are made once.
+
+The text of a string, an array or an object is no beginning of another one, so a part that reads it can be called. If a part calls another
+one where it may read something else with the same first byte, the arcs of the other one are copied into it instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from graphlib import TopologicalSorter
+
+import numpy as np
+
+from fst.compile.machines.guide.builder import BYTES, Block, Builder
+from fst.compile.machines.guide.languages import Language, of_builder
+from fst.compile.machines.guide.network import Part, Parts, conflicts
+from fst.compile.machines.guide.schema.patterns import nothing
+from fst.compile.machines.guide.schema.text import MOST_BUILT, Writer, any_escape, written_strings
+from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objects, Others, Values
+from fst.compile.machines.guide.utf_8 import fragment
+from fst.errors import UnsupportedError
+
+LONG = np.array([0x80, 0x110000])  # the characters of two and more bytes
+
+Key = tuple[str, int]  # a kind of part, with the id of its set or the levels of its values
+Write = Callable[[int, int], None]  # adds the texts of a part between two states
+TEXTS, FREE, STRINGS, CHARACTERS = "texts", "free", "strings", "characters"
+
+
+class NetworkWriter(Writer):
+    """A builder of networks. Parts are kept, so that sets below a set, and other depths, are quick.
+
+    Args:
+        algebra, whitespace: as in `Writer`.
+        most: the largest number of states of all parts.
+    """
+
+    def __init__(self, algebra: Algebra, whitespace: str, most: int) -> None:
+        super().__init__(algebra, whitespace, 0, most)
+        self._sets: dict[Key, tuple[object, Write]] = {}  # the set is kept, so that no other one gets its id
+        self._parts: dict[Key, tuple[Language, list[Key]] | UnsupportedError] = {}
+        self._copied: set[Key] = set()  # parts that are not called
+        self._callees: dict[Key, int] = {}  # of the part that is made
+        self._chosen_items: dict[tuple[int, int, int], tuple[Arrays, list[tuple[int, Values]]]] = {}
+        self._chosen_properties: dict[tuple[int, int], tuple[Objects, list[tuple[int, Others]]]] = {}
+
+    def at_depth(self, depth: int) -> None:
+        """Change the levels of a value without a schema."""
+        self._depth = depth
+        self._parts = {key: part for key, part in self._parts.items() if key[0] != TEXTS}
+
+    def parts(self, values: Values) -> Parts:
+        """The network of a set of values.
+
+        Raises:
+            UnsupportedError: the parts have too many states.
+        """
+        root = TEXTS, -id(values)
+        self._sets[root] = values, partial(self.add, values)
+        while True:
+            found = self._reached(root)
+            numbers = {key: number for number, key in enumerate(found)}
+            parts = [Part(automaton, [numbers[key] for key in callees]) for automaton, callees in found.values()]
+            if parts[0].automaton.is_empty:
+                raise UnsupportedError("the schema allows no value; expected one that does")
+            copied = {key for key, (automaton, _) in found.items() if automaton.is_empty}
+            if not copied:
+                copied = {key for part, (_, callees) in zip(parts, found.values(), strict=True) for key in _clashes(part, callees, parts)}
+            if not copied:
+                return parts
+            self._copied |= copied
+            for key, (_, callees) in found.items():
+                if not copied.isdisjoint(callees):
+                    del self._parts[key]
+
+    def _reached(self, root: Key) -> dict[Key, tuple[Language, list[Key]]]:
+        """The parts that are called from one part, and from these; each before those that it calls."""
+        found = {root: self._part(root)}
+        waiting = [root]
+        for key in waiting:  # the loop appends to `waiting`
+            for callee in found[key][1]:
+                if callee not in found:
+                    found[callee] = self._part(callee)
+                    waiting.append(callee)
+            if sum(len(automaton.is_final) for automaton, _ in found.values()) > self._most:
+                raise UnsupportedError(f"the automata have more than {self._most:,} states; make them smaller")
+        order = [*TopologicalSorter({key: callees for key, (_, callees) in found.items()}).static_order()]
+        return {key: found[key] for key in reversed(order)}
+
+    def _part(self, key: Key) -> tuple[Language, list[Key]]:
+        """A part, and the parts that it calls."""
+        if key not in self._parts:
+            self.builder, self._callees = Builder(MOST_BUILT * self._most), {}
+            start, end = self.builder.state(), self.builder.state()
+            try:
+                self._sets[key][1](start, end)
+                self._parts[key] = of_builder(self.builder, start, end, self._most), [*self._callees]
+            except UnsupportedError as error:
+                self._parts[key] = error
+        found = self._parts[key]
+        if isinstance(found, UnsupportedError):
+            raise found
+        return found
+
+    def add(self, values: Values, start: int, end: int) -> None:
+        """Add the texts of a set of values between two states; strings, and arrays and objects, are called."""
+        self._add_types(replace(values, strings=nothing(), arrays=(), objects=()), start, end)
+        if not values.strings.is_empty:
+            key = STRINGS, id(values.strings)
+            self._call(key, values.strings, partial(self._add_called_string, values.strings, key), start, end)
+        if values is ANY and self._depth:
+            self._call((FREE, self._depth), ANY, partial(self._add_free, self._depth), start, end)
+        elif values is not ANY and (values.arrays or values.objects):
+            self._call((TEXTS, id(values)), values, partial(self._add_nested, values), start, end)
+
+    def _contained(self, term: Arrays, place: int, met: int) -> Iterator[tuple[int, Values]]:
+        """See `Writer`; a set is the same one each time, so that it is the same part."""
+        key = id(term), place, met
+        if key not in self._chosen_items:
+            self._chosen_items[key] = term, [*super()._contained(term, place, met)]
+        yield from self._chosen_items[key][1]
+
+    def _within(self, term: Objects, met: int) -> Iterator[tuple[int, Others]]:
+        """See `Writer`; a set is the same one each time, so that it is the same part."""
+        key = id(term), met
+        if key not in self._chosen_properties:
+            self._chosen_properties[key] = term, [*super()._within(term, met)]
+        yield from self._chosen_properties[key][1]
+
+    def _call(self, key: Key, kept: object, write: Write, start: int, end: int) -> None:
+        """Add a call; or the arcs of the part, if it is not called."""
+        if key in self._copied:
+            write(start, end)
+        else:
+            symbol = self._symbol(key, kept, write)
+            self.builder.read(start, symbol, symbol, end)
+
+    def _symbol(self, key: Key, kept: object, write: Write) -> int:
+        """The symbol of a part in the part that is made."""
+        self._sets.setdefault(key, (kept, write))
+        number = self._callees.setdefault(key, len(self._callees))
+        self.builder.symbols = BYTES + len(self._callees)
+        return BYTES + number
+
+    def _add_called_string(self, language: Language, key: Key, start: int, end: int) -> None:
+        """Add a string, whose characters are called if it is a part by itself."""
+        if key in self._copied:
+            self._add_string(language, start, end)
+            return
+        first, last = self.builder.text(start, b'"'), self.builder.state()
+        symbol = self._symbol((CHARACTERS, 0), None, self._add_character)
+        self.builder.block(first, written_strings(language, symbol), last)
+        self.builder.text(last, b'"', end)
+
+    def _add_character(self, start: int, end: int) -> None:
+        """Add the texts of any character but those of one byte that is not an escape."""
+        self.builder.character(start, fragment(LONG), end)
+        inner, arcs = any_escape()
+        self.builder.block(start, Block(inner + 2, arcs, [1]), end)
+
+    def _add_free(self, depth: int, start: int, end: int) -> None:
+        """Add the arrays and objects of some levels whose values have no schema."""
+        outer, self._depth = self._depth, depth - 1
+        self._add_nested(ANY, start, end)
+        self._depth = outer
+
+    def _add_nested(self, values: Values, start: int, end: int) -> None:
+        """Add the arrays and objects of a set."""
+        self._add_types(replace(values, literals=frozenset(), numbers=nothing(), strings=nothing()), start, end)
+
+
+def _clashes(part: Part, callees: list[Key], parts: Parts) -> Iterator[Key]:
+    """The calls of a part whose texts and other texts may begin with the same byte."""
+    if callees:
+        yield from (callees[call] for call in conflicts(part, [parts[callee] for callee in part.callees]))

@@ -1,0 +1,100 @@
+"""The masks of states that get their numbers as steps find them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from fst.automata.rows import Array
+from fst.machines.guide.arguments import NO_STATE
+from fst.runtime.machines.guide.rows import MadeRows
+
+START, ENDED = 0, 1  # the numbers of the first state, and of the state after the token that ends a text
+State = tuple[int, ...]
+
+
+class States(Protocol):
+    """States, which are tuples of numbers; an empty one is the state after the end, and after tokens that are not allowed.
+
+    Attributes:
+        start: the state before the first token.
+        kind: a word for these states, for `repr`.
+    """
+
+    start: State
+    kind: str
+
+    @property
+    def words(self) -> int:
+        """The number of 32-bit words of a mask."""
+
+    def step(self, state: State, number: int) -> State:
+        """The state after a token."""
+
+    def is_alive(self, state: State) -> bool:
+        """Whether a text can end after a state."""
+
+    def is_final(self, state: State) -> bool:
+        """Whether a text may end in a state."""
+
+    def row(self, state: State) -> Array:
+        """uint32[words], the mask of a state, without the end of the text."""
+
+
+class FoundRows(MadeRows):
+    """The masks of states that get numbers in the order in which they are found.
+
+    Args:
+        states: the states.
+        end_id: the id of the token that ends a text; None if there is none.
+        size: 1 more than the highest id.
+    """
+
+    start, ended = START, ENDED
+
+    def __init__(self, states: States, end_id: int | None, size: int) -> None:
+        super().__init__(states.words)
+        self._states, self._end_id, self._size = states, end_id, size
+        self._found: list[State] = [states.start, ()]
+        self._numbers = {states.start: START}
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __str__(self) -> str:
+        return f"{self._states.kind}, {len(self):,} states so far"
+
+    def advance(self, state: int, ids: Array) -> int:
+        """The state after tokens; see `Rows.advance`."""
+        for number in ids.tolist():
+            state = self._step(state, number)
+        return state
+
+    def is_final(self, state: int) -> bool:
+        """Whether a text may end in a state."""
+        return state == ENDED or (state != NO_STATE and self._states.is_final(self._found[state]))
+
+    def _step(self, state: int, number: int) -> int:
+        """The number of the state after a token; -1 if it is not allowed."""
+        if state == NO_STATE or not 0 <= number < self._size:
+            return NO_STATE
+        row = self._kept.get(state)
+        if row is not None and not row[number // 32] >> np.uint32(number % 32) & np.uint32(1):
+            return NO_STATE
+        if number == self._end_id:
+            return ENDED if self.is_final(state) else NO_STATE
+        after = self._states.step(self._found[state], number)
+        if row is None and not self._states.is_alive(after):  # one token takes much less time than a mask
+            return NO_STATE
+        with self._lock:
+            if after not in self._numbers:
+                self._numbers[after] = len(self._found)
+                self._found.append(after)
+            return self._numbers[after]
+
+    def _row(self, state: int) -> Array:
+        row = np.zeros(self.words, np.uint32) if state == ENDED else self._states.row(self._found[state])
+        if self._end_id is not None and self.is_final(state):
+            row[self._end_id // 32] |= np.uint32(1) << np.uint32(self._end_id % 32)
+        return row
