@@ -40,8 +40,8 @@ class Guide(PublicClass):
     Args:
         table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer: then each mask is made at its first use, and
             the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be saved.
-        regex, schema, fst, end_id, options: with a tokenizer, as in `fst.compile.guide`. Schemas may need more states than a table has: then
-            states are found by `step`, as with `canonical`.
+        regex, schema, fst, end_id, options: with a tokenizer, as in `fst.compile.guide`. A schema may need more states than a table has:
+            then states are found by `step`, as with `canonical`.
         canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives: ids are allowed if they are the first ids of
             ``tok.encode(text, add_special_tokens=False)``, and ``text`` is what ``tok.decode`` makes of all these ids, for a text that the
             pattern allows. States are then found by `step`, and get their numbers in this order.

@@ -86,13 +86,19 @@ def _compiled(
         raise UnsupportedError("the schema has too many levels of schemas; use a smaller depth, or make it flatter") from None
 
 
-def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> Parts:
-    """The network of a set of values; without `is_late`, one whose automaton has few enough states."""
+def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> ByteAutomaton | Parts:
+    """The network of a set of values; without `is_late`, one whose automaton has few enough states. If too much of it would be copied, the
+    automaton with fewer levels.
+    """
     writer = NetworkWriter(evaluator.algebra, whitespace, MAX_STATES)
     for depth in FREE_DEPTHS:
         writer.at_depth(depth)
         with suppress(UnsupportedError):
             return _fitting(writer, values, None if is_late else FEW_STATES)
+    smaller = [*((depth, FEW_STATES) for depth in FREE_DEPTHS[1:]), (FREE_DEPTHS[-1], MAX_STATES)]
+    for depth, states in smaller if writer.has_copies else ():
+        with suppress(UnsupportedError):
+            return Writer(evaluator.algebra, whitespace, depth, states).language(values).over_bytes()
     most = None if is_late else MAX_STATES
     try:
         return _fitting(writer, values, most)

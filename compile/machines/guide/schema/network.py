@@ -22,6 +22,7 @@ from fst.compile.machines.guide.schema.values import ANY, Algebra, Arrays, Objec
 from fst.compile.machines.guide.utf_8 import fragment
 from fst.errors import UnsupportedError
 
+MAX_COPIED = 1 << 15  # states of a part that contains other parts; they multiply with the levels of values without a schema
 LONG = np.array([0x80, 0x110000])  # the characters of two and more bytes
 
 Key = tuple[str, int]  # a kind of part, with the id of its set or the levels of its values
@@ -43,8 +44,14 @@ class NetworkWriter(Writer):
         self._parts: dict[Key, tuple[Language, list[Key]] | UnsupportedError] = {}
         self._copied: set[Key] = set()  # parts that are not called
         self._callees: dict[Key, int] = {}  # of the part that is made
+        self._is_mixed = False  # whether this part contains other parts that are not called
         self._chosen_items: dict[tuple[int, int, int], tuple[Arrays, list[tuple[int, Values]]]] = {}
         self._chosen_properties: dict[tuple[int, int], tuple[Objects, list[tuple[int, Others]]]] = {}
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether parts are copied because they cannot be called."""
+        return bool(self._copied)
 
     def at_depth(self, depth: int) -> None:
         """Change the levels of a value without a schema."""
@@ -92,11 +99,12 @@ class NetworkWriter(Writer):
     def _part(self, key: Key) -> tuple[Language, list[Key]]:
         """A part, and the parts that it calls."""
         if key not in self._parts:
-            self.builder, self._callees = Builder(MOST_BUILT * self._most), {}
+            self.builder, self._callees, self._is_mixed = Builder(MOST_BUILT * self._most), {}, False
             start, end = self.builder.state(), self.builder.state()
             try:
                 self._sets[key][1](start, end)
-                self._parts[key] = of_builder(self.builder, start, end, self._most), [*self._callees]
+                most = MAX_COPIED if self._is_mixed else self._most
+                self._parts[key] = of_builder(self.builder, start, end, most), [*self._callees]
             except UnsupportedError as error:
                 self._parts[key] = error
         found = self._parts[key]
@@ -132,6 +140,7 @@ class NetworkWriter(Writer):
     def _call(self, key: Key, kept: object, write: Write, start: int, end: int) -> None:
         """Add a call; or the arcs of the part, if it is not called."""
         if key in self._copied:
+            self._is_mixed = True
             write(start, end)
         else:
             symbol = self._symbol(key, kept, write)
