@@ -47,7 +47,7 @@ def linker(name: str) -> list[str]:
         return [name]
     if find_spec("ziglang"):
         return [sys.executable, "-m", "ziglang", name]
-    raise UnsupportedError(f'the linker {name} is not found; expected LLVM\'s lld; install it, or run pip install "fst-toolkit[export]"')
+    raise UnsupportedError(f"the linker {name} is not found; expected LLVM's lld; install it, or run: pip install ziglang")
 
 
 def _linked(command: Sequence[str], options: Sequence[str], *codes: bytes) -> bytes:
