@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from support.conformance.ways import table_of
 
 import fst
@@ -15,6 +16,7 @@ from fst.compile import guide, wordpiece
 from fst.compile import guide as compile_guide
 from fst.compile.machines.guide.languages import intersection, union
 from fst.compile.machines.guide.regex import whole
+from fst.compile.machines.guide.schema import compiler
 from fst.compile.machines.guide.store import Masks
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
@@ -47,6 +49,21 @@ def drive_canonical(draw: random.Random, tok: fst.Tokenizer, regex: str) -> None
             assert tok.encode(tok.decode(ids), add_special_tokens=False).tolist() == ids
             if guide.end_id is None and not len(guide.allowed(state)):
                 return
+
+
+def drive_networks(draw: random.Random, _texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
+    """Make masks of automata that call each other, which large schemas become, from a schema that counts as large."""
+    tok = fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", '["', "[", '"', "a", ",", "]", "##a", '##"', "##]", "##,"]))
+    with patch.context() as few:
+        few.setattr(compiler, "FEW_STATES", 1)
+        guide = fst.Guide(tok, schema={"type": "array", "items": {"type": "string", "maxLength": 3}, "maxItems": 2})
+    state = guide.start
+    for _ in range(12):
+        allowed = guide.allowed(state).tolist()
+        if not allowed or (number := draw.choice(allowed)) == guide.end_id:
+            break
+        state = guide.step(state, number)
+        guide.is_final(state)
 
 
 def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
