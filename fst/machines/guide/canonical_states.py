@@ -110,11 +110,6 @@ class CanonicalStates:
         work.states[0], work.sizes[0] = machine.params[START], 0
         self.start: State = (self._stored(lambda: put_start.call(machine, work, self._places)),)
 
-    @property
-    def words(self) -> int:
-        """The number of 32-bit words of a mask."""
-        return self._vocabulary.words
-
     def need_text(self) -> None:
         """Refuse a pattern of which no text is canonical.
 
@@ -146,7 +141,7 @@ class CanonicalStates:
 
     def row(self, state: State) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
-        row = np.zeros(self.words, np.uint32)
+        row = np.zeros(self._vocabulary.words, np.uint32)
         for number in self._scan(state, row):
             word, bit = number // 32, np.uint32(1 << number % 32)
             if not row[word] & bit and self.is_alive(self.step(state, number)):
@@ -183,7 +178,7 @@ class CanonicalStates:
 
     def _is_continued(self, state: State) -> bool:
         """Whether a later text is found at once."""
-        row = np.zeros(self.words, np.uint32)
+        row = np.zeros(self._vocabulary.words, np.uint32)
         self._scan(state, row)
         return bool(row.any())
 

@@ -50,11 +50,6 @@ class NetworkStates:
         self._network, self._vocabulary = network, vocabulary
         self.start: State = BEFORE if len(vocabulary.tokens.first_ends) else (0,)
 
-    @property
-    def words(self) -> int:
-        """The number of 32-bit words of a mask."""
-        return self._vocabulary.words
-
     def is_alive(self, state: State) -> bool:
         """Whether a text can end after a state: after each but the empty one, since a final state is reachable from every state."""
         return bool(state)
@@ -79,7 +74,7 @@ class NetworkStates:
         """uint32[words], the mask of a state, without the end of the text."""
         is_first = state == BEFORE
         trie = self._vocabulary.first if is_first else self._vocabulary.trie
-        row = np.zeros(self.words + 1, np.uint32)
+        row = np.zeros(self._vocabulary.words + 1, np.uint32)
         scan_network.call(self._network, trie, self._work(state, trie.longest), row)
         if is_first:
             add_bits(row, self._vocabulary.silent)

@@ -8,6 +8,8 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.scanning import add_bits
+from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary
 from fst.runtime.machines.guide.rows import MadeRows
 
 START, ENDED = 0, 1  # the numbers of the first state, and of the state after the token that ends a text
@@ -24,10 +26,6 @@ class States(Protocol):
 
     start: State
     kind: str
-
-    @property
-    def words(self) -> int:
-        """The number of 32-bit words of a mask."""
 
     def step(self, state: State, number: int) -> State:
         """The state after a token."""
@@ -47,15 +45,14 @@ class FoundRows(MadeRows):
 
     Args:
         states: the states.
-        end_id: the id of the token that ends a text; None if there is none.
-        size: 1 more than the highest id.
+        vocabulary: the vocabulary of the tokenizer.
     """
 
     start, ended = START, ENDED
 
-    def __init__(self, states: States, end_id: int | None, size: int) -> None:
-        super().__init__(states.words)
-        self._states, self._end_id, self._size = states, end_id, size
+    def __init__(self, states: States, vocabulary: Vocabulary) -> None:
+        super().__init__(vocabulary.words)
+        self._states, self._end_id, self._size = states, vocabulary.end_id, vocabulary.size
         self._found: list[State] = [states.start, ()]
         self._numbers = {states.start: START}
 
@@ -80,7 +77,7 @@ class FoundRows(MadeRows):
         if state == NO_STATE or not 0 <= number < self._size:
             return NO_STATE
         row = self._kept.get(state)
-        if row is not None and not row[number // 32] >> np.uint32(number % 32) & np.uint32(1):
+        if row is not None and not row[number // WORD_BITS] >> np.uint32(number % WORD_BITS) & np.uint32(1):
             return NO_STATE
         if number == self._end_id:
             return ENDED if self.is_final(state) else NO_STATE
@@ -96,5 +93,5 @@ class FoundRows(MadeRows):
     def _row(self, state: int) -> Array:
         row = np.zeros(self.words, np.uint32) if state == ENDED else self._states.row(self._found[state])
         if self._end_id is not None and self.is_final(state):
-            row[self._end_id // 32] |= np.uint32(1) << np.uint32(self._end_id % 32)
+            add_bits(row, np.array([self._end_id]))
         return row

@@ -101,9 +101,7 @@ class Guide(PublicClass):
             self._table, self._source = None, (table, given)
             texts, vocabulary = late(table, **given)
             tokens = vocabulary.tokens
-            self._rows = (
-                LateRows(texts, vocabulary) if isinstance(texts, Automaton) else FoundRows(texts, vocabulary.end_id, vocabulary.size)
-            )
+            self._rows = LateRows(texts, vocabulary) if isinstance(texts, Automaton) else FoundRows(texts, vocabulary)
         self._size, self._end_id = len(tokens.token_ends), int(tokens.end_id[0])
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """The texts of a set of JSON values as a recursive transition network: strings, and arrays and objects, are parts that are made once.
 
-The text of a string, an array or an object is no beginning of another one, so a part that reads it can be called. If a part calls another
+The text of a string, an array or an object never begins another one, so a part that reads it can be called. If a part calls another
 one where it may read something else with the same first byte, the arcs of the other one are copied into it instead.
 """
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from fst.core.jit import kernel, part
 from fst.machines.guide.arguments import NO_STATE
+from fst.machines.guide.kernels.scan import BIT, BYTE, ONE, WORD_SHIFT, add_twins
 from fst.machines.guide.network import RETURN
 
-BYTE, DEPTH_SHIFT = np.uint32(0xFF), np.uint32(8)
-WORD_SHIFT, BIT, ONE = np.uint32(5), np.uint32(31), np.uint32(1)
+DEPTH_SHIFT = np.uint32(8)
 
 
 @part
@@ -70,6 +70,4 @@ def scan_network(network, trie, work, row):
             token = trie.tokens[node]
             row[token >> WORD_SHIFT] |= ONE << (token & BIT)
             node += 1
-    for twin in range(len(trie.twins)):
-        token, other = trie.twins[twin, 0], trie.twins[twin, 1]
-        row[token >> WORD_SHIFT] |= (row[other >> WORD_SHIFT] >> (other & BIT) & ONE) << (token & BIT)
+    add_twins(trie, row)

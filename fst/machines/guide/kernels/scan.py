@@ -52,6 +52,14 @@ def scan(automaton, trie, state, stack, row, shortest):
 
 
 @part
+def add_twins(trie, row):
+    """Set the bits of the tokens that have the same bytes as a token of the trie whose bit is set; arguments as in `scan`."""
+    for twin in range(len(trie.twins)):
+        token, other = trie.twins[twin, 0], trie.twins[twin, 1]
+        row[token >> WORD_SHIFT] |= (row[other >> WORD_SHIFT] >> (other & BIT) & ONE) << (token & BIT)
+
+
+@part
 def agreement(automaton, one, other, work):
     """The largest length, at most `FAR`, up to which two states read the same strings; possibly less, if that is simpler.
 
@@ -226,9 +234,7 @@ def fill(automaton, trie, state, work, row):
             work.states[place], work.states[NEXT] = state, (place + 1) % RECENT
             for word in range(len(row)):
                 work.rows[place, word] = row[word]
-    for twin in range(len(trie.twins)):
-        token, other = trie.twins[twin, 0], trie.twins[twin, 1]
-        row[token >> WORD_SHIFT] |= (row[other >> WORD_SHIFT] >> (other & BIT) & ONE) << (token & BIT)
+    add_twins(trie, row)
 
 
 @kernel
