@@ -106,7 +106,7 @@ def test_sources_are_read(answers: dict[str, object]) -> None:
 
 
 def test_texts_are_strings(answers: dict[str, object]) -> None:
-    """A text that is no string is an error in every method."""
+    """A text that is not a string is an error in every method."""
     for name, kind in (("number", "number"), ("null", "null"), ("nothing", "undefined"), ("array", "object")):
         for method in ("encode", "encodeView", "encodeWithOffsets", "count", "path", "push", "encodeBatch"):
             assert answers[f"{method} {name}"] == f"TypeError: the text is {kind}; expected a string"
@@ -114,7 +114,7 @@ def test_texts_are_strings(answers: dict[str, object]) -> None:
 
 
 def test_ids_are_integers(answers: dict[str, object]) -> None:
-    """A number that is no integer of 32 bits is an error; integers without a token are skipped."""
+    """A number that is not an integer of 32 bits is an error; integers without a token are skipped."""
     shown = {"part": "1.5", "negative": "-1", "large": "4294967296", "NaN": "NaN", "string": '"5"', "null": "null", "bigint": "-1"}
     for name, value in shown.items():
         for method in ("decode", "write"):

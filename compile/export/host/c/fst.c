@@ -161,7 +161,8 @@ fst *fst_load(const void *image, size_t size, int *error) {
     int ignored;
     if (!error) error = &ignored;
     *error = FST_IMAGE;
-    if (size < sizeof *h || size % 8 || (uintptr_t)image % 8 || memcmp(h->magic, "fstimage", 8) || h->size != size || h->fields > size / sizeof(field)) return NULL;
+    if (size < sizeof *h || size % 8 || (uintptr_t)image % 8) return NULL;
+    if (memcmp(h->magic, "fstimage", 8) || h->size != size || h->fields > size / sizeof(field)) return NULL;
     if (h->checksum != sum((const uint64_t *)image + 2, size / 8 - 2)) return NULL;
     if (h->abi != fst_abi()) return *error = FST_ABI, NULL;
     *error = FST_MEMORY;
