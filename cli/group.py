@@ -14,7 +14,7 @@ import click
 from fst.cli.files.progress import noting
 from fst.cli.files.streams import drop_output, flush_output
 from fst.cli.leaving import INTERRUPTED
-from fst.cli.signals import unwind_when_ended
+from fst.cli.signals import end_if_waiting, unwind_when_ended
 from fst.errors import FstError, ReadingError
 
 LIKE_GREP = ("search",)  # commands with the exit codes of grep, which are 1 for no match and 2 for a failure
@@ -90,8 +90,11 @@ class CliGroup(LazyGroup):
         try:
             unwind_when_ended(ctx)
             _check_environment()
-            with noting():
-                return super().invoke(ctx)
+            try:
+                with noting():
+                    return super().invoke(ctx)
+            finally:
+                end_if_waiting()
         except KeyboardInterrupt:
             drop_output()
             code = INTERRUPTED

@@ -22,6 +22,8 @@ GROUP = str(Path(__file__).with_name("group.py"))  # its functions run the comma
 MOMENT = 0.01  # seconds until a signal is sent again; most callbacks take less
 SIGNALLED = 128  # the exit code is 128 + the number of the signal
 
+_waiting: dict[int, threading.Timer] = {}  # number of a signal → the timer that sends it again
+
 
 def unwind_when_ended(ctx: click.Context) -> None:
     """While a command runs, turn signals that end it into exceptions. Python drops exceptions in some functions, such as callbacks of weak
@@ -41,19 +43,32 @@ def unwind_when_ended(ctx: click.Context) -> None:
     hook = sys.unraisablehook
     sys.unraisablehook = partial(_send_dropped, hook)
     ctx.call_on_close(partial(setattr, sys, "unraisablehook", hook))
+    ctx.call_on_close(_forget)
+
+
+def end_if_waiting() -> None:
+    """Raise the exception for a signal that waits to be sent again, so that a command that ends before does not lose it."""
+    for number in _forget():
+        _raise(number)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     """Handle a signal by raising the exception for it. In LLVM's functions, which would release memory twice or whose callbacks drop
     exceptions, and in an import, where modules catch or replace them, send the signal again a moment later.
     """
+    if earlier := _waiting.pop(number, None):
+        earlier.cancel()
     if _must_wait(frame):
         _send_again(number)
-    elif number == signal.SIGINT:
-        raise KeyboardInterrupt
     else:
-        drop_output()
-        sys.exit(SIGNALLED + number)
+        _raise(number)
+
+
+def _raise(number: int) -> None:
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    drop_output()
+    sys.exit(SIGNALLED + number)
 
 
 def _send_again(number: int) -> None:
@@ -62,6 +77,18 @@ def _send_again(number: int) -> None:
     timer = threading.Timer(MOMENT, send, (number,))
     timer.daemon = True  # a process that ends does not wait
     timer.start()
+    _waiting[number] = timer
+
+
+def _forget() -> list[int]:
+    """Stop the timers; return the numbers of the signals that waited."""
+    numbers = []
+    while _waiting:
+        number, timer = _waiting.popitem()
+        timer.cancel()
+        timer.join()  # if it has sent the signal, the handler is called in this function
+        numbers.append(number)
+    return numbers
 
 
 def _send_dropped(hook: Any, dropped: Any) -> None:

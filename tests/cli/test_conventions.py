@@ -230,8 +230,19 @@ class TestConventions:
     )
     def test_interrupted_while_importing(self, module: str, table: Path) -> None:
         """SIGINT during any import ends the process with exit code 130, and nothing is printed."""
-        done = execute([sys.executable, "-c", INTERRUPTED_AT, module], "encode", table, stdin=b"un\n", code=130)
-        assert (done.stdout, done.stderr) == (b"", b"")
+        words = [sys.executable, "-c", INTERRUPTED_AT, module, "encode", str(table)]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.wait(TIMEOUT) == 130  # standard input is still open, so that the command has no end of its own
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
+
+    @posix
+    @pytest.mark.parametrize(("words", "module"), [("encode table", "fst.core.kernel_cache"), ("info none", "fst.tables.npz")])
+    def test_interrupted_shortly_before_the_end(self, words: str, module: str, table: Path) -> None:
+        """A SIGINT during an import is not lost if the command ends a moment later, whether it completes or fails."""
+        done = execute([sys.executable, "-c", INTERRUPTED_AT, module], *words.replace("table", str(table)).split(), stdin=b"un\n", code=130)
+        assert done.stderr == b""
 
     @posix
     def test_interrupted_where_exceptions_are_dropped(self) -> None:
