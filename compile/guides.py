@@ -59,10 +59,10 @@ def guide(
         A table for `fst.Guide`.
 
     Raises:
-        UnsupportedError: the pattern or the schema has an unsupported feature or too many states; the message contains its place. Or the
-            text of a token depends on the tokens after it, or the masks take more memory than a table may have. With `canonical`: there are
-            too many states, the tokenizer encodes no text of the pattern into tokens of the same text, or it changes texts in a way that
-            canonical masks do not cover.
+        UnsupportedError: the pattern or the schema has an unsupported feature or too many states; the message contains its place. Or no
+            token begins one of the texts, the text of a token depends on the tokens after it, or the masks take more memory than a table
+            may have. With `canonical`: there are too many states, the tokenizer encodes no text of the pattern into tokens of the same
+            text, or it changes texts in a way that canonical masks do not cover.
         VocabularyError: the schema is malformed.
         ValueError: none, or more than one, of `regex`, `schema` and `fst` is given.
 

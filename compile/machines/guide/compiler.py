@@ -15,7 +15,7 @@ from fst.compile.machines.guide.store import Masks
 from fst.errors import not_one_of
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
 from fst.machines.guide.network import Network
-from fst.machines.guide.scanning import row_of, working
+from fst.machines.guide.scanning import need_start, row_of, working
 from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
@@ -73,7 +73,7 @@ def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | 
         pattern: the pattern or the schema of the texts, for information.
 
     Raises:
-        UnsupportedError: the masks take more memory than a table may have.
+        UnsupportedError: the masks take more memory than a table may have, or no token begins a text.
     """
     automaton = with_classes(source)
     states, masks = len(automaton.finals), Masks(vocabulary.words)
@@ -81,13 +81,15 @@ def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | 
     work = working(automaton, vocabulary.trie, vocabulary.words)
     others = [masks.add(row_of(automaton, vocabulary, states + which, work)) for which in (FIRST, ENDED)]
     tokens = vocabulary.tokens
-    return GuideTable(
+    table = GuideTable(
         header(pattern, vocabulary.end_id, keeps_first=bool(tokens.keeps_first[0])),
         **automaton._asdict(),
         mask_of=np.append(numbers, np.array(others, np.uint32)),
         **masks.arrays(),
         **{name: getattr(tokens, name) for name in ("token_bytes", "token_ends", "first_bytes", "first_ends")},
     )
+    need_start(table, vocabulary)
+    return table
 
 
 def with_classes(source: ByteAutomaton) -> Automaton:

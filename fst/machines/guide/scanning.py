@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
+from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton, Work, work_of
 from fst.machines.guide.vocabulary import WORD_BITS, Trie, Vocabulary
 
 scan_row = Deferred("fst.machines.guide.kernels.scan", "scan_row")
+
+
+class Stepping(Protocol):
+    """Masks and steps, as in `fst.Guide`."""
+
+    @property
+    def start(self) -> int:
+        """The state before the first token."""
+
+    def allowed(self, state: int) -> Array:
+        """The ids of the tokens that are allowed in a state, in ascending order: int64[n]."""
+
+    def step(self, state: int, number: int) -> int:
+        """The state after a token."""
+
+    def is_final(self, state: int) -> bool:
+        """Whether a text may end in a state."""
 
 
 def row_of(automaton: Automaton, vocabulary: Vocabulary, state: int, work: Work) -> Array:
@@ -30,6 +50,24 @@ def row_of(automaton: Automaton, vocabulary: Vocabulary, state: int, work: Work)
     if end_id is not None and (state == states + ENDED or automaton.finals[0 if state == states + FIRST else state]):
         add_bits(row, np.array([end_id]))
     return row[:-1]
+
+
+def need_start(guide: Stepping, vocabulary: Vocabulary) -> None:
+    """Refuse texts that no token begins. Tokens that write nothing at the first position, which are allowed there, begin none.
+
+    Args:
+        guide: the masks of the texts.
+        vocabulary: the vocabulary of the tokenizer.
+
+    Raises:
+        UnsupportedError: no text is empty, and no token writes the first bytes of one.
+    """
+    start, silent = guide.start, vocabulary.silent
+    if guide.is_final(start) or len(guide.allowed(start)) > len(silent):
+        return
+    after = guide.step(start, int(silent[0])) if len(silent) else start
+    if after == start or not len(guide.allowed(after)):
+        raise UnsupportedError("no token begins a text of the pattern or the schema; expected a vocabulary with their characters")
 
 
 def working(automaton: Automaton, trie: Trie, words: int) -> Work:

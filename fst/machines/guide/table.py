@@ -170,8 +170,7 @@ class GuideTable(Table):
         if state == NO_STATE:
             return NO_STATE
         if number == settings.end_id:
-            is_end = state == states + ENDED or self.finals[0 if state == states + FIRST else state]
-            return states + ENDED if is_end else NO_STATE
+            return states + ENDED if self.is_final(state) else NO_STATE
         if state == states + ENDED or not self._read(number):
             return NO_STATE
         content = self._read(number, is_first=state == states + FIRST)
@@ -183,6 +182,11 @@ class GuideTable(Table):
             if target == NO_STATE:
                 break
         return target
+
+    def is_final(self, state: int) -> bool:
+        """Whether a text may end in a state."""
+        states = len(self.finals)
+        return state == states + ENDED or bool(self.finals[0 if state == states + FIRST else state])
 
     def content(self, number: int, *, is_first: bool = False) -> bytes:
         """The bytes that a token writes."""

@@ -13,6 +13,7 @@ from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, quoted
 from fst.machines.guide.arguments import NO_STATE, Automaton
+from fst.machines.guide.scanning import need_start
 from fst.runtime.decoder import row_of
 from fst.runtime.machines.guide.found_rows import FoundRows
 from fst.runtime.machines.guide.rows import LateRows, Rows, StoredRows, not_a_state
@@ -102,6 +103,8 @@ class Guide(PublicClass):
             texts, vocabulary = late(table, **given)
             tokens = vocabulary.tokens
             self._rows = LateRows(texts, vocabulary) if isinstance(texts, Automaton) else FoundRows(texts, vocabulary)
+            if not canonical:
+                need_start(self, vocabulary)
         self._size, self._end_id = len(tokens.token_ends), int(tokens.end_id[0])
 
     def __repr__(self) -> str:

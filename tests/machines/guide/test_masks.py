@@ -24,6 +24,7 @@ from fst.compile import guide, wordpiece
 from fst.compile.machines.guide import store
 from fst.compile.machines.guide.compiler import with_classes
 from fst.compile.machines.guide.regex import from_regex
+from fst.compile.machines.guide.schema import compiler
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import FAR, NO_STATE
 from fst.machines.guide.kernels.scan import agreement
@@ -126,6 +127,7 @@ LETTERS = st.text("ab\u00e9 ", min_size=1, max_size=4)
 @given(st.lists(LETTERS, min_size=1, max_size=8, unique=True), st.lists(LETTERS, min_size=1, max_size=4), st.booleans())
 def test_masks_are_those_of_the_walk(tokens: list[str], pattern: list[str], loops: bool) -> None:
     """Stored masks, masks made late and the slow walk allow the same tokens in all states."""
+    tokens = [*dict.fromkeys([*tokens, pattern[0][0]])]  # one of them begins a text
     tok = fst.Tokenizer(wordpiece(["[UNK]", *tokens, *(f"##{token}" for token in tokens)]))
     regex = f"({pattern_of(pattern)}){'*' if loops else ''}"
     table = guide(tok, regex=regex)
@@ -262,6 +264,32 @@ def test_ends() -> None:
     for wrong in (2, 99, -1):
         with pytest.raises(UnsupportedError, match=f"end_id is {wrong}; expected the id of a special token"):
             fst.Guide(tok, regex="1", end_id=wrong)
+
+
+@pytest.mark.parametrize("name", ["wordpiece auto", "unigram", "bpe characters"])
+def test_texts_that_no_token_begins(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Texts that no token begins are refused by tables and by late guides, with calls or without, unless the empty text is one of them."""
+    tok = fst.Tokenizer(table_of(name))
+    for make in (guide, fst.Guide):
+        with pytest.raises(UnsupportedError, match="no token begins a text of the pattern"):
+            make(tok, regex="\\{a|§")
+        make(tok, regex="(\\{a)?")
+        make(tok, regex="\\{|a")
+    monkeypatch.setattr(compiler, "FEW_STATES", 1)
+    with pytest.raises(UnsupportedError, match="no token begins a text of the pattern or the schema"):
+        fst.Guide(tok, schema={"const": {"a": 1}})
+
+
+def test_first_tokens_that_write_nothing() -> None:
+    """A token that writes nothing at the first position begins no text, but the token after it may, where it is not again a first one."""
+    table = table_of("bpe characters")
+    llama = fst.Tokenizer(type(table)({**table.header, "decoder": {"steps": LLAMA}}, **table.arrays()))
+    found = fst.Guide(llama, regex=" a")
+    assert {llama.decode([number]) for number in found.allowed(found.start)} == {""}
+    for tok, regex in ((llama, "§"), (fst.Tokenizer(table_of("unigram model")), " a")):
+        for make in (guide, fst.Guide):
+            with pytest.raises(UnsupportedError, match="no token begins"):
+                make(tok, regex=regex)
 
 
 def test_wrong_arguments() -> None:

@@ -82,7 +82,7 @@ def test_calls_are_replaced(monkeypatch: pytest.MonkeyPatch, schema: dict[str, A
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("name", ["words", "bpe missing bytes", "unigram bytes"])
+@pytest.mark.parametrize("name", ["words", "bpe missing bytes", "unigram model and bytes"])
 @pytest.mark.parametrize("place", range(len(SCHEMAS)))
 def test_masks_are_those_of_the_automaton(name: str, place: int) -> None:
     """A guide with calls has the masks, ends and steps of one without, and a mask contains exactly the tokens that `step` allows."""

@@ -71,7 +71,7 @@ def drive_guides(draw: random.Random, texts: Sequence[str]) -> None:
     words = {text[place : place + 3] for text in texts[:20] for place in range(0, min(len(text), 9), 2)}
     names = [*dict.fromkeys(["[UNK]", "[SEP]", "a", *(word for word in sorted(words) if word.strip() == word and word.isalnum())])]
     tok = fst.Tokenizer(wordpiece([*names, *(f"##{name}" for name in names[2:] if draw.random() < 0.7)]))
-    regex = "".join(draw.choice(PARTS) for _ in range(draw.randint(1, 6))) + "|" + re.escape(texts[0][:5])
+    regex = "".join(draw.choice(PARTS) for _ in range(draw.randint(1, 6))) + "|" + re.escape(texts[0][:5]) + "|a"
     table = guide(tok, regex=regex)
     table.prove()
     found, late = fst.Guide(table), fst.Guide(tok, regex=regex)
