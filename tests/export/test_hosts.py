@@ -201,6 +201,21 @@ def test_long_words_wait(machine: Machine) -> None:
         assert [first, *later, end] == [0, 0, len(tok.encode("a" * 2000 + " b")), 1]
 
 
+@needs_node
+def test_long_words_wait_in_javascript(machine: Machine) -> None:
+    """A word of 1024 units or more is read again when it has doubled, and the memory grows with it; the ids are those of the whole text."""
+    tok, text = machine.tok, "a" * 3000 + " b c d e" + "é" * 9000 + " f" * 9000
+    parts = [text[at : at + 7] for at in range(0, len(text), 7)]
+    long = ["a" * 2000, " b c", "d" * 2000]
+    huge = ["x" * 4096] * 128
+    found = node(machine.js, [["stream", each] for each in (parts, long, huge, parts)])
+    expected = [tok.encode("".join(each)).tolist() for each in (parts, long, huge, parts)]
+    assert [[*chain(*answer)] for answer in found] == expected
+    if isinstance(tok, BpeTokenizer):
+        begin = len(tok.encode("a" * 2000 + " b"))
+        assert found[1] == [[], [], expected[1][:begin], expected[1][begin:]]
+
+
 @needs_c
 def test_pointers_may_be_null(machine: Machine) -> None:
     """An empty text, an unwanted result and an unwanted error may be NULL; an image at an odd address is refused."""

@@ -31,8 +31,8 @@ export interface Tokenizer {
   /** The bytes that an id adds to a decoded text, other than at its beginning; null if no token has this id, or there is no decoder. */
   tokenBytes(id: number): Uint8Array | null;
   /**
-   * Encode a text that arrives in parts, cut anywhere: `push` returns the ids that no later part can change, and `end` the others. Other calls
-   * may lie between the parts.
+   * Encode a text that arrives in parts, cut anywhere: `push` returns the ids that no later part can change, and `end` the others. A word of
+   * 1,024 units or more is read again when it has doubled; until then, its ids and later ones wait. Other calls may lie between the parts.
    */
   stream(): { push(text: string): Int32Array; end(): Int32Array };
   /** Decode ids that arrive in parts: `push` returns complete characters, and `end` U+FFFD if the last character is incomplete. */

@@ -93,16 +93,16 @@ class Tokenizer {
     this.calls = Array.from({ length: calls }, (_, i) => [u32(callsAt + 8 * i), u32(callsAt + 8 * i + 4)]);
     this.roles = Array.from({ length: ROLES }, (_, i) => u32(rolesAt + 4 * i) - 1);
     this.addresses = this.fields.map(([at]) => this.base + at);
-    this.end = this.layOut(BUILT, 0, aligned(this.base + size));
+    this.begin = this.layOut(BUILT, 0, aligned(this.base + size), this.addresses);
     this.reserve(BLOCK);
     for (let i = CALLS; i < calls; i++) this.run(i);
   }
 
   // Give addresses from `end` on to all fields of a kind; return the end of the last one.
-  layOut(kind, units, end) {
+  layOut(kind, units, end, addresses) {
     this.fields.forEach(([at, size, perUnit], i) => {
       if (at !== kind) return;
-      this.addresses[i] = end;
+      addresses[i] = end;
       end += aligned(size + perUnit * units);
     });
     return end;
@@ -113,21 +113,34 @@ class Tokenizer {
     if (missing > 0) this.kernels.memory.grow(missing);
   }
 
-  // Lay out the working memory for texts of at most `units` units, and the words of all calls.
+  // Have working memory for texts of at most `units` units. That of a stream lies before that of its tokenizer, which moves up.
   reserve(units) {
-    const end = this.layOut(WORKING, units, this.end), used = this.kernels.memory.buffer.byteLength; // memory that grows is zero
+    const { tok } = this, begin = !tok || this.stop === tok.begin ? this.begin : tok.begin;
     try {
       if (units > MOST) throw new RangeError();
-      this.grow(end + 8 * this.words.length);
+      if (tok) tok.move(tok.units, this.layOut(WORKING, units, begin, []) + aligned(8 * this.words.length));
+      this.move(units, begin);
     } catch {
-      this.layOut(WORKING, this.units, this.end);
-      throw new RangeError(`memory for ${units} units of text is missing; expected a shorter text; encode it in parts with stream()`);
+      throw new RangeError(`memory for ${units} units of text is missing; expected a shorter text, or a shorter word of a stream; encode long texts with stream()`);
     }
-    this.units = units, this.wordsAt = end;
-    const memory = this.kernels.memory.buffer, block = new Uint32Array(memory, end, 2 * this.words.length);
-    new Uint8Array(memory).fill(0, this.end, Math.min(end, used));
+  }
+
+  // Move the working memory up to an address, and lay it out for texts of at most `units` units: the fields and the words of all calls.
+  move(units, begin) {
+    const addresses = [...this.addresses], wordsAt = this.layOut(WORKING, units, begin, addresses), before = this.units;
+    const stop = wordsAt + aligned(8 * this.words.length), used = this.kernels.memory.buffer.byteLength; // memory that grows is zero
+    this.grow(stop);
+    const memory = new Uint8Array(this.kernels.memory.buffer);
+    for (let i = this.fields.length; i--;) {
+      const [at, size, perUnit] = this.fields[i], filled = before && size + perUnit * before, place = addresses[i];
+      if (at !== WORKING) continue;
+      memory.copyWithin(place, this.addresses[i], this.addresses[i] + filled);
+      memory.fill(0, place + filled, Math.min(place + size + perUnit * units, used));
+    }
+    Object.assign(this, { addresses, units, begin, stop, wordsAt });
+    const block = new Uint32Array(memory.buffer, wordsAt, 2 * this.words.length);
     this.words.forEach(([field, perUnit, low, high], i) => {
-      const number = field ? this.addresses[field - 1] : low + perUnit * units;
+      const number = field ? addresses[field - 1] : low + perUnit * units;
       block.set([number, perUnit || field ? 0 : high], 2 * i);
     });
     this.view();
@@ -152,10 +165,11 @@ class Tokenizer {
   // Copy a text to the memory of kernels; return the number of units. A lone surrogate becomes U+FFFD.
   put(text) {
     needText(text);
-    if (text.length > this.units) this.reserve(2 * text.length);
+    const kept = this.state[2 * KEPT];
+    if (text.length + kept > this.units) this.reserve(2 * (text.length + kept));
     while (this.unit === 1) {
       const { read, written } = encoder.encodeInto(text, this.text);
-      if (read === text.length) return written;
+      if (read === text.length && written + kept <= this.units) return written;
       this.reserve(2 * this.units);
     }
     const whole = text.toWellFormed();
@@ -206,18 +220,15 @@ class Tokenizer {
     return { ids: this.idsOfSpans.slice(0, count), offsets: places ? offsets.map((character) => places[character]) : offsets };
   }
 
-  // Working memory of its own, at a place that does not change. That of this object moves behind it.
-  another(units) {
-    const own = Object.assign(Object.create(this), { addresses: [...this.addresses] });
-    own.reserve(units);
-    this.end = aligned(own.wordsAt + 8 * this.words.length);
-    this.reserve(this.units);
+  // Working memory of a stream.
+  another() {
+    const own = Object.assign(Object.create(this), { tok: this, units: 0 });
+    own.reserve(16 * BLOCK);
     return own;
   }
 
   // Encode a part of a text; return the number of units that are read.
   encodePart(text, isLast) {
-    if (!this.text.length) this.view();
     this.state[2 * COUNT] = this.state[2 * BEFORE] = 0;
     return Number(this.read(text, IS_UNCHANGED, isLast ? ENCODE : PART));
   }
@@ -271,8 +282,8 @@ class Tokenizer {
 // Encodes a text that arrives in parts. A long word is read again when it has doubled, so that the time is linear in its size.
 class Stream {
   constructor(tok) {
-    this.tok = tok, this.rest = "", this.seen = 0, this.work = tok.idle.pop() ?? tok.another(16 * BLOCK);
-    if (!this.work.text.length) this.work.view();
+    this.tok = tok, this.rest = "", this.seen = 0, this.work = tok.idle.pop() ?? tok.another();
+    this.work.view();
     this.work.state.fill(0);
   }
 
@@ -292,21 +303,12 @@ class Stream {
   part(text, isLast) {
     if (!this.work) throw new TypeError("the stream has ended; expected no call after end()");
     const all = this.rest + text, end = all.length - (!isLast && isHigh(all.charCodeAt(all.length - 1))), { work } = this;
-    if (3 * all.length + work.state[2 * KEPT] > work.units) return this.grow(), this.part(text, isLast);
+    if (!work.text.length) work.view(); // memory has grown
     if (!isLast && this.seen >= LONG_WORD && all.length + work.state[2 * KEPT] < 2 * this.seen) return this.rest = all, new Int32Array(0);
     const part = all.slice(0, end), read = work.encodePart(part, isLast);
     const left = work.unit === 1 ? decoder.decode(work.text.subarray(read, work.filled)) : part.slice(read);
     this.rest = left + all.slice(end), this.seen = this.rest.length + work.state[2 * KEPT];
     return work.ids.slice(0, work.state[2 * COUNT]);
-  }
-
-  // Continue with more memory.
-  grow() {
-    const { work, tok } = this, own = tok.another(2 * work.units), memory = new Uint8Array(tok.kernels.memory.buffer);
-    tok.fields.forEach(([at, size, perUnit], i) => {
-      if (at === WORKING) memory.copyWithin(own.addresses[i], work.addresses[i], work.addresses[i] + size + perUnit * work.units);
-    });
-    tok.idle.push(work), this.work = own;
   }
 }
 
