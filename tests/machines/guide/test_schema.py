@@ -130,6 +130,7 @@ def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> 
         ({"properties": {"a": {"type": "array", "items": {"maxLength": 900}, "minItems": 99}}}, "^#/properties/a: .* states"),
         ({"format": "regex"}, "^#/format is 'regex', which is not supported"),
         ({"type": "string", "enum": [1]}, "allows no value"),
+        ({"type": "array", "contains": {"const": 1}, "items": {"type": "string"}}, "allows no value"),
         ('{"items": ' * 400 + "{}" + "}" * 400, "too many levels of schemas"),
         ({"type": "array", "items": {"type": "string"}, "maxItems": 10_000_000}, "^#: the automaton has more than .* states"),
     ],

@@ -76,14 +76,20 @@ def _compiled(
         document = Document(_read(schema) if isinstance(schema, str) else schema)
         evaluator = Evaluator(document, depth, not document.annotates_formats if formats is None else formats)
         values = evaluator.values(document.schema, "#")
-        if values.is_empty:
-            raise UnsupportedError("the schema allows no value; expected one that does")
         _need_whitespace(whitespace)
-        with suppress(UnsupportedError):
-            return Writer(evaluator.algebra, whitespace, FREE_DEPTHS[0], FEW_STATES).language(values).over_bytes()
-        return _network(evaluator, values, whitespace, is_late=is_late)
+        found = _automaton(evaluator, values, whitespace, is_late=is_late)
     except RecursionError:
         raise UnsupportedError("the schema has too many levels of schemas; use a smaller depth, or make it flatter") from None
+    if isinstance(found, ByteAutomaton) and not len(found.targets):
+        raise UnsupportedError("the schema allows no value; expected one that does")
+    return found
+
+
+def _automaton(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> ByteAutomaton | Parts:
+    """The automaton of a set of values, which has no states if it has no texts; or a network."""
+    with suppress(UnsupportedError):
+        return Writer(evaluator.algebra, whitespace, FREE_DEPTHS[0], FEW_STATES).language(values).over_bytes()
+    return _network(evaluator, values, whitespace, is_late=is_late)
 
 
 def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: bool) -> ByteAutomaton | Parts:
