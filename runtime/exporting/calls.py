@@ -17,6 +17,7 @@ from fst.machines.wordpiece.arguments import Arguments as WordPieceArguments
 from fst.runtime.encoder import Encoder
 from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
 from fst.runtime.machines.keywords.searcher import Searcher
+from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
 from fst.runtime.rows.texts import PAST_END
 from fst.runtime.run import MORE, NO_MORE, Runner
@@ -156,20 +157,19 @@ def trim_of(encoder: Encoder, ids: Array, offsets: Array, state: Array) -> Prepa
         return None
     text, none = encoder._table.metadata.text, np.zeros(0, np.int32)
     spaces, continues = (none, none), none.astype(np.bool_)
+    in_words = isinstance(encoder, UnigramTokenizer) and encoder._table.is_word_type
     if text.trimming is not None and isinstance(encoder, BpeTokenizer):
         spaces = encoder._spaces
-    if text.reference.startswith(SENTENCEPIECE):
+    if in_words or text.reference.startswith(SENTENCEPIECE):
         continues = encoder._continues
     around = (np.uint64(len(special)) for special in encoder._special_ids)
     if not len(spaces[0]) and not continues.any():
         return None
-    return PreparedCall(TRIM, ids, offsets, state, *around, np.uint64(bool(text.trimming)), *spaces, continues)
+    return PreparedCall(TRIM, ids, offsets, state, *around, np.uint64(bool(text.trimming)), *spaces, continues, np.uint64(in_words))
 
 
 def _spans_runner(encoder: Encoder) -> Runner | None:
     """The runner for spans; None if there is none."""
-    if getattr(encoder._table, "is_word_type", False):
-        return None
     try:
         return encoder._spans_runner
     except UnsupportedError:

@@ -6,22 +6,26 @@ import random
 
 import numpy as np
 import pytest
+from support.core.drives import words
+from support.core.exports import check_calls
 from support.shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile import tokenizer
-from fst.runtime.exporting.calls import trim_of
+from fst.runtime.exporting.calls import calls, trim_of
 from fst.tables.kernel_call import COUNT
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
+WORDS = "words"
 FALLBACK = "vocab_unigram/spm_fixtures/test_sentencepiece_with_bytefallback.model"
 
 
-@pytest.mark.parametrize("source", ["vocab_bpe/roberta", "vocab_unigram/t5", "vocab_bpe/mistral01", FALLBACK])
+@pytest.mark.parametrize("source", ["vocab_bpe/roberta", "vocab_unigram/t5", "vocab_bpe/mistral01", FALLBACK, WORDS])
 def test_spans_are_those_of_batches(source: str) -> None:
     """For random ids and spans, the kernel and the method have equal results, for tables that trim and for those that do not."""
-    tok, draw = fst.Tokenizer(tokenizer(SHARED / source)), random.Random(11)
+    tok = words(["a"], byte_fallback=True) if source == WORDS else fst.Tokenizer(tokenizer(SHARED / source))
+    draw = random.Random(11)
     before, after = map(len, tok._special_ids)
     known = sorted(tok._tokens_by_id)
     state, ids, offsets = np.zeros(7, np.uint64), np.zeros(100, np.int32), np.zeros(200, np.int32)
@@ -35,3 +39,12 @@ def test_spans_are_those_of_batches(source: str) -> None:
         if call:
             assert call.kernel.call(*call.arguments) == 0
         assert offsets[: 2 * count].tolist() == expected.ravel().tolist()
+
+
+@pytest.mark.parametrize("byte_fallback", [False, True])
+def test_spans_of_words_are_those_of_python(byte_fallback: bool) -> None:
+    """With a vocabulary of words, exported calls find the ids and the spans of Python in lines of all corpora."""
+    lines = [line[:300] for file in sorted((SHARED / "corpora").iterdir()) for line in file.read_text(errors="replace").split("\n")]
+    known = {word for line in random.Random(12).sample(lines, 300) for word in line.split()}
+    tok = words(known, byte_fallback=byte_fallback)
+    check_calls(tok, calls(tok, 1200), ["", " ", "☕☕ a☕", *random.Random(13).sample(lines, 2000)])

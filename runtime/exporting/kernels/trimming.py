@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.core.jit import kernel
-from fst.runtime.kernels.constants import U0, U1
+from fst.core.jit import inlined, kernel
+from fst.runtime.kernels.constants import U0, U1, U2, U3
 from fst.tables.kernel_call import COUNT
 
 
+@inlined
+def goes_on(offsets, index, before, in_words):
+    """Whether the next id's token, a byte, continues what the id at an index begins: always a character; a word if both have one span."""
+    if not in_words:
+        return True
+    at = index + index
+    is_same = offsets[at] == offsets[at + U2] and offsets[at + U1] == offsets[at + U3]
+    return is_same and index + U1 != before
+
+
 @kernel
-def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, continues):
+def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, continues, in_words):
     """Change the spans of a text's ids.
 
     Args:
@@ -22,7 +32,9 @@ def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, con
         before, after: the numbers of special ids around the text.
         keeps_first: 1 if the span of the first token includes a single space, otherwise 0.
         leading, trailing: int32[ids], the numbers of spaces at the ends of each id's token, which leave its span; or int32[0].
-        continues: bool[ids], whether each id's token is a byte that continues a character, whose span the id before it loses; or bool[0].
+        continues: bool[ids], whether each id's token is a byte that may continue a character or a word, whose span the id before it loses;
+            or bool[0].
+        in_words: 1 if bytes continue words, otherwise 0.
 
     Returns:
         0.
@@ -33,7 +45,7 @@ def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, con
         at, own = index + index, np.uint64(ids[index])
         begin, end = offsets[at], offsets[at + U1]
         if len(continues) and index + U1 < count and continues[np.uint64(ids[index + U1])]:
-            end = begin
+            end = begin if goes_on(offsets, index, before, in_words) else end
         if len(leading):
             is_first = begin == 0 or (index == before and before + after < count)
             skipped = np.int32(0) if keeps_first and is_first and leading[own] == 1 else leading[own]

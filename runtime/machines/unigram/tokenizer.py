@@ -49,14 +49,14 @@ class UnigramTokenizer(PretokenTokenizer):
         if not self._table.is_word_type:
             super()._trim(ids, offsets, firsts)
             return
-        goes_on = self._are_bytes[ids[1:]] & (offsets[1:] == offsets[:-1]).all(axis=1)
+        goes_on = self._continues[ids[1:]] & (offsets[1:] == offsets[:-1]).all(axis=1)
         goes_on[firsts[firsts > 0] - 1] = False
         offsets[:-1][goes_on, 1] = offsets[:-1][goes_on, 0]
 
     @Lazy
-    def _are_bytes(self) -> NDArray[np.bool_]:
-        """For each id, whether its token represents a byte."""
-        return self._stand_for(range(256))
+    def _continues(self) -> NDArray[np.bool_]:
+        """bool[ids], whether the token of each id is a byte that may continue a character, or an unknown word in a model of words."""
+        return self._stand_for(range(256)) if self._table.is_word_type else super()._continues
 
     def nbest(self, text: str | bytes, n: int, *, add_special_tokens: bool = True, errors: str = "strict") -> list[Segmentation]:
         """Find the best segmentations of a text, in descending order of score.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -314,15 +314,20 @@ def drive_sums(draw: random.Random, texts: list[str]) -> None:
 
 def drive_words(draw: random.Random, texts: list[str]) -> None:
     """Look up entire words in the vocabulary, and check that every method returns the same ids, also for runs of unknown words."""
-    listed, byte_fallback = {f"▁{word}" for word in draw.sample(WORDS, 30)}, draw.random() < 0.5
+    tok = words(draw.sample(WORDS, 30), byte_fallback=draw.random() < 0.5)
+    drive_batches(tok, texts, draw)
+    drive_streams(tok, texts, draw)
+
+
+def words(known: Collection[str], *, byte_fallback: bool) -> fst.Tokenizer:
+    """A tokenizer whose tokens are words."""
+    listed = {f"▁{word}" for word in known}
     names = ["<unk>", *sorted(listed), *(BYTES if byte_fallback else ())]
     types = [UNKNOWN, *[NORMAL] * len(listed), *[BYTE] * 256][: len(names)]
     model = UnigramModel(names, [0.0] * len(names), 0, byte_fallback, TEXT_SCOPE, types, is_word_type=True)
     to_symbol = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     source = Source(model, TextPipeline([to_symbol], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
-    tok = fst.Tokenizer(assemble(source, "auto"))
-    drive_batches(tok, texts, draw)
-    drive_streams(tok, texts, draw)
+    return fst.Tokenizer(assemble(source, "auto"))
 
 
 def drive_search(draw: random.Random, texts: list[str]) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import numpy as np
 from support.conformance.ways import table_of
+from support.core.drives import WORDS, words
 
 import fst
 from fst.errors import UnsupportedError
 from fst.runtime.exporting.builds import builds
-from fst.runtime.exporting.calls import calls
+from fst.runtime.exporting.calls import Calls, calls
 from fst.runtime.exporting.contents import contents
 from fst.tables.kernel_call import COUNT
 
@@ -19,30 +21,38 @@ SAMPLES = ("wordpiece auto", "unigram words", "unigram model and bytes")
 
 
 def drive_samples(draw: random.Random, texts: list[str]) -> None:
-    """Pass texts to the exports of `SAMPLES`."""
-    for name in SAMPLES:
-        drive_exports(fst.Tokenizer(table_of(name)), texts, draw)
+    """Pass texts to the exports of `SAMPLES`, and of a model of words with byte fallback."""
+    for tok in (*(fst.Tokenizer(table_of(name)) for name in SAMPLES), words(draw.sample(WORDS, 30), byte_fallback=True)):
+        drive_exports(tok, texts, draw)
 
 
 def drive_exports(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
-    """Build the arrays of images, and encode short texts with the calls of a host, as `fst.h` does."""
+    """Build the arrays of images, and encode short texts with the calls of a host."""
     builds(tok, contents(tok))
     try:
         made = calls(tok, 400)
     except UnsupportedError:
         return
+    check_calls(tok, made, [text[:100] for text in draw.sample(texts, 3)])
+    if made.calls["path"]:
+        made.calls["path"].kernel.call(*made.calls["path"].arguments)
+
+
+def check_calls(tok: fst.Tokenizer, made: Calls, texts: list[str]) -> None:
+    """Encode texts with the calls of a host, as `fst.h` does, and check that the ids and the spans are those of a tokenizer."""
     suffix = "_spans" if "encode_spans" in made.calls else ""
-    unit = made.arrays["text"].dtype
-    for text in draw.sample(texts, 3):
-        units = np.frombuffer(text[:100].encode("utf-8" if unit.itemsize == 1 else "utf-16-le"), unit)
+    unit, expected = made.arrays["text"].dtype, tok.encode_batch(texts, offsets=bool(suffix))
+    run = {name.removesuffix(suffix): call for name, call in made.calls.items() if call and name.endswith(suffix)}
+    for text, (begin, end) in zip(texts, pairwise(expected.row_splits.tolist()), strict=True):
+        units = np.frombuffer(text.encode("utf-8" if unit.itemsize == 1 else "utf-16-le"), unit)
         made.arrays["text"][: len(units)], made.arrays["starts"][1] = units, len(units)
         made.arrays["state"].fill(0)
-        run = {name.removesuffix(suffix): call for name, call in made.calls.items() if call and name.endswith(suffix)}
-        if "is_unchanged" not in run or run["is_unchanged"].kernel.call(*run["is_unchanged"].arguments) == 1:
-            run["encode"].kernel.call(*run["encode"].arguments)
-            ids = made.arrays["ids_spans" if suffix else "ids"][: int(made.arrays["state"][COUNT])]
-            assert ids.tolist() == tok.encode(text[:100]).tolist()
-        for name in ("path", "trim_spans"):
-            call = made.calls.get(name)
-            if call:
-                call.kernel.call(*call.arguments)
+        if "is_unchanged" in run and run["is_unchanged"].kernel.call(*run["is_unchanged"].arguments) != 1:
+            continue
+        for name in ("encode", "trim"):
+            if name in run:
+                run[name].kernel.call(*run[name].arguments)
+        count = int(made.arrays["state"][COUNT])
+        assert made.arrays["ids_spans" if suffix else "ids"][:count].tolist() == expected.ids[begin:end].tolist()
+        if expected.offsets is not None:
+            assert made.arrays["offsets"][: 2 * count].tolist() == expected.offsets[begin:end].ravel().tolist()
