@@ -245,14 +245,15 @@ def _compile_best_path(_: Path) -> None:
 
 def _compile_guide(folder: Path) -> None:
     import fst
-    from fst.compile import guide, tokenizer
+    from fst.compile import guide, tokenizer, wordpiece
     from fst.compile.machines.guide.schema.compiler import from_schema
     from fst.compile.machines.guide.store import Masks
 
     from_schema({"type": "string", "not": {"const": "a"}})
     table = guide(_wordpiece(), regex="(ab)*")
     fst.Guide(_wordpiece(), regex="a").mask(0)
-    guide(_wordpiece(), schema={"properties": {"a": {"type": "string", "pattern": "a", "maxLength": 3}}})
+    opening = wordpiece(["[UNK]", "[", "{"])  # the first characters of the schemas
+    guide(opening, schema={"properties": {"a": {"type": "string", "pattern": "a", "maxLength": 3}}})
     table.save(folder / "guide.npz")
     loaded = fst.load(folder / "guide.npz")
     assert isinstance(loaded, fst.Guide)
@@ -261,7 +262,7 @@ def _compile_guide(folder: Path) -> None:
         canonical = fst.Guide(tokens, regex="a", canonical=True)
         canonical.advance(canonical.start, canonical.allowed(canonical.start)[:1])
         guide(tokens, regex="a{1,40}", canonical=True)  # enough places and nodes that the hash tables must grow
-    nested = fst.Guide(_wordpiece(), schema={"type": "array", "items": {"maxLength": 1 << 13}, "maxItems": 9})  # a network
+    nested = fst.Guide(opening, schema={"type": "array", "items": {"maxLength": 1 << 13}, "maxItems": 9})  # a network
     nested.step(nested.start, 1)
     nested.mask(nested.start)
     masks = Masks(1)
