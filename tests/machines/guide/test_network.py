@@ -25,7 +25,8 @@ from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.network import Network
 
-NAMED = {"type": "object", "properties": {"a": {"maxLength": 2}, "b": {"items": {"type": "boolean"}, "maxItems": 2}}, "required": ["a"]}
+DIFFERENT = {"items": {"type": "boolean"}, "uniqueItems": True}
+NAMED = {"type": "object", "properties": {"a": {"maxLength": 2}, "b": DIFFERENT}, "required": ["a"]}
 SCHEMAS: list[dict[str, Any]] = [
     {"type": "array", "items": {**NAMED, "additionalProperties": False}, "maxItems": 3},
     {"type": ["string", "array", "null"], "maxLength": 3, "items": {"enum": ["a", "\u00e9\"", 12, [], {"a": [1]}]}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import product
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
         [[1], [2, 2], [1, 2, 2, 2]],
     ),
     ({"type": "array", "contains": {"type": "null"}}, [[None], [1, None, 2]], [[], [1]]),
+    ({"type": "array", "items": {"enum": [1, 2]}, "maxItems": 2, "uniqueItems": False}, [[], [1, 1]], [[3]]),
     (
         {"properties": {"a": {"const": 1}, "b": {"type": "null"}}, "required": ["b"], "additionalProperties": {"type": "string"}},
         [{"b": None}, {"a": 1, "b": None, "c": "x"}],
@@ -67,6 +69,24 @@ def test_an_automaton_accepts_exactly_the_valid_values(schema: Any, valid: list[
     """Each valid value is accepted in some text, and no invalid value in any."""
     automaton = from_schema(schema)
     assert [value for value in valid + invalid if accepts_value(automaton, value)] == valid
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"items": {"enum": [0, 1.5, "0", "a\"", None, False]}, "minItems": 2},
+        {"prefixItems": [{"enum": [0, "0"]}, {"type": "boolean"}], "items": {"enum": [0, True, "a\""]}, "maxItems": 3},
+        {"items": {"type": "integer", "minimum": 0, "maximum": 2}, "contains": {"minimum": 2}, "not": {"contains": {"const": 1}}},
+    ],
+)
+def test_the_items_of_an_array_may_have_to_differ(schema: dict[str, Any]) -> None:
+    """With ``uniqueItems``, the arrays are those that jsonschema allows: items of a finite set that are all different."""
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    schema = {"type": "array", "uniqueItems": True, **schema}
+    judge, automaton = jsonschema.Draft202012Validator(schema), from_schema(schema)
+    values = [0, 1.5, "0", 'a"', None, False, True, 2, []]
+    arrays = [[*items] for count in range(4) for items in product(values, repeat=count)]
+    assert [items for items in arrays if accepts_value(automaton, items)] == [items for items in arrays if judge.is_valid(items)]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +140,9 @@ def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> 
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        ({"properties": {"a": {"items": {"uniqueItems": True}}}}, "^#/properties/a/items/uniqueItems is not supported"),
+        ({"properties": {"a": {"items": {"uniqueItems": True}}}}, "^#/properties/a/items/uniqueItems is not supported for items .*enum"),
+        ({"items": {"enum": [*range(13)]}, "uniqueItems": True}, "^#/uniqueItems is not supported for more than 4,096 sets of items"),
+        ({"not": {"items": {"enum": [1]}, "uniqueItems": True}}, "^#: a schema with uniqueItems has no complement"),
         ({"anyOf": [{}, {"unevaluatedProperties": False}]}, "^#/anyOf/1/unevaluatedProperties is not supported"),
         ({"properties": {"a": {"$ref": "#"}}}, "^# is recursive; pass a depth"),
         ({"$ref": "http://example.com/s"}, r"^#/\$ref is 'http://example.com/s', which is not in the document"),

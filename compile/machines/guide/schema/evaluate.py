@@ -11,6 +11,7 @@ from typing import Any
 
 from fst.compile.machines.guide.languages import Language
 from fst.compile.machines.guide.schema import formats
+from fst.compile.machines.guide.schema.distinct import distinct
 from fst.compile.machines.guide.schema.document import Document, LocatedError, joined
 from fst.compile.machines.guide.schema.numbers import all_numbers, compared, integers, multiples
 from fst.compile.machines.guide.schema.patterns import anything, matching, nothing, of_length, of_strings
@@ -175,8 +176,6 @@ class Evaluator:
         else:
             prefix = "prefixItems"
         least, most = _count(schema, "minItems", path) or 0, _count(schema, "maxItems", path)
-        if schema.get("uniqueItems") is True and (most is None or most > 1):
-            raise LocatedError(f"{joined(path, 'uniqueItems')} is not supported; remove it")
         some: tuple[tuple[int, Values], ...] = ()
         if "contains" in schema:
             needed = _count(schema, "minContains", path)
@@ -186,9 +185,15 @@ class Evaluator:
                 some = ((0, self.values(schema["contains"], joined(path, "contains"))),)
         sets = [self.values(each, joined(path, prefix, place)) for place, each in enumerate(first)]
         others = self.values(items, joined(path, rest))
-        if not sets and others is ANY and not least and most is None and not some:
+        differ = schema.get("uniqueItems") is True
+        if not sets and others is ANY and not least and most is None and not some and not differ:
             return ANY.arrays
         found = arrays(sets, others, least, most, some)
+        if differ and found is not None and (found.most is None or found.most > 1):
+            try:
+                found = distinct(found)
+            except UnsupportedError as error:
+                raise LocatedError(f"{joined(path, 'uniqueItems')} is not supported {error}") from None
         return () if found is None else (found,)
 
     def _objects(self, schema: dict[str, Any], path: str) -> tuple[Objects, ...]:

@@ -247,7 +247,10 @@ class Writer:
     # Arrays and objects.
 
     def _add_arrays(self, term: Arrays, start: int, end: int) -> None:
-        """Add arrays. A state is the number of items so far, and the elements of `some` that these items contain, as bits."""
+        """Add arrays. A state is the number of items so far, and the elements of `some` and of `distinct` that these items contain, as
+        bits.
+        """
+        needed = (1 << len(term.some)) - 1
         loop = max(len(term.first), term.least, 1, *(place + 1 for place, _ in term.some)) if term.most is None else term.most
         states = _States(self.builder)
         empty = states[0, 0] = self._space(self.builder.text(start, b"["))
@@ -263,16 +266,30 @@ class Writer:
                         self.add(values, begun[key][1], key[1])
                     self.builder.skip(before, begun[key][1])
         for (count, met), state in states.items():
-            if count >= term.least and met == (1 << len(term.some)) - 1:
+            if count >= term.least and met & needed == needed:
                 self.builder.text(self._space(state) if count else state, b"]", end)
 
     def _contained(self, term: Arrays, place: int, met: int) -> Iterator[tuple[int, Values]]:
-        """Sets for an item, and the elements of `some`, as bits, that contain them; elements that are met already are left out."""
+        """Sets for an item, and the elements of `some` and `distinct` that contain them, as bits, without those that are met already."""
+        if term.distinct:
+            yield from self._unused(term, place, met)
+            return
         bits = [bit for bit, (first, _) in enumerate(term.some) if place >= first and not met >> bit & 1]
         for chosen in chain.from_iterable(combinations(bits, count) for count in range(len(bits) + 1)):
             values = reduce(self._algebra.intersection, (term.some[bit][1] for bit in chosen), term.item(place))
             if not values.is_empty:
                 yield sum(1 << bit for bit in chosen), values
+
+    def _unused(self, term: Arrays, place: int, met: int) -> Iterator[tuple[int, Values]]:
+        """See `_contained`, for items that must differ."""
+        for bit, values in enumerate(term.distinct, len(term.some)):
+            if not met >> bit & 1 and self._meets(values, term.item(place)):
+                some = sum(1 << which for which, (first, each) in enumerate(term.some) if place >= first and self._meets(values, each))
+                yield 1 << bit | some & ~met, values
+
+    def _meets(self, values: Values, other: Values) -> bool:
+        """Whether two sets have a common value."""
+        return not self._algebra.intersection(values, other).is_empty
 
     def _add_objects(self, term: Objects, start: int, end: int) -> None:
         """Add objects: named properties, then others, then those of `some`. A state is a place and the number of properties so far, which

@@ -55,6 +55,8 @@ class Arrays:
 
     Attributes:
         some: for each place and set, at least one item at this place or after it is in the set.
+        distinct: if items must differ, the sets of each value that an item may have, and `most` is at most their number; empty: they may
+            be equal.
     """
 
     first: tuple[Values, ...]
@@ -62,6 +64,7 @@ class Arrays:
     least: int = 0
     most: int | None = None
     some: tuple[tuple[int, Values], ...] = ()
+    distinct: tuple[Values, ...] = ()
 
     def item(self, place: int) -> Values:
         """The set of an item."""
@@ -198,10 +201,13 @@ class Algebra:
         count = max(len(one.first), len(other.first))
         first = tuple(self.intersection(one.item(place), other.item(place)) for place in range(count))
         rest = self.intersection(one.rest, other.rest)
-        return arrays(first, rest, max(one.least, other.least), _smaller(one.most, other.most), one.some + other.some)
+        most = _smaller(one.most, other.most)
+        return arrays(first, rest, max(one.least, other.least), most, one.some + other.some, one.distinct or other.distinct)
 
     def _other_arrays(self, term: Arrays) -> list[Arrays | None]:
         """The arrays that are not in a term."""
+        if term.distinct:
+            raise UnsupportedError("a schema with uniqueItems has no complement")
         found = [arrays((), ANY, 0, term.least - 1)] if term.least else []
         if term.most is not None:
             found.append(arrays((), ANY, term.most + 1, None))
@@ -281,7 +287,14 @@ class Algebra:
         return found
 
 
-def arrays(first: Sequence[Values], rest: Values, least: int, most: int | None, some: tuple[tuple[int, Values], ...] = ()) -> Arrays | None:
+def arrays(
+    first: Sequence[Values],
+    rest: Values,
+    least: int,
+    most: int | None,
+    some: tuple[tuple[int, Values], ...] = (),
+    distinct: tuple[Values, ...] = (),
+) -> Arrays | None:
     """A term; None if it contains no array."""
     _need_few(some)
     least = max([least, *(place + 1 for place, _ in some)])
@@ -290,7 +303,7 @@ def arrays(first: Sequence[Values], rest: Values, least: int, most: int | None, 
         most = _smaller(most, empty)
     if (most is not None and least > most) or any(values.is_empty for _, values in some):
         return None
-    return Arrays(tuple(first[: len(first) if most is None else most]), rest, least, most, some)
+    return Arrays(tuple(first[: len(first) if most is None else most]), rest, least, most, some, distinct)
 
 
 def objects(
