@@ -43,9 +43,11 @@ def _after_object(steps: Steps, states: States, value: dict[str, Any]) -> States
     tried: set[tuple[frozenset[str], States]] = set()
 
     def after(left: frozenset[str], found: States) -> States:
-        """The states after the properties that are left."""
-        if not left or (left, found) in tried or len(tried) > MAX_TRIED + len(value):
-            return found if not left else frozenset()
+        """The states after the properties that are left, and the end of the object."""
+        if not left:
+            return _read(steps, found, "}")
+        if (left, found) in tried or len(tried) > MAX_TRIED + len(value):
+            return frozenset()
         tried.add((left, found))
         begun = {name: _read(steps, found, ("," if len(left) < len(value) else "") + keys[name]) for name in value if name in left}
         readable = [name for name in begun if begun[name]]
@@ -60,7 +62,7 @@ def _after_object(steps: Steps, states: States, value: dict[str, Any]) -> States
         ends = (after(left - {name}, reached) for _, name, reached in sorted(later, key=lambda each: each[0]))
         return next((ended for ended in ends if ended), frozenset())
 
-    return _read(steps, after(frozenset(value), _read(steps, states, "{")), "}")
+    return after(frozenset(value), _read(steps, states, "{"))
 
 
 def _read(steps: Steps, states: States, text: str) -> States:
