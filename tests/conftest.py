@@ -16,7 +16,7 @@ from support import answers, kept, tiers
 from support.commands import TOKENS
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from fst.cli.commands.warmup.kernels import compile_all
+from fst.cli.commands.warmup.kernels import PARTS, Compiler
 from fst.runtime.rows import batch
 
 # Run the same examples each time, without a time limit, because the first call of a kernel compiles it.
@@ -73,19 +73,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @cache
-def compile_once() -> None:
-    """Compile all kernels, unless this worker has already done so."""
-    compile_all(backward=WORKER == "gw1")
+def compile_once(folder: Path) -> None:
+    """Compile all kernels, unless this worker has already done so. In `.ci/run`, `fst warmup` has done so, and sets FST_WARM_KERNELS.
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> None:
-    """Before a run of many tests or with bounds checks, compile all kernels on two workers, one from each end of the list, so no test waits
-    for a kernel.
+    Args:
+        folder: a folder that all workers of the run share, for the names of finished parts. Two workers begin at the two ends of the list,
+            and meet.
     """
-    uses_all = len(session.items) > MANY or os.environ.get("NUMBA_BOUNDSCHECK")
+    are_warm = "FST_WARM_KERNELS" in os.environ and "NUMBA_BOUNDSCHECK" not in os.environ
+    for part in [] if are_warm else reversed(PARTS) if WORKER == "gw1" else PARTS:
+        finished = folder / part
+        if not finished.exists():
+            Compiler().compile(part)
+            finished.touch()
+
+
+def shared(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """A folder that all workers of a run share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if WORKER else base) / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Before a run of many tests or with bounds checks, compile all kernels on two workers, so no test waits for a kernel."""
+    uses_all = len(request.session.items) > MANY or os.environ.get("NUMBA_BOUNDSCHECK")
     if uses_all and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
-        compile_once()
+        compile_once(shared(tmp_path_factory, "compiled"))
 
 
 def pytest_sessionfinish() -> None:
@@ -106,10 +122,8 @@ def _forget(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _kept_tables(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Store tables in a folder that all workers of a run share."""
-    base = tmp_path_factory.getbasetemp()
-    kept.FOLDER = (base.parent if WORKER else base) / "kept"
-    kept.FOLDER.mkdir(exist_ok=True)
-    os.environ["XDG_CACHE_HOME"] = str(base / "cache")  # the tables of tokenizers from other libraries
+    kept.FOLDER = shared(tmp_path_factory, "kept")
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp() / "cache")  # the tables of tokenizers from other libraries
 
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -177,7 +191,7 @@ def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
 @pytest.fixture(scope="session")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of a small vocabulary with [CLS] and [SEP]; all kernels are compiled, so other processes print nothing about them."""
-    compile_once()
+    compile_once(shared(tmp_path_factory, "compiled"))
     path = tmp_path_factory.mktemp("tables") / "small.npz"
     kept.wordpiece(TOKENS).save(path)
     return path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.kept import exported
 from support.shared_data import EXAMPLES
 
-from fst.cli.commands.export.command import exported
 from fst.compile import tokenizer
 
 

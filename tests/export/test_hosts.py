@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support import kept
 from support.hosts import C, FstError, needs_c, needs_node, node
 from support.shared_data import SHARED, needs_shared
 
@@ -54,7 +55,7 @@ def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     exports = [(["c"], "full"), (["wasm"], "merges")] if request.param == "bpe" else [(["c", "wasm"], "full")]
     written = {}
     for kinds, layout in exports:
-        files = exported(folder / "table.npz", kinds, layout=layout)
+        files = kept.exported(folder / "table.npz", kinds, layout=layout)
         for kind in kinds:
             written[kind] = folder / kind
             written[kind].mkdir()

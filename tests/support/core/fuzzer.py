@@ -46,14 +46,10 @@ OF_TOKENIZERS = (
 )
 
 
-def drive(seed: int, size: int) -> None:
-    """Draw a vocabulary and texts of up to `size` characters, and pass them to every function."""
-    for _, part in parts(seed, size):
-        part()
-
-
 def parts(seed: int, size: int) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield the name and the function of each part of `drive`. A part must be called before the next one is taken."""
+    """Draw a vocabulary and texts of up to `size` characters. Yield the name and the function of each part, which passes them to functions
+    of the package. A part must be called before the next one is taken.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if seed % 2:
             patch.setattr(kernel_call, "CHUNK", 0)
