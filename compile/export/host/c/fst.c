@@ -55,10 +55,14 @@ static uint64_t sum(const uint64_t *words, uint64_t count) {
 /* Allocate zeros. */
 static void *zeros(uint64_t size) { return size < SIZE_MAX / 2 ? calloc((size_t)size + 1, 1) : NULL; }
 
+/* The number of bytes of an array for texts of at most `units` units; 0 without the array. */
 static uint64_t room(const fst *t, int role, size_t units) {
     const field *f = t->fields + t->roles[role] - 1;
     return t->roles[role] ? f->size + f->per_unit * units : 0;
 }
+
+/* An array, by the addresses of the fields; NULL without the array. */
+static void *array(const fst *t, char *const *base, int role) { return t->roles[role] ? base[t->roles[role] - 1] : NULL; }
 
 static int is_stored(const field *f) { return f->at > BUILT; }
 
@@ -81,7 +85,7 @@ static int prove(fst *t, const char *image, size_t size) {
         if (t->roles[i] > h->fields || (i <= IDS && !t->roles[i]) || (i <= OFFSETS && t->roles[i] && t->fields[t->roles[i] - 1].at != WORKING))
             return FST_IMAGE;
     return room(t, TEXT, 0) < PAST_END * h->unit || t->fields[t->roles[TEXT] - 1].per_unit < h->unit || room(t, STARTS, 0) < 16 ||
-           t->fields[t->roles[STATE] - 1].size < (BEFORE + 1) * 8 ? FST_IMAGE : 0;
+           room(t, STATE, 0) < (BEFORE + 1) * 8 ? FST_IMAGE : 0;
 }
 
 /* Prove that the spans of all tokens are inside their bytes. */
@@ -89,9 +93,9 @@ static int prove_tokens(const fst *t) {
     uint64_t known = room(t, FLAGS, 0), size = room(t, CONTENTS, 0);
     if (!t->roles[CONTENTS]) return 0;
     for (int i = CONTENTS; i <= DROPS; i++)
-        if (!t->roles[i] || !t->base[t->roles[i] - 1]) return FST_IMAGE;
+        if (!array(t, t->base, i)) return FST_IMAGE;
     if (room(t, SPANS_OF, 0) / 8 < known || room(t, DROPS, 0) < known) return FST_IMAGE;
-    for (const uint64_t *span = (const uint64_t *)t->base[t->roles[SPANS_OF] - 1]; known--; span++)
+    for (const uint64_t *span = array(t, t->base, SPANS_OF); known--; span++)
         if ((*span >> SIZE_BITS) + (*span & ((1 << SIZE_BITS) - 1)) > size) return FST_IMAGE;
     return 0;
 }
@@ -190,10 +194,7 @@ fst_work *fst_work_new(const fst *t, size_t most) {
     return w;
 }
 
-static char *role(const fst_work *w, int name) {
-    uint32_t place = w->table->roles[name];
-    return place ? w->base[place - 1] : NULL;
-}
+static void *role(const fst_work *w, int name) { return array(w->table, w->base, name); }
 
 void fst_work_free(fst_work *w) {
     if (w) free(w->memory), free(w->words), free(w->places), free(w->unread), free(w);
@@ -220,7 +221,7 @@ static size_t read(const unsigned char *s, size_t left, uint32_t *code) {
 /* Copy a text to the memory of kernels, in their units, and with `spans` note its characters; return the number of units. */
 static int64_t put(fst_work *w, const char *text, size_t size, int spans) {
     const unsigned char *s = (const unsigned char *)text;
-    uint16_t *units = (uint16_t *)role(w, TEXT);
+    uint16_t *units = role(w, TEXT);
     int is_utf_8 = w->table->head->unit == 1;
     size_t n = 0, characters = 0;
     if (size > w->units) return FST_LONG;
@@ -256,7 +257,7 @@ static int64_t counted(const fst_work *w, int spans) {
 
 /* Encode a text or a part of one by a call; return the number of units that it has read. */
 static int64_t encode_by(fst_work *w, int name, const char *text, size_t size, int spans) {
-    int64_t units = put(w, text, size, spans), *starts = (int64_t *)role(w, STARTS);
+    int64_t units = put(w, text, size, spans), *starts = role(w, STARTS);
     uint64_t read;
     if (units < 0) return units;
     starts[0] = 0, starts[1] = units;
@@ -264,7 +265,7 @@ static int64_t encode_by(fst_work *w, int name, const char *text, size_t size, i
     return (read = run(w, name)) > (uint64_t)units ? FST_OTHER : (int64_t)read;
 }
 
-static void clear(fst_work *w) { memset(role(w, STATE), 0, w->table->fields[w->table->roles[STATE] - 1].size); }
+static void clear(fst_work *w) { memset(role(w, STATE), 0, room(w->table, STATE, 0)); }
 
 static int64_t encode(fst_work *w, const char *text, size_t size, int spans) {
     const call *calls = w->table->calls + spans;
@@ -278,19 +279,19 @@ static int64_t encode(fst_work *w, const char *text, size_t size, int spans) {
 
 int64_t fst_encode(fst_work *w, const char *text, size_t size, const int32_t **ids) {
     int64_t count = encode(w, text, size, 0);
-    if (ids) *ids = (const int32_t *)role(w, IDS);
+    if (ids) *ids = role(w, IDS);
     return count;
 }
 
 int64_t fst_encode_offsets(fst_work *w, const char *text, size_t size, const int32_t **ids, const int32_t **offsets) {
     int64_t count = encode(w, text, size, SPANS);
-    int32_t *found = (int32_t *)role(w, OFFSETS);
+    int32_t *found = role(w, OFFSETS);
     if (count > 0 && (uint64_t)count > room(w->table, OFFSETS, w->units) / 8) return FST_OTHER;
     for (int64_t i = 0; i < 2 * count; i++) {
         if ((uint32_t)found[i] > w->units) return FST_OTHER;
         found[i] = (int32_t)w->places[found[i]]; /* from characters to bytes */
     }
-    if (ids) *ids = (const int32_t *)role(w, IDS_SPANS);
+    if (ids) *ids = role(w, IDS_SPANS);
     if (offsets) *offsets = found;
     return count;
 }
@@ -318,7 +319,7 @@ static int waits(const fst_work *w, uint64_t waiting) {
 }
 
 static int64_t part(fst_work *w, const char *text, size_t size, int is_last) {
-    uint64_t *state = (uint64_t *)role(w, STATE);
+    uint64_t *state = role(w, STATE);
     int64_t read;
     if (!w->is_open) clear(w), w->left = w->seen = 0;
     w->is_open = 1, state[COUNT] = state[BEFORE] = 0;
@@ -335,12 +336,12 @@ static int64_t part(fst_work *w, const char *text, size_t size, int is_last) {
 }
 
 int64_t fst_stream_push(fst_work *w, const char *text, size_t size, const int32_t **ids) {
-    if (ids) *ids = (const int32_t *)role(w, IDS);
+    if (ids) *ids = role(w, IDS);
     return part(w, text, size, 0);
 }
 
 int64_t fst_stream_end(fst_work *w, const int32_t **ids) {
-    if (ids) *ids = (const int32_t *)role(w, IDS);
+    if (ids) *ids = role(w, IDS);
     return part(w, NULL, 0, 1);
 }
 
@@ -348,10 +349,10 @@ int64_t fst_decode_push(const fst *t, fst_decoder *decoder, const int32_t *ids, 
     fst_decoder d = *decoder;
     uint64_t end = 0;
     int mask = skip_special_tokens ? UNKNOWN | SKIPPED : UNKNOWN;
-    if (!t->roles[CONTENTS]) return FST_MISSING;
-    const char *contents = t->base[t->roles[CONTENTS] - 1];
-    const uint64_t *spans = (const uint64_t *)t->base[t->roles[SPANS_OF] - 1], known = t->fields[t->roles[FLAGS] - 1].size;
-    const uint8_t *flags = (const uint8_t *)t->base[t->roles[FLAGS] - 1], *drops = (const uint8_t *)t->base[t->roles[DROPS] - 1];
+    const char *contents = array(t, t->base, CONTENTS);
+    const uint64_t *spans = array(t, t->base, SPANS_OF), known = room(t, FLAGS, 0);
+    const uint8_t *flags = array(t, t->base, FLAGS), *drops = array(t, t->base, DROPS);
+    if (!contents) return FST_MISSING;
     for (; count--; ids++) {
         uint32_t id = (uint32_t)*ids;
         if (id >= known || flags[id] & mask) continue;
