@@ -44,7 +44,7 @@ def rewrite(
     longest; of rules with equal matches the first is applied. Characters that no rule names are copied. An empty psi removes; an empty phi
     inserts once at each position where both contexts hold.
 
-    Phi and the contexts are regular expressions in the syntax of Python's `re`, with two differences: whitespace outside of brackets is
+    Phi and the contexts are regular expressions in the syntax of Rust's `regex`, with two differences: whitespace outside of brackets is
     ignored (write ``\ `` or ``[ ]``), and the characters ``->``, ``/`` and ``_`` need a backslash where they would end a part. ``^`` and
     ``$`` are the ends of the text; they may be in the left and the right context. Psi is a string; it may contain escapes such as ``\/``,
     ``\n`` and ``\u{2C8}``.

@@ -12,7 +12,7 @@ from fst.compile.patterns.sets import ANY, Dialect
 from fst.compile.patterns.tree import Atomic, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
-DIALECT: Dialect = "fancy-regex"  # of the dialects of the parser, the one closest to `re` of Python
+DIALECT: Dialect = "fancy-regex"  # which is that of Rust's `regex`, as in guides
 ARROW, SLASH, GAP = "->", "/", "_"
 NOTHING, START_OF_TEXT = Sequence(()), LookBehind(ANY, negative=True, name="^")
 CAPTURE = re.compile(r"\(\?P?<\w")  # the beginning of a named group, in a pattern without escapes and brackets
