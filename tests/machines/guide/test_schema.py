@@ -149,7 +149,7 @@ def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> 
         ({"properties": {"a": {"maxLength": 999_999}}}, "^#/properties/a/maxLength: .* too many states"),
         ({"properties": {"a": {"pattern": "(a|b)*a(a|b){20}"}}}, "^#/properties/a/pattern: .* too many states"),
         ({"prefixItems": [{}, {"type": "string", "pattern": "^((?!a).)*$"}]}, "^#/prefixItems/1/pattern: .* an assertion in a repeat"),
-        ({"properties": {"a": {"type": "array", "items": {"maxLength": 900}, "minItems": 99}}}, "^#/properties/a: .* states"),
+        ({"properties": {"a": {"type": "array", "items": {"maxLength": 900}, "minItems": 99}}}, "^#/properties/a: .* part is .*/a/items$"),
         ({"format": "regex"}, "^#/format is 'regex', which is not supported"),
         ({"type": "string", "enum": [1]}, "allows no value"),
         ({"type": "array", "contains": {"const": 1}, "items": {"type": "string"}}, "allows no value"),

@@ -109,7 +109,8 @@ def _network(evaluator: Evaluator, values: Values, whitespace: str, *, is_late: 
     try:
         return _fitting(writer, values, most)
     except UnsupportedError as error:
-        raise UnsupportedError(f"{_largest(writer, values, evaluator.paths, most)}: {error}") from None
+        path, part = _largest(writer, values, evaluator.paths, most)
+        raise UnsupportedError(f"{path}: {error}{f'; its largest part is {part}' if part else ''}") from None
 
 
 def _fitting(writer: NetworkWriter, values: Values, most: int | None) -> Parts:
@@ -134,11 +135,16 @@ def _need_whitespace(pattern: str) -> None:
         raise VocabularyError(f"whitespace is {quoted(pattern)}; expected a pattern that matches only spaces, tabs and newlines")
 
 
-def _largest(writer: NetworkWriter, values: Values, paths: Mapping[int, str], most: int | None) -> str:
-    """The path of the smallest schema whose automaton by itself is too large."""
+def _largest(writer: NetworkWriter, values: Values, paths: Mapping[int, str], most: int | None) -> tuple[str, str]:
+    """The path of the smallest schema whose automaton by itself is too large, and that of the largest schema below it, or "" if there is
+    none.
+    """
     path = paths.get(id(values), "#")
     larger = next((below for below in _below(values) if not _fits(writer, below, most)), None)
-    return path if larger is None else _largest(writer, larger, {id(larger): path, **paths}, most)
+    if larger is not None:
+        return _largest(writer, larger, {id(larger): path, **paths}, most)
+    sizes = {paths[id(below)]: states_of(writer.parts(below)) for below in _below(values) if id(below) in paths}
+    return path, max(sizes, key=sizes.__getitem__, default="")
 
 
 def _fits(writer: NetworkWriter, values: Values, most: int | None) -> bool:
