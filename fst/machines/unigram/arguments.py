@@ -216,12 +216,17 @@ def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
     """The working arrays of sampling, which share arrays with `own`. `own` must not be in use. A token has at most `longest` bytes."""
     capacity = 1 << longest.bit_length()
     return SamplingWork(
-        own=own._replace(best_sums=np.zeros(len(own.best_sums))),  # weights are float64, but sums may be float32
+        own=_in_float64(own),
         found=np.zeros(capacity, np.int32),
         sizes=np.zeros(capacity, np.uint32),
         weights=np.zeros(capacity, np.float64),
         exponents=np.zeros(capacity, np.int64),
     )
+
+
+def _in_float64(own: UnigramWork) -> UnigramWork:
+    """Working arrays whose sums are float64, so that tables with sums in float32 use the same kernels; the other arrays are shared."""
+    return own._replace(best_sums=np.zeros(len(own.best_sums)), sums=np.zeros(len(own.sums)), total=np.zeros(len(own.total)))
 
 
 class NBestArguments(NamedTuple):
@@ -282,7 +287,7 @@ def nbest_work(own: UnigramWork, longest: int) -> NBestWork:
     bytes.
     """
     return NBestWork(
-        own=own,
+        own=_in_float64(own),
         found=np.zeros(longest + 1, np.int32),
         sizes=np.zeros(longest + 1, np.uint32),
         bounds=np.zeros(2, np.int64),

@@ -31,7 +31,9 @@ from support.text.normalizers import Machine, built
 from support.tiers import examples, sample, thinned
 
 import fst
+from fst.core.borrowed import kind_of
 from fst.machines.unigram import sampling
+from fst.machines.unigram.arguments import UnigramWork, nbest_work, sampling_work
 from fst.machines.unigram.sampling import Sampling, exponentials
 from fst.machines.unigram.table import UnigramTable, run_nbest, run_sampling
 from fst.runtime.files import streams
@@ -332,6 +334,13 @@ def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
     tokenizer = fst.Tokenizer(table)
     assert isinstance(tokenizer, UnigramTokenizer)
     return table, tokenizer, sums.reference(OWN)
+
+
+@pytest.mark.parametrize("work", [sampling_work, nbest_work])
+def test_tables_with_sums_of_both_types_use_the_same_kernel(work: Callable[[UnigramWork, int], Any]) -> None:
+    """The working arrays have the same types for sums of pre-tokens, in float64, as for those of entire texts, in float32."""
+    first, second = (kind_of(work(tables[0].work(), 8)) for tables in (small(), of_whole_texts()))
+    assert first == second
 
 
 @pytest.mark.parametrize("text", ["abab", "ba é", "aéaéa☃", "ab ab☃☃b", ""])
