@@ -339,8 +339,7 @@ def of_whole_texts() -> tuple[UnigramTable, UnigramTokenizer, Any]:
 @pytest.mark.parametrize("work", [sampling_work, nbest_work])
 def test_tables_with_sums_of_both_types_use_the_same_kernel(work: Callable[[UnigramWork, int], Any]) -> None:
     """The working arrays have the same types for sums of pre-tokens, in float64, as for those of entire texts, in float32."""
-    first, second = (kind_of(work(tables[0].work(), 8)) for tables in (small(), of_whole_texts()))
-    assert first == second
+    assert len({kind_of(work(tables[0].work(), 8)) for tables in (small(), of_whole_texts())}) == 1
 
 
 @pytest.mark.parametrize("text", ["abab", "ba é", "aéaéa☃", "ab ab☃☃b", ""])
