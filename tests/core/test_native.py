@@ -66,8 +66,9 @@ def prepared(self, *arguments):
     found.append([native.kind_of(arguments), _described(kind_of(arguments))])
     prepare(self, *arguments)
 Deferred.prepare = prepared
-from fst.cli.commands.warmup.kernels import compile_all
-compile_all()
+from fst.cli.commands.warmup.kernels import PARTS, Compiler
+for part in PARTS:
+    Compiler().compile(part)
 print(json.dumps(found))
 """
 ARGUMENTS: list[Any] = [

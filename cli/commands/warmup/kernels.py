@@ -24,18 +24,6 @@ MECAB = {  # a dictionary of minimal size
 }
 
 
-def compile_all(*, backward: bool = False) -> None:
-    """Compile every kernel.
-
-    Args:
-        backward: whether to compile the parts in reverse order. Two processes at the same time should use opposite orders, since each waits
-            for a kernel that the other compiles.
-    """
-    compiler = Compiler()
-    for part in reversed(PARTS) if backward else PARTS:
-        compiler.compile(part)
-
-
 class Compiler:
     """The worker of a `Process` that compiles kernels."""
 

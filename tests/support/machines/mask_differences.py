@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from support.machines.byte_automata import state_after
 from support.shared_data import SHARED
 
 import fst
@@ -37,7 +38,7 @@ class Reader(Protocol):
     start: Any
 
     def read(self, state: Any, data: bytes) -> Any:
-        """The state after some bytes; None if there is none."""
+        """The state after some bytes, or None."""
 
     def is_final(self, state: Any) -> bool:
         """Whether a text may end in a state."""
@@ -90,10 +91,8 @@ class Own:
 
     def read(self, state: int, data: bytes) -> int | None:
         """See `Reader`."""
-        for byte in data:
-            if state >= 0:
-                state = int(self.automaton.targets[state, byte])
-        return state if state >= 0 else None
+        after = state_after(self.automaton, data, state)
+        return after if after >= 0 else None
 
     def is_final(self, state: int) -> bool:
         """See `Reader`."""
@@ -172,7 +171,7 @@ class Outlines:
         return state in self._finals
 
     def completed(self, text: bytes, ids: Sequence[int]) -> bytes | None:
-        """A text that begins with another one, whose ids are given; None if there is none."""
+        """A text that begins with another one, whose ids are given, or None."""
         state = self._after(ids)
         while state is not None and state not in self._finals:
             if state not in self._next:
@@ -373,7 +372,7 @@ class Free:
 
 
 def freedoms_of(reader: Reader, text: str) -> str | None:
-    """The smallest set of freedoms with which a language contains a text of JSON; None if there is none."""
+    """The smallest set of freedoms with which a language contains a text of JSON, or None."""
     tree = parsed(text)
     for count in range(MOST_FREEDOMS + 1):
         for chosen in combinations(FREEDOMS, count):
