@@ -51,6 +51,7 @@ class _Builder:
         self._alphabet = alphabet
         self._states = self._arcs = 0
         self._columns: list[tuple[int, NDArray[np.int64], int]] = []
+        self._members: dict[bytes, NDArray[np.int64]] = {}  # a repeated set is listed once
 
     def state(self) -> int:
         """Add a state."""
@@ -60,7 +61,7 @@ class _Builder:
     def add(self, node: Node, start: int, end: int) -> None:
         """Add the strings of a node between two states."""
         if isinstance(node, Characters):
-            self._arc(start, members(intersection(node.edges, self._alphabet)), end)
+            self._arc(start, self._labels(node.edges), end)
         elif isinstance(node, Choice):
             for part in node.parts:
                 self.add(part, start, end)
@@ -94,6 +95,13 @@ class _Builder:
             self.add(node.body, start, following)
             start = following
         self._epsilon(start, end)
+
+    def _labels(self, edges: Set) -> NDArray[np.int64]:
+        """The characters of a set that are in the alphabet."""
+        key = edges.tobytes()
+        if key not in self._members:
+            self._members[key] = members(intersection(edges, self._alphabet))
+        return self._members[key]
 
     def _epsilon(self, start: int, end: int) -> None:
         self._arc(start, np.array([EPSILON]), end)
