@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
@@ -28,6 +29,7 @@ from fst.text.splitter import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol that are tried
 MAX_STEPS = 8_000_000  # maximum of simulation steps, about 10 s; o200k's pattern takes 1.6 million, most patterns under half a million
+KEPT = 16  # splitters whose windows a process keeps, at most 1 MiB each; those of o200k take 3 s to compute
 ROUNDS = 50  # rounds of power iteration, which are enough because a text leaves most states within a few characters
 # The expected share of each ASCII character of a string among the characters of a text, in percent. The first string that contains a
 # character is used. Only speed depends on these shares.
@@ -55,19 +57,31 @@ class Windows:
 
 def windows(splitter: Splitter) -> Windows:
     """The windows of a splitter. Classes are merged into symbols so that the expected share of undecided windows is smallest."""
-    prior = _prior(splitter)
-    merges, steps = _merges(splitter.moves, prior), iter(range(MAX_STEPS))
-    tables = ((symbols, _decisions(splitter.moves, symbols, steps)) for symbols in _candidates(merges))
-    symbols, decisions = min(tables, key=lambda table: _share_of_undecided(table[0], table[1], prior))
+    return _windows(splitter.moves.shape[1], splitter.moves.tobytes(), splitter.classes[:128].tobytes(), MAX_STEPS)
+
+
+@lru_cache(maxsize=KEPT)
+def _windows(columns: int, moves: bytes, ascii_classes: bytes, most: int) -> Windows:
+    """The windows of a splitter with these moves, in which ASCII characters have these classes, after at most `most` steps of simulation;
+    windows depend on nothing else.
+    """
+    table = np.frombuffer(moves, np.uint16).reshape(-1, columns)
+    prior = _prior(ascii_classes, columns - 1)
+    merges, steps = _merges(table, prior), iter(range(most))
+    tables = ((symbols, _decisions(table, symbols, steps)) for symbols in _candidates(merges))
+    symbols, decisions = min(tables, key=lambda found: _share_of_undecided(found[0], found[1], prior))
     bits = _bits_of(symbols)
-    return Windows(symbols, bits, decisions, products(symbols, decisions, bits, prior))
+    found = Windows(symbols, bits, decisions, products(symbols, decisions, bits, prior))
+    for array in (found.symbols, found.decisions, found.products):
+        array.flags.writeable = False  # tables with the same splitter share them
+    return found
 
 
-def _prior(splitter: Splitter) -> NDArray[np.float64]:
+def _prior(ascii_classes: bytes, classes: int) -> NDArray[np.float64]:
     """The expected share of each class in a text."""
-    weights = np.zeros(splitter.moves.shape[1] - 1)
-    for code in range(128):
-        weights[splitter.classes[code]] += next(percent for chars, percent in FREQUENCIES if not chars or chr(code) in chars)
+    weights = np.zeros(classes)
+    for code, number in enumerate(ascii_classes):
+        weights[number] += next(percent for chars, percent in FREQUENCIES if not chars or chr(code) in chars)
     weights = np.maximum(weights, FREQUENCIES[-1][1])
     shares: NDArray[np.float64] = weights / weights.sum()
     return shares
