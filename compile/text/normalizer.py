@@ -14,7 +14,7 @@ from fst.automata.rows import CODE_POINTS, WHITE_SPACE
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.alphabets import KEPT_PIPELINES
 from fst.compile.text.characters import reference
-from fst.compile.text.characters.maps import union
+from fst.compile.text.characters.maps import Map, union
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
 from fst.compile.text.edits.components import edit_of
@@ -23,7 +23,7 @@ from fst.compile.text.folding import Normalization, decomposition, normalization
 from fst.errors import UnsupportedError, listed, quoted
 from fst.tables.header import AddedTokens, Context, ContextualToken
 from fst.text.arguments import MAX_EXPANSION, expansion_bound
-from fst.text.composition import Composition
+from fst.text.composition import HANGUL, SYLLABLES, Composition
 from fst.text.normalizer import NO_CUTS, NOTHING, Normalizer, NormalizerSteps, without_context
 from fst.text.whitespace import NO_WHITESPACE, Whitespace
 
@@ -173,9 +173,18 @@ def _composition(normal: Normalization) -> Composition:
     following[np.concatenate(follow)] = True
     whole = before.then(decomposition(name))
     firsts = whole.apply(whole.sources)[:, 0].tolist()
-    changed = [source for source, first in zip(whole.sources.tolist(), firsts, strict=True) if _changes(found, source, first, following)]
+    same = _same_syllables(before) if found.pairs else frozenset()
+    images = zip(whole.sources.tolist(), firsts, strict=True)
+    changed = [source for source, first in images if source not in same and _changes(found, source, first, following)]
     suspects = union(*follow, before.sources, np.array(changed, np.int64))
     return replace(found, suspects=frozenset(suspects[(suspects < 0xD800) | (suspects >= 0xE000)].tolist()))
+
+
+def _same_syllables(before: Map) -> frozenset[int]:
+    """The syllables of Hangul that compose again after they are decomposed: those that `before` keeps. They are 11,172 of the 13,232
+    characters that decompose, too many to compose each.
+    """
+    return frozenset(range(HANGUL, HANGUL + SYLLABLES)) - frozenset(before.sources.tolist())
 
 
 def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:
