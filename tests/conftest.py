@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -35,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the tier before tests are imported; choose compiled or interpreted kernels before `numba` is imported."""
-    tiers.LONG = config.option.markexpr == "slow"
+    tiers.LONG = config.option.markexpr in ("slow", "")
     tiers.ALL = tiers.LONG and config.option.cases == "all"
     if config.option.markexpr == "quick":
         config.option.markexpr = "quick and not slow"
@@ -102,6 +103,14 @@ def _compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     uses_all = len(request.session.items) > MANY or os.environ.get("NUMBA_BOUNDSCHECK")
     if uses_all and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
         compile_once(shared(tmp_path_factory, "compiled"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many tests were skipped for each reason, the most frequent reason first."""
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    reasons = Counter(reason.removeprefix("Skipped: ") for _, _, reason in skipped)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"skipped: {count}: {reason}")
 
 
 def pytest_sessionfinish() -> None:

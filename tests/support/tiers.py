@@ -2,7 +2,7 @@
 
 ``-m quick`` runs the files in `QUICK` with interpreted kernels: walks, proofs, compilers and toy alphabets. By default, a test runs a
 sample of each large set of cases, with a fixed seed. ``-m slow`` runs the long tests, and samples that are six times as large;
-``-m slow --cases all`` runs all cases, for a release.
+``-m ""`` runs both, each case once; ``-m slow --cases all`` runs all cases, for a release.
 """
 
 from __future__ import annotations
