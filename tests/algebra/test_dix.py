@@ -272,6 +272,7 @@ def test_both_directions_are_looked_up(tmp_path: Path) -> None:
 
 
 @needs_shared
+@pytest.mark.slow
 def test_hindi_is_that_of_lt_comp() -> None:
     """A real dictionary has the states and arcs that lt-comp counts, and the recorded paths that need no equivalent letters."""
     found, recorded = read(MORPHOLOGY / "hin.dix"), read_att(MORPHOLOGY / "hin.att.gz")

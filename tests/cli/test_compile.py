@@ -217,6 +217,7 @@ def test_maxmatch(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_jieba(tmp_path: Path) -> None:
     """Without a file, `fst compile jieba` compiles the dictionary of the installed `jieba`."""
     jieba = pytest.importorskip("jieba")

@@ -87,6 +87,7 @@ def classes_of(pattern: str) -> int:
     return int(compiled(pattern)[0].moves.shape[1]) - 1
 
 
+@pytest.mark.slow
 def test_two_of_many_classes_always_decide() -> None:
     """If a class and the class before it decide a boundary, no window is undecided, even with 54 classes."""
     count, joins = 54, np.random.default_rng(3).random((54, 54)) < 0.3

@@ -144,6 +144,7 @@ def test_pages(page: str, program: str, words: str, output: str, tmp_path: Path,
 
 
 @needs_shared
+@pytest.mark.slow
 def test_chinese_normalizer(tmp_path: Path) -> None:
     """With the tagger and the verbalizer of WeTextProcessing, the example of speech reads Chinese numbers and sums."""
     (tmp_path / "notes.txt").write_text("2023年有3个，价格是¥12.5。\n\n", encoding="utf-8")

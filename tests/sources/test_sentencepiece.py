@@ -219,8 +219,8 @@ def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix
 RUN = "x" * 30 + " é"  # unknown words
 
 
-@pytest.mark.parametrize("byte_fallback", thinned([True, False], 2))
-@pytest.mark.sampled
+@pytest.mark.slow
+@pytest.mark.parametrize("byte_fallback", [True, False])
 def test_runs_of_unknown_words(byte_fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of unknown words, of any length and with any cuts of streams, becomes either a single id or the ids of its bytes."""
     words = [Piece(text, -1) for text in ("▁a", "b", "▁" + "long" * 20, "▁" + "long" * 300)]

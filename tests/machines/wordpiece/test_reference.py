@@ -76,7 +76,8 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """With a vocabulary of single characters, every character becomes the same tokens as in `tokenizers`."""
     # In most contexts, a few characters of each group that the normalizer treats alike are sufficient.
-    chars = EVERY_CHARACTER if context == "alone" or (tiers.ALL and setting == "uncased") else SWEPT_CHARACTERS
+    is_whole = tiers.ALL and setting == "uncased" if context != "alone" else tiers.LONG
+    chars = EVERY_CHARACTER if is_whole else SWEPT_CHARACTERS
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))
 
 
@@ -146,7 +147,7 @@ def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
 @each_vocabulary
 def test_hostile_texts(name: str) -> None:
     """Texts that were made to break programs get the same ids as in `tokenizers`."""
-    pair_of(name).check(hostile())
+    pair_of(name).check(sample(hostile(), 2))
 
 
 @needs_shared
