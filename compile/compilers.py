@@ -54,7 +54,7 @@ def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str,
 
 
 def _characters(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
-    return TextPipeline(folding.components(normalizer, folding.WITH_PREPEND), metaspace.components(pre_tokenizer))
+    return TextPipeline(*metaspace.with_prefix(folding.components(normalizer, folding.WITH_PREPEND), metaspace.components(pre_tokenizer)))
 
 
 def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:

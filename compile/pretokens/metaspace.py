@@ -60,6 +60,24 @@ def components(component: Component | None) -> Parts:
     return tuple(_metaspace(part) if part["type"] == METASPACE else part for part in parts)
 
 
+def with_prefix(found: Parts, parts: Parts) -> tuple[Parts, Parts]:
+    """Normalizers and pre-tokenizers with a Prepend, if they prepend the symbol to every text in the way of `transformers`.
+
+    `transformers` converts a model of SentencePiece to a Replace that doubles the symbol at the start of a text, and to a Metaspace, which
+    adds the symbol to all other texts. Together, they add one symbol to each text.
+
+    Args:
+        found: from `fst.compile.text.folding.components`.
+        parts: from `components`.
+    """
+    symbol = _replaced(found[:-1])
+    doubled = {"type": "Replace", "pattern": {"Regex": rf"\A{symbol}"}, "content": symbol * 2}
+    metaspace = {"type": METASPACE, "replacement": symbol, "prepend_scheme": ALWAYS, "split": False}
+    if not symbol or (found[-1], *parts) != (doubled, metaspace):
+        return found, parts
+    return (*found[:-2], {"type": "Prepend", "prepend": symbol}, found[-2]), ()
+
+
 def _metaspace(part: Component) -> dict[str, Any]:
     """Convert a Metaspace as `tokenizers` does; older files contain ``add_prefix_space`` instead of ``prepend_scheme``."""
     scheme = part["prepend_scheme"] or ALWAYS

@@ -16,6 +16,7 @@ from fst.tables.header import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templ
 
 TEMPLATE = "a template of TemplateProcessing"
 BYTE_LEVEL = "ByteLevel"  # a post-processor of this type adds no ids
+FIELDS = {"cls", "sep", "trim_offsets", "add_prefix_space", "use_regex", "single", "pair", "special_tokens", "processors"}
 
 
 BARE = Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 1)))
@@ -136,10 +137,12 @@ POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], Templates]] = {
 
 
 def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
-    """The fields of a post-processor. Other fields are refused, because `tokenizers` might read them as a different type."""
-    unknown = sorted(part.keys() - {"type", *names})
-    if unknown:
-        raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which is unknown to this version")
+    """The fields of a post-processor. Fields of another post-processor are refused, because `tokenizers` determines the type by the fields;
+    it ignores all other fields.
+    """
+    others = sorted(part.keys() & FIELDS - {*names})
+    if others:
+        raise UnsupportedError(f"{part['type']} has {listed(others)}, which another post_processor has; remove it")
     return [field_of(part, name, part["type"]) for name in names]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of, need_kind
+from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens import splits
 from fst.compile.sources.decoders import decoder_of
 from fst.compile.sources.merges_txt import MERGES
@@ -70,7 +71,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     templates = of_post_processor(source.get("post_processor"))
     decoder, trimmed = decoder_of(source.get("decoder"), compiler.decoder), trimming(source.get("post_processor"))
     if compiler.decoder == BYTE_LEVEL.kind and splits.BYTES not in text.pre_tokenizers:
-        _need_no_letters_for_bytes(decoder, trimmed)
+        _need_no_letters_for_bytes(compiler.kind, decoder, trimmed)
     truncation, padding = source.get("truncation"), source.get("padding")
     settings = replace(
         NO_SETTINGS,
@@ -85,8 +86,9 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     return Source(model, text, added, templates, settings, trimmed)
 
 
-def _need_no_letters_for_bytes(decoder: AnyDecoder | None, trimmed: Trimming | None) -> None:
-    """Refuse components that interpret letters of tokens as bytes, if the letters are characters."""
-    for name, found in (("decoder ByteLevel", decoder == BYTE_LEVEL), ("post_processor with trim_offsets", trimmed is not None)):
+def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: Trimming | None) -> None:
+    """Refuse components that interpret letters of tokens as bytes, if the letters are characters and tables of this kind need bytes."""
+    reads_letters = decoder == BYTE_LEVEL and kind != BpeModel.kind
+    for name, found in (("decoder ByteLevel", reads_letters), ("post_processor with trim_offsets", trimmed is not None)):
         if found:
             raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from support.naive.sentencepiece import NORMAL, UNKNOWN, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
 from support.sources.folders import same_settings, write
-from support.sources.sentencepiece import model_of
+from support.sources.sentencepiece import Spaces, model_of
 
 import fst
 from fst.compile import tokenizer
@@ -104,6 +105,18 @@ def test_folder_has_the_ids_of_its_class(name: str, files: Json, tmp_path: Path)
     hold(folder_of(tmp_path, name, files), mixed(100))
 
 
+@pytest.mark.parametrize("has_prefix", [True, False])
+@pytest.mark.parametrize("kind", ["llama", "mistral", "gemma"])
+def test_type_of_model_is_enough(kind: str, has_prefix: bool, tmp_path: Path) -> None:
+    """A tokenizer.model and a config.json with the type of model are enough: the ids are those of AutoTokenizer."""
+    write(tmp_path, {MODEL: {"model_type": kind}})
+    pieces = [Piece(piece, -number, NORMAL) for number, piece in enumerate([*"abcAB.▁é", "▁▁", "ab", "▁a", "▁ab", "ab▁", "a▁b"])]
+    first = [Piece("<unk>", 0, UNKNOWN), Piece("<s>", 0, CONTROL), Piece("</s>", 0, CONTROL)]
+    data = model_of([*first, *(Piece(piece, 0, BYTE) for piece in BYTES), *pieces], "bpe", Spaces(has_prefix, False), byte_fallback=True)
+    (tmp_path / "tokenizer.model").write_bytes(data)
+    hold(tmp_path, mixed(100))
+
+
 REAL = {
     "T5": "vocab_unigram/t5/spiece.model",
     "MBart": "vocab_unigram/spm_fixtures/test_sentencepiece.model",
@@ -134,13 +147,14 @@ def test_real_models_in_folders(name: str, tmp_path: Path) -> None:
         ({CONFIG: {"tokenizer_class": "XLMRobertaTokenizer"}}, "is named spiece.model, and transformers expects sentencepiece.bpe.model"),
     ],
 )
-def test_other_folders_are_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
-    """A folder with an unsupported class, or with a setting that would change ids, is refused; the message contains its name and two
-    remedies.
+def test_other_folders_are_refused_by_name(files: Json, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a class that only `transformers` supports is refused without `transformers`, and a folder with a setting that would
+    change ids always; the message contains its name and two remedies.
     """
+    monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(fst.UnsupportedError, match=message) as caught:
         tokenizer(folder_of(tmp_path, "T5", files))
-    assert str(caught.value).endswith(f"or name {tmp_path / 'spiece.model'} for the ids of sentencepiece")
+    assert f"or name {tmp_path / 'spiece.model'} for the ids of sentencepiece" in str(caught.value)
 
 
 def test_model_alone_has_the_ids_of_sentencepiece(tmp_path: Path) -> None:

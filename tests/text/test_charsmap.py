@@ -184,7 +184,7 @@ def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) 
     [
         (in_turn(NFC, precompiled(SMALL), NFD), "normalizer Precompiled between NFC and NFD"),
         (in_turn(precompiled(SMALL), precompiled(SMALL)), "several normalizers Precompiled"),
-        (precompiled({"a": "x" * 300}), "bytes of one"),
+        (precompiled({"a": "x" * 600}), "bytes of one"),
     ],
 )
 def test_refusals(normalizer: Json, message: str) -> None:
@@ -398,7 +398,7 @@ HARM: list[tuple[Json, str]] = [
     ({"classes": [[5, 4, 1]]}, "no runs"),
     ({"classes": [[1, 1, 18]]}, "no runs"),
     ({"classes": [[1, 1, 1]] * 5_000}, "more than 4096"),
-    ({"data": b64encode(charsmap({"a": "x" * 300})).decode()}, "bytes of one; at most"),
+    ({"data": b64encode(charsmap({"a": "x" * 600})).decode()}, "bytes of one; at most"),
 ]
 
 

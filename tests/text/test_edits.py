@@ -136,7 +136,7 @@ HARM: list[tuple[Json, str]] = [
     ({"least": 0}, "at least 1"),
     ({"kind": "runs", "runs": [[0, 500]], "least": 2}, "shortest strings"),
     ({"kind": "spaces", "content": "x"}, "not a space"),
-    ({"kind": "prepend", "content": "x" * 256}, "bytes of one; at most"),
+    ({"kind": "replace", "string": "a", "content": "x" * 256}, "bytes of one; at most"),
 ]
 
 
@@ -145,7 +145,7 @@ def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) ->
     """A table with invalid edits is refused when it is loaded."""
     table, _, _ = machine("string of blanks")
     stored = table.header["rewriting"]
-    wrong = replace(table, header={**table.header, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}]}})
+    wrong = replace(table, header={**table.header, "rewriting": {**stored, "after": [{**stored["after"][0], **harm}] * 2}})
     wrong.save(tmp_path / "wrong.npz")
     with pytest.raises(TableError, match=message):
         fst.load(tmp_path / "wrong.npz")

@@ -117,7 +117,7 @@ def close(tokens: Canonical) -> States:
             of_states = last[:count].copy(), depths[:count].copy(), starts[: count + 1].copy()
             return States(*of_states, labels[:size].copy(), targets[:size].copy())
         if capacity > MAX_SLOTS or count == -2:
-            raise UnsupportedError(f"the automaton of these merges has more than {MAX_SLOTS} transitions and states: a table has no room")
+            raise UnsupportedError(f"the automaton of these merges has more than {MAX_SLOTS:,} transitions and states: a table has no room")
         capacity *= 2
 
 

@@ -2,7 +2,7 @@
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class reads pieces, scores and charsmap from the model,
 and builds all other parts from settings, so its ids differ from those of `sentencepiece`. For the classes in `FAMILIES`, this module makes
-a ``tokenizer.json`` that gives the same ids; other classes are refused.
+a ``tokenizer.json`` that gives the same ids; for other classes, `transformers` builds the tokenizer, if it is installed.
 
 Source: transformers 5.24, ``convert_slow_tokenizer.py`` and ``models/*/tokenization_*.py``.
 """
@@ -17,9 +17,10 @@ from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
 from fst.compile.files import contents
+from fst.compile.sources import live
 from fst.compile.sources.pretrained import folder as pretrained
 from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES
-from fst.compile.sources.pretrained.folder import ADDED, CONFIG, ELSE, MODEL, OTHER_INPUTS, SPECIALS, Files
+from fst.compile.sources.pretrained.folder import ADDED, CONFIG, ELSE, MODEL, OTHER_INPUTS, SPECIALS, Files, OtherClassError
 from fst.compile.sources.pretrained.special_tokens import AddedToken, SpecialTokens, special_tokens
 from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece.model_file import CONTROL, USER_DEFINED, SentencePieceModel
@@ -122,13 +123,15 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
         OSError: a file cannot be read.
     """
     files = pretrained.without_vocabulary(folder)
+    remedy = f"save its tokenizer.json with transformers, or name {path} for the ids of sentencepiece"
     try:
         pretrained.refuse_settings(files.config)
         family = _family(files)
         _refuse(files.config, family, path)
         return _outcome(files, family, model_file.parse(contents(path), str(path)))
+    except OtherClassError as error:
+        return live.of_folder(folder, f"{folder}: {error}; {remedy}")
     except UnsupportedError as error:
-        remedy = f"save its tokenizer.json with transformers, or name {path} for the ids of sentencepiece"
         raise UnsupportedError(f"{folder}: {str(error).removesuffix(f'; {ELSE}')}; {remedy}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise VocabularyError(f"{folder}: its files are not laid out as those of a tokenizer: {reason(error)}") from None
@@ -141,9 +144,9 @@ def _family(files: Files) -> PieceFamily:
     name = str(stated).removesuffix("Fast") if stated else MODEL_TYPES.get(str(kind))
     if name not in FAMILIES:
         found = f"tokenizer_class {cut(str(stated))}" if stated else f"no tokenizer_class, and the type of model {quoted(kind)}"
-        raise UnsupportedError(f"a .model with {found}; supported are {', '.join(FAMILIES)}")
+        raise OtherClassError(f"a .model with {found}; supported are {', '.join(FAMILIES)}")
     if stated and kind and kind not in (*MODEL_TYPES, *OTHER_TYPES):
-        raise UnsupportedError(f"a .model with tokenizer_class {stated}, and the type of model {quoted(kind)}")
+        raise OtherClassError(f"a .model with tokenizer_class {stated}, and the type of model {quoted(kind)}")
     return FAMILIES[name]
 
 

@@ -27,6 +27,7 @@ from fst.pretokens.characters import ABSENT, NO_ALPHABET, NOT_FUSED, Alphabet, a
 from fst.pretokens.digit_cuts import kinds_of_bytes
 from fst.pretokens.table import PretokenTable
 from fst.pretokens.token_letters import byte_of, fallback
+from fst.tables.header import ByteLevelDecoder
 from fst.tables.proof import need, need_ids, need_none, prove_around
 from fst.tables.table import Each, member
 from fst.text.arguments import prove_normalizer
@@ -98,6 +99,8 @@ class BpeTable(PretokenTable):
                 of to its characters. All other names decode to their characters, except byte fallbacks.
         """
         model = self.metadata.model
+        if not model.letters.are_bytes and isinstance(self.metadata.settings.decoder, ByteLevelDecoder):
+            return self._read_as_letters()
         known, spelled = model.model_tokens, bytes_of if model.letters.are_bytes else _fallback_of
         changed = {token.id: token.decoded for token in self.metadata.added_tokens.contextual.values()}
         of_model = np.flatnonzero(np.isin(self.token_ids[:known], [*changed])).tolist()  # model tokens that are also added tokens
@@ -109,6 +112,13 @@ class BpeTable(PretokenTable):
             if data != content:
                 found[place] = data
         return found
+
+    def _read_as_letters(self) -> dict[int, bytes]:
+        """As `decoded_differently`, if the decoder is ByteLevel although tokens consist of characters: a token of GPT-2's letters for
+        bytes, such as the character é, becomes these bytes.
+        """
+        read = ((bytes_of(name) or name.encode()) for name in self.tokens)
+        return {place: data for place, data in enumerate(read) if data != self.content(place)}
 
     @Lazy
     def lengths(self) -> Array:

@@ -341,7 +341,6 @@ UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]
 @pytest.mark.parametrize(
     ("parts", "what"),
     [
-        ({"decoder": BYTE_LEVEL}, "^x: decoder ByteLevel without a pre_tokenizer ByteLevel, though it takes letters for bytes"),
         ({"post_processor": BYTE_LEVEL}, "^x: post_processor with trim_offsets without a pre_tokenizer ByteLevel"),
         ({"model": UNIGRAM, "decoder": BYTE_LEVEL}, "^x: decoder ByteLevel without a pre_tokenizer ByteLevel"),
         ({"model": UNIGRAM, "pre_tokenizer": BYTE_LEVEL}, "^x: pre_tokenizer ByteLevel: supported are BertPreTokenizer"),
@@ -351,3 +350,26 @@ def test_letters_for_bytes_are_refused(parts: Json, what: str) -> None:
     """If tokens are over characters, components that read letters as bytes are refused."""
     with pytest.raises(fst.UnsupportedError, match=what):
         of_document({**document({"vocab": {"a": 0}, "merges": []}), **parts}, Path("x"))
+
+
+LETTERS = {name: number for number, name in enumerate(["<unk>", "a", "é", "Ġ", "▁", "漢", "Ã", "©", "aé", "<0xC3>", "", "é漢"])}
+
+
+@given(some.lists(some.sampled_from([*LETTERS.values(), len(LETTERS)]), max_size=12), some.booleans())
+@examples(2_000)
+def test_decoder_of_bytes_over_characters(ids: list[int], skip: bool) -> None:
+    """If tokens consist of characters and the decoder is ByteLevel, a token of letters for bytes decodes to these bytes."""
+    ours, theirs = over_characters()
+    assert ours.decode(ids, skip_special_tokens=skip) == theirs.decode(ids, skip_special_tokens=skip)
+    stream = ours.decode_stream(skip_special_tokens=skip)
+    assert "".join([*(stream.write([number]) for number in ids), stream.close()]) == theirs.decode(ids, skip_special_tokens=skip)
+
+
+@cache
+def over_characters() -> tuple[fst.Tokenizer, Reference]:
+    """A BPE over characters with the decoder ByteLevel and an added token, and the reference."""
+    model = {"vocab": LETTERS, "merges": [["a", "é"], ["é", "漢"]], "unk_token": "<unk>"}
+    flags = dict.fromkeys(("normalized", "single_word", "lstrip", "rstrip"), False)
+    added = {"id": len(LETTERS), "content": "Ãx", "special": True, **flags}
+    source = {**document(model, decoder=BYTE_LEVEL), "added_tokens": [added]}
+    return fst.Tokenizer(compiled(source)), Reference.from_str(json.dumps(source))

@@ -180,6 +180,16 @@ def test_any_template_is_the_reference_s(single: Any, pair: Any, swapped: bool, 
     same_around(post_processor, tmp_path / "tokenizer.json")
 
 
+@pytest.mark.parametrize(
+    "post_processor",
+    [template([special("one"), text("A")]), processing("BertProcessing"), roberta(), byte_level(), sequence(processing("BertProcessing"))],
+    ids=lambda part: part["type"],
+)
+def test_fields_that_the_reference_ignores_are_ignored(post_processor: Part, tmp_path: Path) -> None:
+    """A field that no post-processor has, such as `add_bos_token` in the files of Command R, changes nothing."""
+    same_around(post_processor | {"add_bos_token": True, "add_eos_token": False}, tmp_path / "tokenizer.json")
+
+
 ONCE, EACH = "'single' does not have its text exactly once", "'pair' does not have each of its texts exactly once"
 
 
