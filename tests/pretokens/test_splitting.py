@@ -253,11 +253,7 @@ def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy:
             assert cut(text, compiled(pattern, dialect).pretokens(text)) == expected == reference(text)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "named"),
-    [pytest.param(*case, marks=[pytest.mark.slow] if "steps" in case[1] else []) for case in REFUSED.items()],
-    ids=lambda value: value[:20],
-)
+@pytest.mark.parametrize(("pattern", "named"), REFUSED.items(), ids=lambda value: value[:20])
 def test_refusals_name_the_construct(pattern: str, named: str) -> None:
     """A pattern that cannot be compiled to a splitter is refused, and the message contains the construct."""
     with pytest.raises(UnsupportedError, match=named):

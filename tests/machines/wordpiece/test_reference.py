@@ -147,7 +147,7 @@ def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
 @each_vocabulary
 def test_hostile_texts(name: str) -> None:
     """Texts that were made to break programs get the same ids as in `tokenizers`."""
-    pair_of(name).check(sample(hostile(), 2))
+    pair_of(name).check([*sample(hostile(), 2)])
 
 
 @needs_shared
