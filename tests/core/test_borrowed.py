@@ -149,6 +149,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:
     """The argument types of a kernel are the same in all calls, for every table and every method that encodes."""
     use_everything(tmp_path)

@@ -126,6 +126,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.slow
 def test_processes_at_the_same_time(tmp_path: Path) -> None:
     """If two processes need a kernel at the same time, only one of them compiles it."""
     with ThreadPoolExecutor() as pool:

@@ -117,6 +117,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], Any]]:
     native.library.cache_clear()
 
 
+@pytest.mark.slow
 def test_tables_run_without_numba(built: Path, tables: Path) -> None:
     """A process in which numba cannot be imported loads and runs tables with native code, with equal results."""
     assert json.loads(program(RUN, built, tables)) == json.loads(json.dumps(run_tables(tables)))

@@ -297,6 +297,7 @@ def test_every_character_in_four_contexts(name: str) -> None:
 @needs_shared
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", thinned(REAL, 4))
+@pytest.mark.slow
 def test_corpora_by_real_normalizers(name: str) -> None:
     """With real normalizers, the corpora get the same ids and offsets as in `tokenizers`, even if they are decomposed or have line ends
     of two characters.

@@ -310,6 +310,7 @@ def test_characters_of_many_symbols_have_room(load: Load) -> None:
 @pytest.mark.parametrize(
     "name", thinned(["the quick tour's", "decomposed", "compatibility before BERT's", "composed, lower case, decomposed"], 4)
 )
+@pytest.mark.slow
 def test_ids_of_real_text(name: str, load: Load) -> None:
     """With a real vocabulary and other normalizers, sentences in 109 languages get the same ids as in `tokenizers`."""
     source = json.loads((SHARED / "vocab/bert-base-multilingual-cased/tokenizer.json").read_text(encoding="utf-8"))

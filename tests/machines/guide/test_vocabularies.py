@@ -39,7 +39,7 @@ def known_texts(tok: fst.Tokenizer) -> dict[str, list[int]]:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["vocab/bert-base-uncased", "vocab_bpe/gpt2/tokenizer.json", *SLOW])
+@pytest.mark.parametrize("name", ["vocab/bert-base-uncased", pytest.param("vocab_bpe/gpt2/tokenizer.json", marks=pytest.mark.slow), *SLOW])
 def test_every_token(name: str) -> None:
     """In each state on the encodings of some texts, a mask contains exactly the tokens whose bytes continue a text."""
     tok = fst.Tokenizer(tokenizer(SHARED / name))

@@ -64,6 +64,7 @@ def test_jieba_ids() -> None:
 
 
 @needs_shared
+@pytest.mark.slow
 def test_jieba_oracles() -> None:
     """In all three modes, the tokens equal those recorded from `jieba` 0.42.1."""
     rows = [json.loads(line) for line in (ORACLES / "segment_jieba.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -156,6 +156,7 @@ def dictionary(name: str) -> tuple[str, ...]:
 @needs_shared
 @pytest.mark.sampled
 @pytest.mark.parametrize("direction", thinned(DIRECTIONS, 2))
+@pytest.mark.slow
 def test_oracles(direction: str) -> None:
     """The tokens equal the recorded tokens: in batches, in single calls, on two threads, as bytes, in columns, and in streams cut
     anywhere.
