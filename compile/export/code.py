@@ -55,7 +55,7 @@ def machine_of(target: Target) -> Any:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     return binding.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
+        cpu=target.cpu, features=target.features, opt=3, reloc=target.relocation, codemodel="default"
     )
 
 

@@ -7,16 +7,18 @@ that of numba on a processor of this level. The process also runs the kernels, a
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from fst.compile.export.capture import captured
 from fst.compile.export.code import ALLOWED, hide, machine_of, need_no_library
-from fst.compile.export.linking import linked_library
 from fst.compile.export.targets import Target, target_of
 from fst.core import native
 from fst.core.jit import Deferred
@@ -46,6 +48,7 @@ define internal double @numba_ldexp(double %0, i32 %1) {
 }
 """,
 }
+LINKER = "gcc", "-shared", "-nostdlib", "-s", "-Wl,-z,noexecstack"
 MATHEMATICS = {"exp", "ldexp", "log"}  # functions of the C library, which every Python has
 
 
@@ -144,7 +147,7 @@ def folder(levels: Mapping[str, Sequence[NativeKernel]]) -> dict[str, bytes]:
         raise UnsupportedError(f"the kernels of {', '.join(levels)} are different; expected the same kernels for each level")
     sources = sorted({name for kernels in levels.values() for kernel in kernels for name in kernel.sources})
     manifest = {"abi": native.ABI, "sources": sources, "digest": native.digest_of(sources), "kernels": dict(sorted(members[0].items()))}
-    libraries = {f"{level}.so": linked_library(_variable(level), *(each.code for each in kernels)) for level, kernels in levels.items()}
+    libraries = {f"{level}.so": _library(_variable(level), *(each.code for each in kernels)) for level, kernels in levels.items()}
     return {"manifest.json": json.dumps(manifest, indent=1).encode(), **libraries}
 
 
@@ -154,6 +157,28 @@ def _variable(level: str) -> bytes:
 
     machine = machine_of(target_of(level))
     return bytes(machine.emit_object(binding.parse_assembly(f"@{native.CHARACTERS} = global i64 0")))
+
+
+def need_linker() -> None:
+    """Raise an error if no linker for ELF is installed.
+
+    Raises:
+        UnsupportedError: gcc is not found.
+    """
+    if not which(LINKER[0]):
+        raise UnsupportedError(f"{LINKER[0]} is not found; expected the compiler that also builds fst/core/calls.c; install it")
+
+
+def _library(*codes: bytes) -> bytes:
+    """Link object files to a shared library without dependencies. The process that loads it has the functions that they need."""
+    with TemporaryDirectory() as folder:
+        sources, output = [Path(folder, f"{number}.o") for number in range(len(codes))], Path(folder, "linked")
+        for source, code in zip(sources, codes, strict=True):
+            source.write_bytes(code)
+        done = subprocess.run([*LINKER, *sources, "-o", output], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UnsupportedError(f"{LINKER[0]} failed: {done.stderr.strip()}")
+        return output.read_bytes()
 
 
 def write(levels: Mapping[str, Sequence[NativeKernel]], path: Path) -> None:

@@ -15,18 +15,20 @@ class Target(NamedTuple):
     Attributes:
         triple: LLVM's name of the system.
         cpu, features: LLVM's names of the processor and of additional instructions.
+        relocation: LLVM's name of the kind of addresses: "pic" for code that a linker may place anywhere, also in a shared library.
     """
 
     triple: str
     cpu: str
     features: str = ""
+    relocation: str = "pic"
 
 
 # bulk-memory-opt: LLVM emits instructions instead of calls of memcpy and memset, which a module without imports lacks.
 _WASM = "+simd128,+bulk-memory,+bulk-memory-opt,+sign-ext,+nontrapping-fptoint,+mutable-globals"
 
 TARGETS = {
-    WASM: Target("wasm32-unknown-unknown", "generic", _WASM),
+    WASM: Target("wasm32-unknown-unknown", "generic", _WASM, "static"),
     "x86-64": Target("x86_64-unknown-linux-gnu", "x86-64"),
     "x86-64-v2": Target("x86_64-unknown-linux-gnu", "x86-64-v2"),
     "x86-64-v3": Target("x86_64-unknown-linux-gnu", "x86-64-v3"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from os import pathconf
 from pathlib import Path
 
 import pytest
-from support.commands import TOKENS, call, error_of
+from support.commands import TOKENS, call, error_of, on_terminal, posix
 from support.kept import wordpiece
 
 from fst.compile import keywords, maxmatch
@@ -32,6 +32,15 @@ def test_an_image_is_the_only_file(small: Path, folder: Path) -> None:
     assert call("export", small, "--target", "image", "-o", folder).data == b""
     assert [path.name for path in folder.iterdir()] == ["table.fst"]
     assert (folder / "table.fst").read_bytes().startswith(b"fstimage")
+
+
+@posix
+@pytest.mark.slow
+def test_a_terminal_shows_what_is_written(small: Path, folder: Path) -> None:
+    """On a terminal, lines show what the command waits for, and the last line the files, their size and the time."""
+    begin, end = on_terminal("export", small, "--target", "image", "-o", folder).decode().splitlines()
+    assert begin == f"{small}: compiling kernels …"
+    assert re.fullmatch(rf"{re.escape(str(folder))}: table.fst; {(folder / 'table.fst').stat().st_size:,} bytes, in \d+\.\d s", end)
 
 
 @pytest.mark.parametrize("name", ["sparc", "wasm32"])
@@ -81,16 +90,6 @@ def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
 def test_folders_that_cannot_be_made(small: Path) -> None:
     """A folder that cannot be made is an error before kernels are compiled."""
     assert "Not a directory" in error_of(call("export", small, "--target", "c", "-o", small / "folder", code=1))
-
-
-def test_a_missing_linker_is_found_first(small: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a linker, a module is refused before kernels are compiled, with the package to install; no folder is made."""
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setitem(sys.modules, "ziglang", None)
-    error = error_of(call("export", small, "--target", "wasm", "-o", folder, code=1))
-    assert error.startswith("the linker wasm-ld is not found; ")
-    assert "pip install ziglang" in error
-    assert not folder.exists()
 
 
 def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:

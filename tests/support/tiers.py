@@ -52,6 +52,7 @@ QUICK: dict[str, set[str]] = {
     "machines/test_toy_machine.py": {"test_toy_encodes_batches", "test_toy_encodes_columns"},
     "pretokens/test_boundaries.py": {"test_symbols_are_merged_where_there_are_many", "test_windows_decide_as_the_splitter_in_long_texts"},
     "sources/test_words.py": set(),
+    "export/test_linker.py": set(),
 }
 
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
 
+from fst.cli.files.progress import note
 from fst.cli.group import CliCommand
 from fst.cli.options import with_options
 from fst.cli.parameters import FileName
@@ -48,8 +50,7 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     `node example.js`, or `cc -O2 example.c fst.c fst.o -o example && ./example`.
 
     Tokenizers and keywords can be exported; the message of another table contains the reason. The kernels are compiled for the table and
-    the processor, which takes 5 to 20 s. A module needs LLVM's linker, from the package lld of a system or the extra `export`. Files of
-    different exports cannot be mixed.
+    the processor, which takes 5 to 20 s. Files of different exports cannot be mixed.
 
     Of byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out and merges pairs while it encodes: the ids
     are the same. Choose it where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is loaded in
@@ -66,7 +67,6 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     \b
     Processors: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, armv7, riscv64, aarch64-macos, x86-64-macos, x86-64-windows.
     """
-    from fst.compile.export.linking import WASM_LINKER, linker
     from fst.compile.export.targets import TARGETS, WASM
 
     if cpu is not None and target not in ("c", "object"):
@@ -79,12 +79,12 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     folder = Path(output)
     _need_new(folder)
     Path(table).open("rb").close()  # an error of the process would have the name of a class
-    if target == "wasm":
-        linker(WASM_LINKER)  # before kernels are compiled for a long time
+    begun = monotonic()
     with _made(folder):
         contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"), checked=checked)
         for name, data in contents.items():
             (folder / name).write_bytes(data)
+    note(f"{folder}: {', '.join(contents)}; {sum(map(len, contents.values())):,} bytes, in {monotonic() - begun:.1f} s")
 
 
 @contextmanager
@@ -137,6 +137,7 @@ def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: st
         settings = {**(CHECKED if checked else SETTINGS), "NUMBA_CACHE_DIR": cache}
         process = Process("the exporter", "fst.cli.commands.export.work:Exporter", settings=settings)
         try:
+            note(f"{table}: compiling kernels …")
             process.ask("load", str(table), layout)
             return {name: data for kind in kinds for name, data in _files(process, kind, cpu).items()}
         finally:
@@ -145,15 +146,18 @@ def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: st
 
 def _files(process: Process, kind: str, cpu: str) -> dict[str, bytes]:
     """The files of one kind, by name."""
-    from fst.compile.export.linking import linked_wasm
+    from fst.compile.export.code import EXPORTED
     from fst.compile.export.targets import WASM
+    from fst.compile.export.wasm.linker import linked
 
     found: dict[str, bytes] = {}
     if kind != "object":
         found["table.fst"] = process.ask("image")
     if kind == "wasm":
-        found["fst.wasm"] = linked_wasm(process.ask("code", WASM))
+        note(f"optimizing code for {WASM} …")
+        found["fst.wasm"] = linked(process.ask("code", WASM), EXPORTED)
     elif kind != "image":
+        note(f"optimizing code for {cpu} …")
         found["fst.obj" if "windows" in cpu else "fst.o"] = process.ask("code", cpu)
     if kind in HOSTS:
         language, names = HOSTS[kind]

@@ -36,11 +36,12 @@ def write_native_code(folder: Path) -> None:
     """Write native code to a folder, and a line after each level.
 
     Raises:
-        UnsupportedError: this processor cannot run the code of the highest level.
+        UnsupportedError: this processor cannot run the code of the highest level, or no linker is installed.
         FstError: a process failed.
     """
-    from fst.compile.export.native import write
+    from fst.compile.export.native import need_linker, write
 
+    need_linker()  # before kernels are compiled for minutes
     begun, missing = monotonic(), native.LEVELS.keys() - native.levels_of(native.CPU_INFO)
     if missing:
         raise UnsupportedError(f"this processor is below the level {max(missing)}; expected one that runs the kernels of every level")

@@ -13,9 +13,8 @@ import llvmlite.binding as llvm
 from fst.compile.export.native import NativeKernel, write
 from fst.core import native
 
-MISSING = [tool for tool in ("gcc", "ld.lld") if not which(tool)]
 IS_OLD = not hasattr(llvm, "create_new_module_pass_manager")
-OBSTACLE = f"native code needs {', '.join(MISSING)}" if MISSING else "this llvmlite has typed pointers" * IS_OLD  # empty if there is none
+OBSTACLE = "native code needs gcc" if not which("gcc") else "this llvmlite has typed pointers" * IS_OLD  # empty if there is none
 
 
 def write_folder(kernels: Sequence[NativeKernel], folder: Path) -> None:
