@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fst.compile.machines.rules.syntax import Rule, Trees, is_end, is_start, mirrored, of_string, reversed_tree, trees
+from fst.compile.machines.rules.syntax import Rule, Trees, is_edge, is_end, is_start, mirrored, of_string, reversed_tree, trees, word_of
+from fst.compile.patterns.code_points import Set
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat
 from fst.compile.patterns.tree import Sequence as Concatenation
 from fst.errors import UnsupportedError
@@ -114,10 +115,14 @@ class _Walk:
     def _tried(self, rule: int, at: int) -> Iterator[tuple[int, Trial]]:
         """Try a rule at a position: the longest match whose contexts hold, or else the longest match."""
         parsed, text = self._parsed[rule], self._text
-        before = self.written if self._keeps_written else text[:at]
-        has_left = bool(_ends(self._lefts[rule], before[::-1], 0))
+        around = (self.written if self._keeps_written else text[:at]) + text[at:]
+        has_left = bool(_ends(self._lefts[rule], around[::-1], len(text) - at))
         ends = sorted(_ends(parsed.phi, text, at), reverse=True)
-        holding = [end for end in ends if has_left and _ends(parsed.right, text, end)]
+        holding = [
+            end
+            for end in ends
+            if has_left and (_ends(parsed.right, text, end) if end > at else _ends(parsed.right, around, len(around) - len(text) + at))
+        ]
         for end in (holding or ends)[:1]:
             outcome = APPLIED if holding else NO_RIGHT if has_left else NO_LEFT
             written = self._rules[rule].psi if holding else ""
@@ -134,18 +139,26 @@ def _turned(trial: Trial, size: int) -> Trial:
 def _ends(node: Node, text: str, at: int) -> set[int]:
     """The ends of all matches of an expression that begin at a position."""
     if isinstance(node, Characters):
-        return {at + 1} if at < len(text) and bisect_right(node.edges, ord(text[at])) % 2 else set()
+        return {at + 1} if _is_in(node.edges, text[at : at + 1]) else set()
     if isinstance(node, Concatenation):
         ends = {at}
         for part in node.parts:
             ends = {end for begin in ends for end in _ends(part, text, begin)}
         return ends
+    if is_edge(node):
+        word = word_of(node)
+        return {at} if _is_in(word, text[max(at - 1, 0) : at]) != _is_in(word, text[at : at + 1]) else set()
     if isinstance(node, Choice):
         return {end for part in node.parts for end in _ends(part, text, at)}
     if isinstance(node, Repeat):
         return _ends_of_repeat(node, text, at)
     assert is_start(node) or is_end(node)
     return {at} if at == (0 if is_start(node) else len(text)) else set()
+
+
+def _is_in(edges: Set, char: str) -> bool:
+    """Whether a set contains a character; the end of a text, an empty string, is in no set."""
+    return bool(char) and bisect_right(edges, ord(char)) % 2 == 1
 
 
 def _ends_of_repeat(node: Repeat, text: str, at: int) -> set[int]:

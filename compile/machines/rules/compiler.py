@@ -45,9 +45,9 @@ def rewrite(
     inserts once at each position where both contexts hold.
 
     Phi and the contexts are regular expressions in the syntax of Rust's `regex`, with two differences: whitespace outside of brackets is
-    ignored (write ``\ `` or ``[ ]``), and the characters ``->``, ``/`` and ``_`` need a backslash where they would end a part. ``^`` and
-    ``$`` are the ends of the text; they may be in the left and the right context. Psi is a string; it may contain escapes such as ``\/``,
-    ``\n`` and ``\u{2C8}``.
+    ignored (write ``\ `` or ``[ ]``), and the characters ``->``, ``/`` and ``_`` need a backslash where they would end a part. In contexts,
+    ``^`` and ``$`` are the start and the end of the text, and ``\b`` is the edge of a word. Psi is a string; it may contain escapes such as
+    ``\/``, ``\n`` and ``\u{2C8}``.
 
     Args:
         rules: the text of a rule; a list of such texts; a mapping of strings to the strings that replace them; or a functional `Fst`, which

@@ -4,9 +4,9 @@
 match and its right context, the positions of right contexts from which the text completes the context, and the rules whose right context
 holds. These sets are the subsets of the automaton of ``phi right`` that reads the text from its end.
 
-*Pass to the right.* Its state is a set of positions of left contexts, and inside a match a set of positions of phi. When it reads a
-character, it has the set of the boundary after the character. So a match begins only if it will be completed, and goes on as long as a
-longer match will be completed: matches are leftmost and longest, and no match is ever taken back.
+*Pass to the right.* Its state is that of left contexts, and inside a match a set of positions of phi. When it reads a character, it has
+the set of the boundary after the character. So a match begins only if it will be completed, and goes on as long as a longer match will be
+completed: matches are leftmost and longest, and no match is ever taken back.
 
 *Columns.* The pass to the right distinguishes pairs of a character and a set only as far as its positions differ, and pairs with equal
 effects share a column.
@@ -14,14 +14,15 @@ effects share a column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.machines.rules.positions import Alphabet, Part, Positions, bits, sets_of
+from fst.compile.machines.rules.contexts import Contexts, Left, Right, all_of, gathered, rules_of
+from fst.compile.machines.rules.positions import Alphabet, Positions, bits, sets_of, word_in
 from fst.compile.machines.rules.syntax import Trees
 from fst.compile.patterns.budget import Budget
 from fst.errors import UnsupportedError
@@ -40,12 +41,14 @@ class Column(NamedTuple):
         longer: the mask of the positions of phi that may read the character and then complete a longer match.
         ending: the mask of the positions of phi that may read the character and then end a match, since its right context holds.
         inserting: the mask of the rules that match the empty string before the character, as far as the right context is concerned.
+        at_edge: the mask of those that do so if an edge of a word is there.
     """
 
     read: int
     longer: int
     ending: int
     inserting: int
+    at_edge: int
 
 
 class Passes(NamedTuple):
@@ -145,22 +148,17 @@ class Compiler:
     """
 
     def __init__(self, parsed: Sequence[Trees], psis: Sequence[str], keeps_written: bool, strings: Strings) -> None:
-        budget = Budget()
-        self._alphabet = Alphabet(sets_of([tree for each in parsed for tree in each]))
-        self._phi, self._left, self._right = (Positions(self._alphabet, budget) for _ in Trees._fields)
+        budget, nodes = Budget(), [tree for each in parsed for tree in each]
+        self._alphabet = Alphabet(sets_of(nodes), word_in(nodes))
+        self._contexts = Contexts(self._alphabet, budget, [tree.left for tree in parsed], [tree.right for tree in parsed])
+        self._phi = Positions(self._alphabet, budget)
         self._phis = [self._phi.add(tree.phi) for tree in parsed]
-        self._lefts = [self._left.add(tree.left) for tree in parsed]
-        self._rights = [self._right.add(tree.right) for tree in parsed]
         self._psis, self._strings, self._keeps_written = psis, strings, keeps_written
         self._written = [self._alphabet.of_text(psi) if keeps_written else [] for psi in self._psis]
-        self._before_phi, self._before_right = self._phi.before(), self._right.before()
-        self._last_right = _all(part.last for part in self._rights)
-        self._first_left = _all(part.first for part in self._lefts)
-        self._always = _rules(self._rights, lambda part: part.nullable)
-        self._nullable = _rules(self._phis, lambda part: part.nullable)
-        self._lasts = cache(lambda rules: _all(self._phis[rule].last for rule in bits(rules)))
-        self._held = cache(lambda left: _rules(self._lefts, lambda part: part.nullable or part.last & left))
-        self._reads = _shared(self._left.reading)
+        self._before_phi = self._phi.before()
+        self._nullable = rules_of(self._phis, lambda part: part.nullable)
+        self._firsts = cache(lambda rules: all_of(self._phis[rule].first for rule in bits(rules)))
+        self._lasts = cache(lambda rules: all_of(self._phis[rule].last for rule in bits(rules)))
 
     def passes(self) -> Passes:
         """Make both passes.
@@ -168,79 +166,68 @@ class Compiler:
         Raises:
             UnsupportedError: the passes are too large.
         """
-        alphabet, columns = self._alphabet, Numbering[Column](1)
-        begin = self._last_right, self._always, 0
-        end = self._to_left(begin, alphabet.end)[0]
-        while (repeated := self._to_left(end, alphabet.end)[0]) != end:  # an expression may read the end of the text twice
-            end = repeated
+        alphabet, columns, end = self._alphabet, Numbering[Column](1), (self._contexts.ended(), 0)
         sets, rows = Numbering(alphabet.size, end), list[tuple[int, int]]()
         for found in sets.listed:
             for read in range(alphabet.size):
-                before, column = self._to_left(found, read)
+                before, column = self._to_left(*found, read)
                 rows.append((sets.number(before), columns.number(column)))
-        entries, finals = self._pass_to_right(columns.listed, end[1])
+        entries, finals = self._pass_to_right(columns.listed, end[0])
         return merged_passes(alphabet, rows, entries, finals)
 
-    def _to_left(self, after: tuple[int, int, int], read: int) -> tuple[tuple[int, int, int], Column]:
-        """Read a character to the left. A set consists of positions of right contexts, of rules, and of positions of phi."""
-        right, holding, longer = after
-        entered = self._right.reading[read] & right
-        ending = self._phi.reading[read] & self._lasts(holding)
+    def _to_left(self, right: Right, longer: int, read: int) -> tuple[tuple[Right, int], Column]:
+        """Read a character to the left. A set consists of the state of right contexts, and of positions of phi."""
+        ending = self._phi.reading[read] & self._lasts(self._contexts.holding(right, self._alphabet.words[read]))
         longer &= self._phi.reading[read]
-        holding = self._always | (_rules(self._rights, lambda part: part.first & entered) if entered else 0)
-        before = self._last_right | _gathered(self._before_right, entered), holding, _gathered(self._before_phi, longer | ending)
-        return before, Column(self._reads[read], longer, ending, holding & self._nullable)
+        right = self._contexts.before(right, read)
+        inserting, at_edge = right.holding & self._nullable, right.at_edge & self._nullable
+        before = right, gathered(self._before_phi, longer | ending)
+        return before, Column(self._contexts.reads[read], longer, ending, inserting, at_edge)
 
-    def _pass_to_right(self, columns: Sequence[Column], holding: int) -> tuple[Ints, list[int]]:
+    def _pass_to_right(self, columns: Sequence[Column], end: Right) -> tuple[Ints, list[int]]:
         """Make the pass to the right: int64[states, columns, 3], the next state, the number of the string, and `COPY` or 0; and the finals.
-        `holding` is the mask of the rules whose right context holds at the end of a text.
+        `end` is the state of right contexts at the end of a text.
         """
-        states, finals, width = Numbering(len(columns), (self._started(), 0)), list[int](), len(columns)
-        kinds, kind_of = _distinct((column.read, column.inserting) for column in columns)
+        start = self._contexts.started()
+        states, finals, width = Numbering[tuple[Left, int]](len(columns), (start, 0)), list[int](), len(columns)
+        kinds, kind_of = _distinct((column.read, column.inserting, column.at_edge) for column in columns)
         reading = _columns_of(columns, len(self._phi.follow))
         rows = list[Ints]()
         for left, inside in states.listed:
-            held = 0 if inside else self._held(left)
-            entered = _gathered(self._phi.follow, inside) if inside else _all(self._phis[rule].first for rule in bits(held))
             if inside:  # where no text leads, the entries are those of the first state, so that more columns are equal
                 row = rows[0].copy()
             else:
-                outside = [self._outside(left, held, *kind) for kind in kinds]
+                outside = [self._outside(left, *kind) for kind in kinds]
                 row = np.array([(states.number(state), string, COPY) for state, string in outside], np.int64)[kind_of]
-            for number in {number for position in bits(entered) for number in reading[position]}:
-                state, string = self._inside(left, entered, columns[number])
-                row[number] = states.number(state), string, 0
+            for word in {*self._alphabet.words}:
+                entered = gathered(self._phi.follow, inside) if inside else self._firsts(self._contexts.held(left, word))
+                for number in {number for position in bits(entered) for number in reading[position]}:
+                    if self._alphabet.words[columns[number].read] == word:
+                        state, string = self._inside(left, entered, columns[number])
+                        row[number] = states.number(state), string, 0
             rows.append(row)
-            inserting = held & holding & self._nullable
+            inserting = 0 if inside else self._inserting(left, False, end.holding, end.at_edge)
             finals.append(self._string(inserting) if inserting else NOTHING)
         return np.array(rows, np.int64).reshape(len(finals), width, 3), finals
 
-    def _inside(self, left: int, entered: int, column: Column) -> tuple[tuple[int, int], int]:
+    def _inserting(self, left: Left, word: bool, holding: int, at_edge: int) -> int:
+        """The mask of the rules that insert before a word character or another, from the masks of rules whose right context holds."""
+        return self._contexts.held(left, word) & self._nullable & (holding | (at_edge if left.word != word else 0))
+
+    def _inside(self, left: Left, entered: int, column: Column) -> tuple[tuple[Left, int], int]:
         """Read a character of a match: the new state, and the number of the string to write."""
+        after = left if self._keeps_written else self._contexts.through(left, [column.read])
         if entered & column.longer:
-            return (left if self._keeps_written else self._through(left, [column.read]), entered & column.longer), NOTHING
+            return (after, entered & column.longer), NOTHING
         rule = next(rule for rule, part in enumerate(self._phis) if part.last & entered & column.ending)
-        return (self._through(left, self._written[rule] if self._keeps_written else [column.read]), 0), self._string(1 << rule)
+        return (self._contexts.through(left, self._written[rule]) if self._keeps_written else after, 0), self._string(1 << rule)
 
-    def _outside(self, left: int, held: int, read: int, inserting: int) -> tuple[tuple[int, int], int]:
+    def _outside(self, left: Left, read: int, inserting: int, at_edge: int) -> tuple[tuple[Left, int], int]:
         """Read a character that is copied: the new state, and the number of the string to write before it."""
-        inserting &= held
+        inserting = self._inserting(left, self._alphabet.words[read], inserting, at_edge)
         if inserting and self._keeps_written:
-            left = self._through(left, self._written[_lowest(inserting)])
-        return (self._through(left, [read]), 0), self._string(inserting) if inserting else NOTHING
-
-    def _started(self) -> int:
-        """The positions of left contexts at the start of a text."""
-        left = self._left.reading[self._alphabet.start] & self._first_left
-        while (more := left | self._left.reading[self._alphabet.start] & _gathered(self._left.follow, left)) != left:
-            left = more
-        return left
-
-    def _through(self, left: int, read: Sequence[int]) -> int:
-        """The positions of left contexts after some classes of characters."""
-        for each in read:
-            left = self._left.reading[each] & (self._first_left | _gathered(self._left.follow, left))
-        return left
+            left = self._contexts.through(left, self._written[_lowest(inserting)])
+        return (self._contexts.through(left, [read]), 0), self._string(inserting) if inserting else NOTHING
 
     def _string(self, rules: int) -> int:
         return self._strings.number(self._psis[_lowest(rules)])
@@ -248,24 +235,6 @@ class Compiler:
 
 def _lowest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
-
-
-def _all(masks: Iterable[int]) -> int:
-    """The union of masks."""
-    found = 0
-    for mask in masks:
-        found |= mask
-    return found
-
-
-def _rules(parts: Sequence[Part], holds: Callable[[Part], Any]) -> int:
-    """The mask of the rules for whose part a condition holds."""
-    return _all(1 << rule for rule, part in enumerate(parts) if holds(part))
-
-
-def _gathered(masks: Sequence[int], positions: int) -> int:
-    """The union of the masks of some positions."""
-    return _all(masks[position] for position in bits(positions))
 
 
 def _distinct(items: Iterable[State]) -> tuple[list[State], list[int]]:
@@ -282,9 +251,3 @@ def _columns_of(columns: Sequence[Column], positions: int) -> list[list[int]]:
         for position in bits(column.longer | column.ending):
             found[position].append(number)
     return found
-
-
-def _shared(reading: Sequence[int]) -> list[int]:
-    """For each class, the first class that the same positions read."""
-    first: dict[int, int] = {}
-    return [first.setdefault(positions, read) for read, positions in enumerate(reading)]

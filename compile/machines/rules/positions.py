@@ -3,21 +3,25 @@ r"""Regular expressions as automata of positions: a position is one occurrence o
 The positions of several expressions share one numbering. Sets of positions are bit masks. The ends of a text are characters of their own:
 ``^`` and ``$`` are positions that read such a character.
 
+Where expressions contain ``\b``, the edge of a word, each position reads only word characters or only others; the ends of a text are
+others. So an edge between two positions holds if they are of two kinds, and needs no position.
+
 Source: Glushkov 1961, *The abstract theory of automata*.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from fst.compile.machines.rules.syntax import is_end, is_start
+from fst.compile.machines.rules.syntax import is_edge, is_end, is_start, word_of
 from fst.compile.patterns.budget import Budget
 from fst.compile.patterns.code_points import Classes, Set
 from fst.compile.patterns.tree import Characters, Choice, Node, Repeat, walk
 from fst.compile.patterns.tree import Sequence as Concatenation
+from fst.errors import UnsupportedError
 
 
 class Part(NamedTuple):
@@ -26,29 +30,43 @@ class Part(NamedTuple):
     Attributes:
         first, last: masks of the positions that read the first character of a match, and the last.
         nullable: whether the expression matches the empty string.
+        edge_first, edge_last, edge_nullable: the same for matches that need the edge of a word before the first character, after the last,
+            or at the place of an empty match.
     """
 
-    first: int
-    last: int
-    nullable: bool
+    first: int = 0
+    last: int = 0
+    nullable: bool = False
+    edge_first: int = 0
+    edge_last: int = 0
+    edge_nullable: bool = False
 
 
-EMPTY = Part(0, 0, True)
+EMPTY, EDGE = Part(nullable=True), Part(edge_nullable=True)
 
 
 class Alphabet:
     """The classes of characters that the sets of some expressions distinguish, and one class for each end of a text.
 
+    Args:
+        sets: the sets of the expressions.
+        word: the set of word characters, if the expressions contain the edge of a word.
+
     Attributes:
         classes: the classes of code points.
         size: the number of classes, without those of the ends.
         start, end: the classes of the ends.
+        words: for each class, also of the ends, whether it consists of word characters; without `word`, no class does.
+        word_classes: the mask of these classes.
     """
 
-    def __init__(self, sets: Sequence[Set]) -> None:
+    def __init__(self, sets: Sequence[Set], word: Set | None = None) -> None:
+        sets = [*sets, *([] if word is None else [word])]
         self.classes = Classes.of(sets)
         self.size = self.classes.held.shape[1]
         self.start, self.end = self.size, self.size + 1
+        self.word_classes = 0 if word is None else _mask(self.classes.held[-1])
+        self.words = [bool(self.word_classes >> read & 1) for read in range(self.size + 2)]
         self._masks = {id(edges): _mask(held) for edges, held in zip(sets, self.classes.held, strict=True)}
 
     def of_set(self, edges: Set) -> int:
@@ -74,18 +92,26 @@ class Positions:
         self._alphabet, self._budget = alphabet, budget
         self.reading = [0] * (alphabet.size + 2)
         self.follow: list[int] = []
+        self._words = 0  # the mask of the positions that read word characters
+
+    def add_whole(self, node: Node) -> Part:
+        """Add the positions of a complete expression."""
+        part = self.add(node)
+        self._check_edge(part.edge_last, part.edge_first)
+        return part
 
     def add(self, node: Node) -> Part:
         """Add the positions of an expression."""
         if isinstance(node, Characters):
-            return self._position(self._alphabet.of_set(node.edges))
+            return self._of_classes(self._alphabet.of_set(node.edges))
         if is_start(node) or is_end(node):
             return self._position(1 << (self._alphabet.start if is_start(node) else self._alphabet.end))
+        if is_edge(node):
+            return EDGE
         if isinstance(node, Concatenation):
             return self._joined(self.add(part) for part in node.parts)
         if isinstance(node, Choice):
-            parts = [self.add(part) for part in node.parts]
-            return Part(_union(part.first for part in parts), _union(part.last for part in parts), any(part.nullable for part in parts))
+            return _united(self.add(part) for part in node.parts)
         assert isinstance(node, Repeat)
         return self._joined(self._repeated(node))
 
@@ -97,22 +123,28 @@ class Positions:
                 found[follower] |= 1 << position
         return found
 
+    def _of_classes(self, classes: int) -> Part:
+        """Add a position for the word characters among some classes, and one for the others."""
+        kinds = classes & self._alphabet.word_classes, classes & ~self._alphabet.word_classes
+        return _united(self._position(kind) for kind in kinds if kind or not classes)
+
     def _position(self, classes: int) -> Part:
         self._budget.take(1 + len(self.follow) // 64)
         own = 1 << len(self.follow)
         self.follow.append(0)
         for read in bits(classes):
             self.reading[read] |= own
-        return Part(own, own, False)
+        self._words |= own if classes & self._alphabet.word_classes else 0
+        return Part(own, own)
 
     def _joined(self, parts: Iterator[Part]) -> Part:
-        first, last, nullable = EMPTY
+        found = EMPTY
         for part in parts:
-            self._link(last, part.first)
-            first |= part.first if nullable else 0
-            last = part.last | (last if part.nullable else 0)
-            nullable = nullable and part.nullable
-        return Part(first, last, nullable)
+            self._link(found.last, part.first)
+            self._link_at_edge(found.last, part.edge_first)
+            self._link_at_edge(found.edge_last, part.first | part.edge_first)
+            found = _sequence(found, part)
+        return found
 
     def _repeated(self, node: Repeat) -> Iterator[Part]:
         """The parts of a repetition: the required parts, and then the optional ones."""
@@ -122,6 +154,8 @@ class Positions:
         if node.most is None:
             part = self.add(node.body)
             self._link(part.last, part.first)
+            self._link_at_edge(part.last, part.edge_first)
+            self._link_at_edge(part.edge_last, part.first | part.edge_first)
             yield part._replace(nullable=part.nullable or node.least == 0)
             return
         for _ in range(node.most - required):
@@ -131,10 +165,46 @@ class Positions:
         for position in bits(last):
             self.follow[position] |= first
 
+    def _link_at_edge(self, last: int, first: int) -> None:
+        """Link positions of two kinds: of word characters, and of others."""
+        if last and first:
+            self._check_edge(last, first)
+            self._link(last & self._words, first & ~self._words)
+            self._link(last & ~self._words, first & self._words)
+
+    def _check_edge(self, last: int, first: int) -> None:
+        if last & self.reading[self._alphabet.end] or first & self.reading[self._alphabet.start]:
+            raise UnsupportedError(r"a context has '\b' before '^' or after '$'; expected '^\b' or '\b$'")
+
+
+def _sequence(one: Part, two: Part) -> Part:
+    """The expression that matches one part and then the other."""
+    return Part(
+        one.first | (two.first if one.nullable else 0),
+        two.last | (one.last if two.nullable else 0),
+        one.nullable and two.nullable,
+        one.edge_first | (two.edge_first if one.nullable else 0) | (two.first | two.edge_first if one.edge_nullable else 0),
+        two.edge_last | (one.edge_last if two.nullable else 0) | (one.last | one.edge_last if two.edge_nullable else 0),
+        (one.nullable or one.edge_nullable) and (two.nullable or two.edge_nullable),
+    )
+
+
+def _united(parts: Iterable[Part]) -> Part:
+    """The expression that matches one of some parts."""
+    found = Part()
+    for part in parts:
+        found = Part(*(one | other for one, other in zip(found, part, strict=True)))
+    return found
+
 
 def sets_of(trees: Sequence[Node]) -> list[Set]:
-    """The character sets of some expressions; those of assertions are left out."""
+    """The character sets of some expressions."""
     return [node.edges for tree in trees for node in walk(tree) if isinstance(node, Characters)]
+
+
+def word_in(trees: Sequence[Node]) -> Set | None:
+    """The set of word characters, if expressions contain the edge of a word."""
+    return next((word_of(node) for tree in trees for node in walk(tree) if is_edge(node)), None)
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -151,10 +221,3 @@ def bits(mask: int) -> Iterator[int]:
 
 def _mask(held: np.ndarray) -> int:
     return int.from_bytes(np.packbits(held, bitorder="little").tobytes(), "little")
-
-
-def _union(masks: Iterator[int]) -> int:
-    found = 0
-    for mask in masks:
-        found |= mask
-    return found

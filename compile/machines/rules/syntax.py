@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from fst.compile.patterns.code_points import Set
 from fst.compile.patterns.parser import END_OF_TEXT, parse
 from fst.compile.patterns.sets import ANY, Dialect
 from fst.compile.patterns.tree import Atomic, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, walk
 from fst.errors import UnsupportedError, VocabularyError, quoted
 
 DIALECT: Dialect = "fancy-regex"  # which is that of Rust's `regex`, as in guides
-ARROW, SLASH, GAP = "->", "/", "_"
+ARROW, SLASH, GAP, EDGE_OF_WORD = "->", "/", "_", r"\b"
 NOTHING, START_OF_TEXT = Sequence(()), LookBehind(ANY, negative=True, name="^")
 CAPTURE = re.compile(r"\(\?P?<\w")  # the beginning of a named group, in a pattern without escapes and brackets
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
@@ -99,7 +100,7 @@ def reversed_tree(node: Node) -> Node:
     """The expression that matches the reverse of what an expression matches."""
     if isinstance(node, Sequence):
         return Sequence(tuple(reversed_tree(part) for part in reversed(node.parts)))
-    if isinstance(node, Choice):
+    if isinstance(node, Choice) and not is_edge(node):
         return Choice(tuple(map(reversed_tree, node.parts)))
     if isinstance(node, Repeat):
         return replace(node, body=reversed_tree(node.body))
@@ -114,6 +115,18 @@ def is_start(node: Node) -> bool:
 def is_end(node: Node) -> bool:
     """Whether a node is the assertion for the end of the text."""
     return node is END_OF_TEXT
+
+
+def is_edge(node: Node) -> bool:
+    """Whether a node is the assertion for the edge of a word."""
+    first = node.parts[0] if isinstance(node, Choice) else None
+    behind = first.parts[0] if isinstance(first, Sequence) and first.parts else None
+    return isinstance(behind, LookBehind) and behind.name == EDGE_OF_WORD
+
+
+def word_of(edge: Node) -> Set:
+    """The set of word characters of an assertion for the edge of a word."""
+    return next(node.edges for node in walk(edge) if isinstance(node, LookBehind))
 
 
 def expanded(pattern: str, definitions: Mapping[str, str]) -> str:
@@ -143,6 +156,7 @@ def _replaced(pattern: str, known: Mapping[str, str]) -> str:
 def _check(tree: Node, name: str) -> None:
     """Refuse nodes that no rule may contain, or that may not be in this part of a rule."""
     inside = {id(node.body) for node in walk(tree) if isinstance(node, LookAhead)}
+    inside |= {id(node) for edge in walk(tree) if is_edge(edge) for node in walk(edge)}
     for node in walk(tree):
         fault = None
         if isinstance(node, Repeat) and node.lazy:
@@ -153,8 +167,10 @@ def _check(tree: Node, name: str) -> None:
             fault = "'^'; expected it in the left context only" if name != "left" else None
         elif is_end(node):
             fault = "'$'; expected it in the right context only" if name != "right" else None
+        elif is_edge(node):
+            fault = r"a word boundary, '\b'; expected it in contexts only, as in '/ \b _'" if name == "phi" else None
         elif isinstance(node, LookAhead | LookBehind) and id(node) not in inside:
-            fault = "a look-around or a word boundary; write contexts, as in '/ left _ right'"
+            fault = r"a look-around or '\B'; write contexts, as in '/ left _ right'"
         if fault:
             raise UnsupportedError(f"{name} has {fault}")
 

@@ -18,6 +18,8 @@ ATOMS = ("a", "b", "c", "[ab]", "[^a]", ".", "ab", "(?:a|bc)")
 SIGNS = ("", "", "", "*", "+", "?", "{2}", "{1,2}")
 CONTEXTS = ("", "", "a", "b|c", "[ab]c*", "(?:ab|c)", "[^b]")
 
+EDGES = ("", r"\b", r"\b", r"\ba", r"a\b", r"-\b", r"\b[ab]*", r"(?:a|\bb)", r"(?:\ba)?", r"(?:a\b-)+", r"a?\b", r"(?:\b.){2}", r"\b\b.?")
+
 
 def expression(draw: random.Random) -> str:
     """A random regular expression that matches more than the empty string."""
@@ -49,6 +51,22 @@ def test_rules_follow_the_definition(direction: str) -> None:
             text: rewritten(rules, text, direction) for text in texts
         }, (rules, direction)
         for text in texts[:5]:
+            assert rewriter.explain(text).texts[-1] == rewritten(rules, text, direction)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.sampled
+def test_edges_of_words_follow_the_definition(direction: str) -> None:
+    """Contexts with the edge of a word, next to the gap, inside or repeated, hold where `re` finds it, in each direction."""
+    texts = ["".join(letters) for size in range(6) for letters in product("ab-", repeat=size)]
+    for seed in sample(range(120), 12):
+        draw = random.Random(f"{direction} {seed}")
+        pieces = expression(draw).replace("c", "-"), draw.choice(("x", "", "ab", "-a"))
+        rules = [Rule(pieces[0] if draw.random() < 0.8 else "", pieces[1], draw.choice((*EDGES, r"^\b")), draw.choice((*EDGES, r"\b$")))]
+        rewriter = fst.Rewriter(rewrite([*map(spelled, rules)], direction=direction))
+        tried = draw.sample(texts, 100)
+        assert rewriter.apply_batch(tried) == [rewritten(rules, text, direction) for text in tried], (rules, direction)
+        for text in tried[:5]:
             assert rewriter.explain(text).texts[-1] == rewritten(rules, text, direction)
 
 

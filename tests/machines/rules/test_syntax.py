@@ -34,6 +34,8 @@ CASES: tuple[tuple[Any, Mapping[str, Any], str, str], ...] = (
     (r"a -> \-> / _ \->", {}, "a->a", "->->a"),
     ({"a": "b"}, {"left": "C", "right": "[cd]", "definitions": {"C": "c"}}, "cac aad", "cbc aad"),
     (["a -> b", "b -> a"], {}, "abab", "baba"),
+    (r"a -> b / \b _ \b", {}, "a aa é-a aé", "b aa é-b aé"),
+    ({"a": "b"}, {"left": r"\b"}, "aa a", "ba b"),
 )
 REFUSED: tuple[Any, ...] = (
     ("a b", {}, "no '->'"),
@@ -55,7 +57,10 @@ REFUSED: tuple[Any, ...] = (
     (r"a -> \q", {}, "escape"),
     ("a(?=b) -> c", {}, "look-around"),
     ("(?<!b)a -> c", {}, "look-around"),
-    (r"\ba -> c", {}, "word boundary"),
+    (r"\ba -> c", {}, "in contexts only"),
+    (r"a -> c / \B _", {}, "look-around"),
+    (r"a -> c / \b^ _", {}, "before '\\^'"),
+    (r"a -> c / _ (?:$|b)\b", {}, "after '\\$'"),
     ("^a -> b", {}, "left context only"),
     ("a -> b / _ ^", {}, "left context only"),
     ("a -> b / $ _", {}, "right context only"),

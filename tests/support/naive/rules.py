@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """A rule: the regular expressions of `re`, in which ``^`` and ``$`` are the ends of the text, and the string that it writes."""
+    r"""A rule: regular expressions of `re`, in which ``^`` and ``$`` are the ends of the text and ``\b`` is the edge of a word, and the
+    string that it writes.
+    """
 
     phi: str
     psi: str
@@ -25,7 +27,8 @@ def _from_left(rules: Sequence[Rule], text: str, keeps_written: bool) -> str:
     new, at = "", 0
     while at <= len(text):
         before = new if keeps_written else text[:at]
-        found = [(end, rule) for rule in rules if _ends(rule.left, before) for end in [_longest(rule, text, at)] if end is not None]
+        possible = [(_longest(rule, text, at, before), rule) for rule in rules if _ends(rule.left, before, text[at:])]
+        found = [(end, rule) for end, rule in possible if end is not None]
         end, rule = max(found, key=lambda each: each[0], default=(at, None))
         new += rule.psi if rule else ""
         if end == at:
@@ -35,15 +38,18 @@ def _from_left(rules: Sequence[Rule], text: str, keeps_written: bool) -> str:
     return new
 
 
-def _longest(rule: Rule, text: str, at: int) -> int | None:
-    ends = range(len(text), at - 1, -1)
-    return next((end for end in ends if re.fullmatch(rule.phi, text[at:end]) and re.match(rule.right, text[end:])), None)
+def _longest(rule: Rule, text: str, at: int, before: str) -> int | None:
+    """The last end of a match that begins at a position; an empty match is after `before`."""
+    ends = (end for end in range(len(text), at, -1) if re.fullmatch(rule.phi, text[at:end]))
+    found = (end for end in ends if _begins(rule.right, text[:end], text[end:]))
+    return next(found, at if re.fullmatch(rule.phi, "") and _begins(rule.right, before, text[at:]) else None)
 
 
 def _from_right(rules: Sequence[Rule], text: str) -> str:
     new, at = "", len(text)
     while at >= 0:
-        found = [(begin, rule) for rule in rules if re.match(rule.right, new) for begin in [_first(rule, text, at)] if begin is not None]
+        possible = [(_first(rule, text, at, new), rule) for rule in rules if _begins(rule.right, text[:at], new)]
+        found = [(begin, rule) for begin, rule in possible if begin is not None]
         begin, rule = min(found, key=lambda each: each[0], default=(at, None))
         new = (rule.psi if rule else "") + new
         if begin == at:
@@ -53,11 +59,18 @@ def _from_right(rules: Sequence[Rule], text: str) -> str:
     return new
 
 
-def _first(rule: Rule, text: str, at: int) -> int | None:
-    """The first begin of a match that ends at a position."""
-    return next((begin for begin in range(at + 1) if re.fullmatch(rule.phi, text[begin:at]) and _ends(rule.left, text[:begin])), None)
+def _first(rule: Rule, text: str, at: int, after: str) -> int | None:
+    """The first begin of a match that ends at a position; an empty match is before `after`."""
+    begins = (begin for begin in range(at) if re.fullmatch(rule.phi, text[begin:at]))
+    found = (begin for begin in begins if _ends(rule.left, text[:begin], text[begin:]))
+    return next(found, at if re.fullmatch(rule.phi, "") and _ends(rule.left, text[:at], after) else None)
 
 
-def _ends(pattern: str, text: str) -> bool:
-    """Whether a string that matches is at the end of a text."""
-    return re.search(rf"(?:{pattern})\Z", text) is not None
+def _begins(pattern: str, before: str, after: str) -> bool:
+    """Whether a string that matches begins between two texts."""
+    return re.compile(pattern).match(before + after, len(before)) is not None
+
+
+def _ends(pattern: str, before: str, after: str) -> bool:
+    """Whether a string that matches ends between two texts."""
+    return re.search(rf"(?:{pattern})(?s:(?<=\A.{{{len(before)}}}))", before + after) is not None
