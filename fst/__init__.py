@@ -14,7 +14,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from fst.core.version import VERSION
-from fst.errors import FstError, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
+from fst.errors import FstError, FstWarning, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
     from fst.bridge import train
@@ -49,6 +49,7 @@ __all__ = [
     "Dropout",
     "Fst",
     "FstError",
+    "FstWarning",
     "Guide",
     "JiebaSegmenter",
     "LogitsProcessor",

@@ -1,4 +1,4 @@
-"""The errors that this package raises on purpose.
+"""The errors that this package raises on purpose, and its warnings.
 
 Every message contains the fault, its position (file, line, array, row or character), and the remedy.
 """
@@ -44,6 +44,13 @@ class ReadingError(FstError):
 
 class UnsupportedError(FstError):
     """A well-formed request needs a feature that this version lacks; the message names the feature."""
+
+
+class FstWarning(UserWarning):
+    """A request whose result may not be what is meant; the message contains the likely spelling.
+
+    ``warnings.simplefilter("error", fst.FstWarning)`` makes errors of these warnings, and ``"ignore"`` hides them.
+    """
 
 
 MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # maximum length of a quotation and of a reason; maximum number of listed names

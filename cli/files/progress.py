@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -226,6 +227,16 @@ class Bar(Log):
         bar_width = min(width - len(f"{self._label}  []{text}"), MAX_BAR)
         bar = f"[{'#' * (bar_width * min(self.seen, total) // total):-<{bar_width}}]" if bar_width >= MIN_BAR else ""
         return f"{self._label}  {bar}{text}"[:width].ljust(width)
+
+
+@contextmanager
+def telling_warnings() -> Iterator[None]:
+    """Print warnings as single lines on standard error."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield
+    for warning in found:
+        click.echo(f"Warning: {warning.message}", err=True)
 
 
 def _columns() -> int:

@@ -44,6 +44,18 @@ def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
         assert records_of(out, form) == [fields_of(kind, number, text) for number, text in enumerate(new)]
 
 
+def test_signs_of_other_notations(tmp_path: Path) -> None:
+    """A warning on a rule is a line on standard error, once, and the table is written; an error writes nothing."""
+    source, out = written(tmp_path / "in.rules", b"C = [bcd]\na -> 0 / C _\na -> b\n"), tmp_path / "out.npz"
+    found = call("compile", "rules", source, "-o", out).stderr
+    assert found.count("Warning: ") == 1
+    assert f"Warning: {source}, line 2: the rule 'a -> 0 / C _' has '0', the digit, which psi writes" in found
+    assert out.exists()
+    source, out = written(tmp_path / "in.rules", b"a -> b || c _ d\n"), tmp_path / "other.npz"
+    assert "write 'a -> b / c _ d'" in error_of(call("compile", "rules", source, "-o", out, code=1))
+    assert not out.exists()
+
+
 def test_nulls(table: Path, tmp_path: Path) -> None:
     """A null stays null, and is an empty line in text."""
     pq.write_table(pa.table({"text": ["caro", None]}), tmp_path / "in.parquet")

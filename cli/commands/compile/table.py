@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from fst.cli.files.progress import note
+from fst.cli.files.progress import note, telling_warnings
 from fst.cli.files.streams import check_target, is_device, keep_apart
 from fst.core import remote
 from fst.runtime.files.streams import size
@@ -41,7 +41,7 @@ def write_table(
 
     note(f"compiling {source} …")
     begun = monotonic()
-    with no_collector(), remote.fetched(source) as path, remote.fetched(user or "") as more:
+    with telling_warnings(), no_collector(), remote.fetched(source) as path, remote.fetched(user or "") as more:
         given = {name: value for name, value in {**options, "user": more or None}.items() if value is not None}
         try:
             table = resolve_name(function)(named(path), **given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from fst.cli.files.progress import ROUNDS, TOKENS, note, progress, steps
+from fst.cli.files.progress import ROUNDS, TOKENS, note, progress, steps, telling_warnings
 from fst.cli.files.streams import check_target, is_there, keep_apart, show, written
 from fst.runtime.files.packing import ending
 
@@ -86,7 +85,7 @@ def train(
     before = [] if old is None else [_tokenizer(old, trainer, output)]
     words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {})})
     given.update(_taken(counting, SPLITTING))
-    with _telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
+    with telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
         watched = {} if trainer in AT_ONCE else {"progress": reach}
         with _telling_checkpoint(given.get("checkpoint")):
             result = getattr(fst.train, trainer)(*before, words, **given, **watched)
@@ -141,16 +140,6 @@ def _telling_checkpoint(path: str | None) -> Iterator[None]:
     finally:
         if path is not None and is_there(path):
             click.echo(f"{path}: checkpoint; the same command continues from it", err=True)
-
-
-@contextmanager
-def _telling_warnings() -> Iterator[None]:
-    """Print warnings as single lines on standard error."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        yield
-    for warning in found:
-        click.echo(f"Warning: {warning.message}", err=True)
 
 
 def _tokenizer(old: str, command: str, output: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
@@ -12,9 +13,10 @@ from fst.automata.rows import CODE_POINTS
 from fst.compile.algebra.machine import Fst
 from fst.compile.machines.rules.composition import Part, composed
 from fst.compile.machines.rules.functional import passes as passes_of
+from fst.compile.machines.rules.notation import check_context, check_definition, check_rule
 from fst.compile.machines.rules.passes import Compiler, Passes, Strings
-from fst.compile.machines.rules.syntax import Rule, mirrored, of_string, of_text, trees
-from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
+from fst.compile.machines.rules.syntax import Rule, expanded, mirrored, of_string, of_text, trees
+from fst.errors import FstWarning, UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.rules.entries import COPY, ENDED, NOTHING, PAGE, PAGES, copies_of, pack_left, pack_right, rows_of, strings_of
 from fst.machines.rules.header import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings
 from fst.machines.rules.keys import MAX_KEY_BYTES, MAX_KEYS_BYTES, Keys
@@ -66,6 +68,10 @@ def rewrite(
             A transducer has weights, or several outputs for a text; the message contains a shortest such text and two of its outputs.
         ValueError: `direction` has an invalid value, or `left` or `right` is given for rules that contain contexts.
 
+    Warns:
+        FstWarning: a rule has a sign that means something else in other notations, such as ``0`` or an undefined ``V``. A sign that cannot
+            be meant, such as ``||``, ``#`` or ``∅``, is a VocabularyError. Messages contain the rule as it is written here.
+
     Examples:
         >>> import fst
         >>> fst.Rewriter(rewrite({"ch": "tʃ", "c": "k"})).apply("chico")
@@ -75,13 +81,30 @@ def rewrite(
 
     Source: Kaplan and Kay 1994, *Regular models of phonological rule systems*; Karttunen 1996, *Directed replacement*.
     """
+    definitions = definitions or {}
+    remarks = remarks_on(definitions)
+    table = rewritten(rules, left, right, direction, definitions, remarks)
+    for remark in remarks:
+        warnings.warn(remark, FstWarning, stacklevel=2)
+    return table
+
+
+def remarks_on(definitions: Mapping[str, str]) -> list[str]:
+    """The messages of warnings on definitions."""
+    _need_texts(definitions.values())
+    expanded("", definitions)  # checks the names
+    return [remark for name in definitions for remark in check_definition(name, definitions)]
+
+
+def rewritten(rules: Rules, left: str, right: str, direction: str, definitions: Mapping[str, str], remarks: list[str]) -> RulesTable:
+    """Compile rules as `rewrite`, and add the messages of warnings to `remarks`."""
     if direction not in DIRECTIONS:
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))
     if isinstance(rules, Fst):
         return _of_transducer(rules, left, right, direction, definitions)
     if isinstance(rules, Mapping) and not (left or right or "" in rules) and sum(map(len, rules)) > FEW_CHARACTERS:
         return _of_keys(rules, direction)
-    listed = _listed(rules, left, right, definitions or {})
+    listed = _listed(rules, left, right, definitions, remarks)
     parsed, psis, strings = [trees(rule) for rule in listed], [rule.psi for rule in listed], Strings()
     if direction == RIGHT_TO_LEFT:
         parsed, psis = [mirrored(each) for each in parsed], [psi[::-1] for psi in psis]
@@ -116,7 +139,7 @@ def cascade(*tables: RulesTable) -> RulesTable:
     return _assembled(stages, [part for table in tables for part in _parts(table)])
 
 
-def _of_transducer(machine: Fst, left: str, right: str, direction: str, definitions: Mapping[str, str] | None) -> RulesTable:
+def _of_transducer(machine: Fst, left: str, right: str, direction: str, definitions: Mapping[str, str]) -> RulesTable:
     if left or right or definitions or direction != SIMULTANEOUS:
         raise ValueError("left, right, direction and definitions are for rules; expected none of them for a transducer")
     strings = Strings()
@@ -142,16 +165,20 @@ def _settings(direction: str, rules: Sequence[Rule] = (), keys: int = 0) -> Mapp
     return {"direction": direction, "rules": [rule._asdict() for rule in rules], "keys": keys}
 
 
-def _listed(rules: str | Sequence[str] | Mapping[str, str], left: str, right: str, definitions: Mapping[str, str]) -> list[Rule]:
+def _listed(
+    rules: str | Sequence[str] | Mapping[str, str], left: str, right: str, definitions: Mapping[str, str], remarks: list[str]
+) -> list[Rule]:
     """Read rules of any form."""
     if isinstance(rules, Mapping):
         _need_texts([*rules, *rules.values(), left, right])
+        remarks += check_context(left, "left", definitions) + check_context(right, "right", definitions)
         found = [of_string(phi, psi, left, right, definitions) for phi, psi in rules.items()]
     else:
         if left or right:
             raise ValueError("left and right are contexts of a mapping; a rule contains its contexts, as in 'a -> b / left _ right'")
         texts = [rules] if isinstance(rules, str) else [*rules]
         _need_texts(texts)
+        remarks += [remark for text in texts for remark in check_rule(text, definitions)]
         found = [of_text(text, definitions) for text in texts]
     if not found:
         raise VocabularyError("there are no rules; expected at least one")

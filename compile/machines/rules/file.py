@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from fst.compile.machines.rules.compiler import cascade, rewrite
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.compile.machines.rules.compiler import cascade, rewrite, rewritten
+from fst.compile.machines.rules.notation import check_definition
+from fst.errors import FstWarning, UnsupportedError, VocabularyError, quoted
 from fst.machines.rules.header import DIRECTIONS, SIMULTANEOUS
 from fst.machines.rules.table import RulesTable
 
@@ -44,6 +46,9 @@ def rules(path: str | Path) -> RulesTable:
             a line of a mapping does not have two columns. The message contains the file and the line.
         OSError: the file cannot be read.
 
+    Warns:
+        FstWarning: as in `fst.compile.rewrite`; the message contains the file and the line.
+
     Examples:
         >>> from pathlib import Path
         >>> import fst
@@ -53,16 +58,20 @@ def rules(path: str | Path) -> RulesTable:
     """
     if Path(path).suffix == MAPPING:
         return rewrite(_mapping(Path(path)))
-    stages, definitions = list[RulesTable](), dict[str, str]()
+    stages, definitions, remarks = list[RulesTable](), dict[str, str](), list[str]()
     for line in _lines(Path(path)):
-        with _named(f"{path}, line {line.number}"):
+        place, found = f"{path}, line {line.number}", list[str]()
+        with _named(place):
             if (defined := DEFINITION.fullmatch(line.text)) and "->" not in line.text:
                 definitions[defined[1]] = defined[2].strip()
-                _check_definition(defined[1], definitions)
+                _check_definition(defined[1], definitions, found)
             else:
-                stages.append(_stage(line.text, definitions))
+                stages.append(_stage(line.text, definitions, found))
+        remarks += (f"{place}: {remark}" for remark in found)
     if not stages:
         raise VocabularyError(f"{path} has no rules; expected lines such as 'a -> b / left _ right'")
+    for remark in remarks:
+        warnings.warn(remark, FstWarning, stacklevel=2)
     return cascade(*stages)
 
 
@@ -75,10 +84,10 @@ def _named(place: str) -> Iterator[None]:
         raise type(error)(f"{place}: {error}") from None
 
 
-def _stage(text: str, definitions: dict[str, str]) -> RulesTable:
+def _stage(text: str, definitions: dict[str, str], remarks: list[str]) -> RulesTable:
     directed = DIRECTED.fullmatch(text)
     direction, text = (directed[1], directed[2]) if directed else (SIMULTANEOUS, text)
-    return rewrite(text.split(PARALLEL), direction=direction, definitions=definitions)
+    return rewritten(text.split(PARALLEL), "", "", direction, definitions, remarks)
 
 
 def _mapping(path: Path) -> dict[str, str]:
@@ -115,8 +124,9 @@ def _text_of(path: Path) -> str:
         raise VocabularyError(f"{path} is not UTF-8 at byte {error.start}; convert it to UTF-8") from None
 
 
-def _check_definition(name: str, definitions: dict[str, str]) -> None:
+def _check_definition(name: str, definitions: dict[str, str], remarks: list[str]) -> None:
     """Compile a definition alone, so that an error has the definition's line."""
     if not definitions[name]:
         raise VocabularyError(f"the definition of {quoted(name)} is empty; expected a regular expression")
-    rewrite(f"{name} -> ", definitions=definitions)
+    remarks += check_definition(name, definitions)
+    rewritten(f"{name} -> ", "", "", SIMULTANEOUS, definitions, remarks)

@@ -81,7 +81,7 @@ def trees(rule: Rule) -> Trees:
     found = []
     for name, pattern in (("phi", rule.phi), ("left", rule.left), ("right", rule.right)):
         try:
-            if CAPTURE.search("".join(part for part in _parts(pattern) if len(part) == 1)):
+            if CAPTURE.search("".join(part for part in pieces(pattern) if len(part) == 1)):
                 raise UnsupportedError(f"{name} has a named group, a capture; expected a group without a name, as in (a|b)")
             tree = parse(pattern, DIALECT) if pattern else NOTHING
             _check(tree, name)
@@ -139,11 +139,12 @@ def expanded(pattern: str, definitions: Mapping[str, str]) -> str:
     for name, value in definitions.items():
         if not name.isidentifier():
             raise VocabularyError(f"the name of a definition is {quoted(name)}; expected an identifier, as in Python")
-        known[name] = f"(?:{_replaced(_without_whitespace(value), known)})"
-    return _replaced(pattern, known)
+        known[name] = f"(?:{replaced(_without_whitespace(value), known)})"
+    return replaced(pattern, known)
 
 
-def _replaced(pattern: str, known: Mapping[str, str]) -> str:
+def replaced(pattern: str, known: Mapping[str, str]) -> str:
+    """Replace names outside of escapes and brackets, the longest first."""
     names, parts, at = sorted(known, key=len, reverse=True), [], 0
     while at < len(pattern):
         end = _after(pattern, at)
@@ -212,10 +213,11 @@ def _after_brackets(text: str, at: int) -> int:
 
 def _without_whitespace(pattern: str) -> str:
     """Remove whitespace outside of escapes and brackets."""
-    return "".join(part for part in _parts(pattern) if not part.isspace())
+    return "".join(part for part in pieces(pattern) if not part.isspace())
 
 
-def _parts(pattern: str) -> Iterator[str]:
+def pieces(pattern: str) -> Iterator[str]:
+    """The escapes, brackets and other characters of a pattern."""
     at = 0
     while at < len(pattern):
         end = _after(pattern, at)
