@@ -12,9 +12,11 @@ import numpy as np
 from fst.automata.rows import CODE_POINTS
 from fst.compile.algebra.machine import Fst
 from fst.compile.machines.rules.composition import Part, composed
+from fst.compile.machines.rules.functional import folded_machine
 from fst.compile.machines.rules.functional import passes as passes_of
 from fst.compile.machines.rules.notation import check_context, check_definition, check_rule
 from fst.compile.machines.rules.passes import Compiler, Passes, Strings
+from fst.compile.machines.rules.replacement import Replacement
 from fst.compile.machines.rules.syntax import Rule, expanded, mirrored, of_string, of_text, trees
 from fst.errors import FstWarning, UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.rules.entries import COPY, ENDED, NOTHING, PAGE, PAGES, copies_of, pack_left, pack_right, rows_of, strings_of
@@ -35,8 +37,8 @@ COPYING = Part(  # passes that copy every character, of a stage with keys
 def rewrite(
     rules: Rules,
     *,
-    left: str = "",
-    right: str = "",
+    left: str | None = None,
+    right: str | None = None,
     direction: str = SIMULTANEOUS,
     definitions: Mapping[str, str] | None = None,
 ) -> RulesTable:
@@ -55,7 +57,8 @@ def rewrite(
         rules: the text of a rule; a list of such texts; a mapping of strings to the strings that replace them; or a functional `Fst`, which
             is applied to whole texts. A text that the `Fst` does not accept is copied. A mapping without contexts may have 100,000 strings
             and more, each with at most 4,096 bytes.
-        left, right: for a mapping, the contexts of all its rules.
+        left, right: for a mapping, the contexts of all its rules. An `Fst` with one of them, which may be empty, replaces strings inside a
+            text as a rule does: the leftmost and longest strings that it accepts between the two contexts become its outputs.
         direction: "simultaneous": the contexts are those of the text that is read; "ltr": the rules are applied from left to right, and the
             left context is that of the text that has been written; "rtl": from right to left, and the right context is that of the text
             that has been written, and matches are rightmost.
@@ -96,12 +99,15 @@ def remarks_on(definitions: Mapping[str, str]) -> list[str]:
     return [remark for name in definitions for remark in check_definition(name, definitions)]
 
 
-def rewritten(rules: Rules, left: str, right: str, direction: str, definitions: Mapping[str, str], remarks: list[str]) -> RulesTable:
+def rewritten(
+    rules: Rules, left: str | None, right: str | None, direction: str, definitions: Mapping[str, str], remarks: list[str]
+) -> RulesTable:
     """Compile rules as `rewrite`, and add the messages of warnings to `remarks`."""
     if direction not in DIRECTIONS:
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))
     if isinstance(rules, Fst):
-        return _of_transducer(rules, left, right, direction, definitions)
+        return _of_transducer(rules, left, right, direction, definitions, remarks)
+    left, right = left or "", right or ""
     if isinstance(rules, Mapping) and not (left or right or "" in rules) and sum(map(len, rules)) > FEW_CHARACTERS:
         return _of_keys(rules, direction)
     listed = _listed(rules, left, right, definitions, remarks)
@@ -139,11 +145,21 @@ def cascade(*tables: RulesTable) -> RulesTable:
     return _assembled(stages, [part for table in tables for part in _parts(table)])
 
 
-def _of_transducer(machine: Fst, left: str, right: str, direction: str, definitions: Mapping[str, str]) -> RulesTable:
-    if left or right or definitions or direction != SIMULTANEOUS:
-        raise ValueError("left, right, direction and definitions are for rules; expected none of them for a transducer")
+def _of_transducer(
+    machine: Fst, left: str | None, right: str | None, direction: str, definitions: Mapping[str, str], remarks: list[str]
+) -> RulesTable:
     strings = Strings()
-    return _assembled([_settings(direction)], [_part(passes_of(machine, strings), strings)])
+    if left is None and right is None:
+        if definitions or direction != SIMULTANEOUS:
+            raise ValueError("direction and definitions are for rules; expected left or right with them for a transducer, as in left=''")
+        return _assembled([_settings(direction)], [_part(passes_of(machine, strings), strings)])
+    is_mirrored, left, right = direction == RIGHT_TO_LEFT, left or "", right or ""
+    _check_contexts(left, right, definitions, remarks)
+    contexts = trees(of_string("", "", left, right, definitions))
+    contexts = mirrored(contexts) if is_mirrored else contexts
+    folded = folded_machine(machine, is_mirrored)
+    passes = Replacement(folded, contexts.left, contexts.right, direction != SIMULTANEOUS, strings).passes()
+    return _assembled([_settings(direction)], [_part(passes, strings)])
 
 
 def _of_keys(rules: Mapping[str, str], direction: str) -> RulesTable:
@@ -170,8 +186,8 @@ def _listed(
 ) -> list[Rule]:
     """Read rules of any form."""
     if isinstance(rules, Mapping):
-        _need_texts([*rules, *rules.values(), left, right])
-        remarks += check_context(left, "left", definitions) + check_context(right, "right", definitions)
+        _need_texts([*rules, *rules.values()])
+        _check_contexts(left, right, definitions, remarks)
         found = [of_string(phi, psi, left, right, definitions) for phi, psi in rules.items()]
     else:
         if left or right:
@@ -183,6 +199,12 @@ def _listed(
     if not found:
         raise VocabularyError("there are no rules; expected at least one")
     return found
+
+
+def _check_contexts(left: str, right: str, definitions: Mapping[str, str], remarks: list[str]) -> None:
+    """Check the contexts of a mapping or a transducer."""
+    _need_texts([left, right])
+    remarks += check_context(left, "left", definitions) + check_context(right, "right", definitions)
 
 
 def _need_texts(texts: Iterable[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,8 @@ class Machine(NamedTuple):
     start: int
 
 
-def folded_arcs(machine: Fst) -> Machine:
-    """Fold the arcs that read nothing into the arcs after them, and into finals.
+def folded_arcs(machine: Fst, turn: Literal[1, -1] = 1) -> Machine:
+    """Fold the arcs that read nothing into the arcs after them, and into finals; with `turn` -1, reverse the characters of each label.
 
     Raises:
         UnsupportedError: the result has too many arcs.
@@ -45,25 +45,25 @@ def folded_arcs(machine: Fst) -> Machine:
     arcs: list[dict[str, list[Arc]]] = [{} for _ in range(machine.states)]
     finals, count = dict[int, str](), 0
     for state in range(machine.states):
-        for reached, before in _closure(machine, state).items():
+        for reached, before in _closure(machine, state, turn).items():
             if np.isfinite(machine.final[reached]):
                 finals[state] = before
             for read, written, target, _ in machine.arcs_of(reached):
                 if read:
-                    arcs[state].setdefault(chr(read), []).append(Arc(before + machine.text_of([written]), target))
+                    arcs[state].setdefault(chr(read), []).append(Arc(before + machine.text_of([written])[::turn], target))
                     count += 1
         if count > MAX_ARCS:
             raise UnsupportedError(f"the transducer has more than {MAX_ARCS:,} arcs without those that read nothing")
     return Machine(arcs, finals, machine.start)
 
 
-def _closure(machine: Fst, state: int) -> dict[int, str]:
+def _closure(machine: Fst, state: int, turn: int) -> dict[int, str]:
     """The states that can be reached without reading, each with the string that is written; it is unique in a functional machine."""
     found, waiting = {state: ""}, [state]
     while waiting:
         reached = waiting.pop()
         for read, written, target, _ in machine.arcs_of(reached):
             if not read and target not in found:
-                found[target] = found[reached] + machine.text_of([written])
+                found[target] = found[reached] + machine.text_of([written])[::turn]
                 waiting.append(target)
     return found

@@ -32,8 +32,7 @@ def passes(machine: Fst, strings: Strings) -> Passes:
     Raises:
         UnsupportedError: the transducer is not functional, has weights, reads symbols of several characters or bytes, or is too large.
     """
-    _check(machine)
-    folded = folded_arcs(Fst.of(over_characters(machine.connect())))
+    folded = folded_machine(machine)
     characters = sorted({char for arcs in folded.arcs for char in arcs})
     alphabet = Alphabet([of_text(char) for char in characters])
     names = dict(zip(alphabet.of_text("".join(characters)), characters, strict=True))
@@ -54,6 +53,17 @@ def passes(machine: Fst, strings: Strings) -> Passes:
         finals.append(strings.number(text) if text else NOTHING)
     made = np.array(entries, np.int64).reshape(len(finals), len(columns.listed), 3)
     return merged_passes(alphabet, rows, made, finals)
+
+
+def folded_machine(machine: Fst, is_mirrored: bool = False) -> Machine:
+    """The transducer, or its reverse, with arcs that read one character each.
+
+    Raises:
+        UnsupportedError: as in `passes`.
+    """
+    _check(machine)
+    over = Fst.of(over_characters(machine.connect()))
+    return folded_arcs(over.reverse(), -1) if is_mirrored else folded_arcs(over)
 
 
 def _step(machine: Machine, state: int, char: str, live: int, strings: Strings) -> tuple[int, int, int]:

@@ -193,7 +193,14 @@ def _united(parts: Iterable[Part]) -> Part:
     """The expression that matches one of some parts."""
     found = Part()
     for part in parts:
-        found = Part(*(one | other for one, other in zip(found, part, strict=True)))
+        found = Part(
+            found.first | part.first,
+            found.last | part.last,
+            found.nullable or part.nullable,
+            found.edge_first | part.edge_first,
+            found.edge_last | part.edge_last,
+            found.edge_nullable or part.edge_nullable,
+        )
     return found
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from itertools import product
 from typing import Any
 
 import pytest
+from support.naive.rules import Replacement, rewritten
+from support.tiers import sample
 
 import fst
 from fst.compile import cascade, rewrite
 from fst.compile.algebra.machine import Fst
+from fst.machines.rules.header import DIRECTIONS
 
 TEXTS = ["".join(letters) for size in range(6) for letters in product("abc", repeat=size)]
+LEFTS, RIGHTS = ("", "a", "b|x", "^", "^|a", r"\b", "[^a]"), ("", "b", "c|a", "$", "c*$", r"\b", "[^c]")
 
 
 def outputs(machine: Fst, text: str) -> list[str]:
@@ -81,9 +86,52 @@ def test_other_machines_are_refused(machine: Fst, message: str) -> None:
         rewrite(machine)
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.sampled
+def test_transducers_inside_texts(direction: str) -> None:
+    """Between two contexts, the leftmost and longest strings that a functional machine accepts become its outputs, in each direction."""
+    functional = 0
+    for seed in sample(range(200), 8):
+        draw = random.Random(f"{direction} {seed}")
+        machine, contexts = drawn(draw), (draw.choice(LEFTS), draw.choice(RIGHTS))
+        if machine.find_ambiguity():
+            continue
+        functional += 1
+        known = cache(lambda text, machine=machine: (outputs(machine, text) or [None])[0])
+        rewriter = fst.Rewriter(rewrite(machine, left=contexts[0], right=contexts[1], direction=direction))
+        texts = draw.sample(TEXTS, 15)
+        expected = [rewritten([Replacement(known, *contexts)], text, direction) for text in texts]
+        assert rewriter.apply_batch(texts) == expected, (seed, contexts)
+    assert functional > 3
+
+
+def test_longest_outputs_that_begin_equally() -> None:
+    """The first output of a match depends on its end, however far that is, and an empty context means anywhere."""
+    machine = Fst.from_strings([("ab", "1"), ("abab", "2"), ("ababab", "3"), ("b", ""), ("", "+")])
+    rewriter = fst.Rewriter(rewrite(machine, left=""))
+    assert rewriter.apply_batch(["ababababc", "ab", "", "bc"]) == ["31+c+", "1+", "+", "+c+"]
+    found = rewriter.align_batch(["xababab"])
+    assert (found.texts, found.offsets.tolist()) == (["+x3+"], [[0, 0], [0, 1], [1, 2], [7, 7]])
+    stream = rewriter.stream()
+    assert "".join([*map(stream.write, "abababx"), stream.close()]) == "3+x+"
+
+
+def test_numbers_between_words() -> None:
+    """A transducer between two edges of words replaces whole words alone, and is a stage of a cascade."""
+    numbers = Fst.from_strings([("1", "uno"), ("12", "doce")])
+    table = cascade(rewrite(numbers, left=r"\b", right=r"\b"), rewrite("o -> u"))
+    assert fst.Rewriter(table).apply("1 12 121 1a, 12.") == "unu duce 121 1a, duce."
+    letters = rewrite(Fst.from_strings([("é", "世")], unit="utf-8"), left="V", definitions={"V": "[aé]"}, direction="ltr")
+    assert fst.Rewriter(letters).apply("ééaé") == "é世a世"
+    with pytest.raises(fst.UnsupportedError, match="not functional"):
+        rewrite(numbers | Fst.from_strings([("1", "ein")]), left="")
+    with pytest.raises(fst.VocabularyError, match="the left context '#' has '#'"):
+        rewrite(numbers, left="#")
+
+
 def test_options_of_rules_are_refused() -> None:
-    """Contexts and directions are for rules, not for transducers."""
-    for options in ({"left": "a"}, {"direction": "ltr"}, {"definitions": {"V": "a"}}):
+    """Without a context, which places a transducer inside a text, directions and definitions are for rules."""
+    for options in ({"direction": "ltr"}, {"definitions": {"V": "a"}}):
         given: Any = options
         with pytest.raises(ValueError, match="are for rules"):
             rewrite(Fst.from_strings(["a"]), **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
@@ -17,20 +17,35 @@ class Rule(NamedTuple):
     left: str = ""
     right: str = ""
 
+    def output(self, matched: str) -> str | None:
+        """The string that replaces a string; None if phi does not match it."""
+        return self.psi if re.fullmatch(self.phi, matched) else None
 
-def rewritten(rules: Sequence[Rule], text: str, direction: str) -> str:
+
+class Replacement(NamedTuple):
+    """A transducer between two contexts: a function from a string to its output, which is None if the transducer does not accept it."""
+
+    output: Callable[[str], str | None]
+    left: str = ""
+    right: str = ""
+
+
+AnyRule = Rule | Replacement
+
+
+def rewritten(rules: Sequence[AnyRule], text: str, direction: str) -> str:
     """The text that parallel rules write."""
     return _from_right(rules, text) if direction == "rtl" else _from_left(rules, text, direction == "ltr")
 
 
-def _from_left(rules: Sequence[Rule], text: str, keeps_written: bool) -> str:
+def _from_left(rules: Sequence[AnyRule], text: str, keeps_written: bool) -> str:
     new, at = "", 0
     while at <= len(text):
         before = new if keeps_written else text[:at]
         possible = [(_longest(rule, text, at, before), rule) for rule in rules if _ends(rule.left, before, text[at:])]
         found = [(end, rule) for end, rule in possible if end is not None]
         end, rule = max(found, key=lambda each: each[0], default=(at, None))
-        new += rule.psi if rule else ""
+        new += (rule.output(text[at:end]) or "") if rule else ""
         if end == at:
             new += text[at : at + 1]
             end += 1
@@ -38,20 +53,20 @@ def _from_left(rules: Sequence[Rule], text: str, keeps_written: bool) -> str:
     return new
 
 
-def _longest(rule: Rule, text: str, at: int, before: str) -> int | None:
+def _longest(rule: AnyRule, text: str, at: int, before: str) -> int | None:
     """The last end of a match that begins at a position; an empty match is after `before`."""
-    ends = (end for end in range(len(text), at, -1) if re.fullmatch(rule.phi, text[at:end]))
+    ends = (end for end in range(len(text), at, -1) if rule.output(text[at:end]) is not None)
     found = (end for end in ends if _begins(rule.right, text[:end], text[end:]))
-    return next(found, at if re.fullmatch(rule.phi, "") and _begins(rule.right, before, text[at:]) else None)
+    return next(found, at if rule.output("") is not None and _begins(rule.right, before, text[at:]) else None)
 
 
-def _from_right(rules: Sequence[Rule], text: str) -> str:
+def _from_right(rules: Sequence[AnyRule], text: str) -> str:
     new, at = "", len(text)
     while at >= 0:
         possible = [(_first(rule, text, at, new), rule) for rule in rules if _begins(rule.right, text[:at], new)]
         found = [(begin, rule) for begin, rule in possible if begin is not None]
         begin, rule = min(found, key=lambda each: each[0], default=(at, None))
-        new = (rule.psi if rule else "") + new
+        new = ((rule.output(text[begin:at]) or "") if rule else "") + new
         if begin == at:
             new = text[max(at - 1, 0) : at] + new
             begin -= 1
@@ -59,11 +74,11 @@ def _from_right(rules: Sequence[Rule], text: str) -> str:
     return new
 
 
-def _first(rule: Rule, text: str, at: int, after: str) -> int | None:
+def _first(rule: AnyRule, text: str, at: int, after: str) -> int | None:
     """The first begin of a match that ends at a position; an empty match is before `after`."""
-    begins = (begin for begin in range(at) if re.fullmatch(rule.phi, text[begin:at]))
+    begins = (begin for begin in range(at) if rule.output(text[begin:at]) is not None)
     found = (begin for begin in begins if _ends(rule.left, text[:begin], text[begin:]))
-    return next(found, at if re.fullmatch(rule.phi, "") and _ends(rule.left, text[:at], after) else None)
+    return next(found, at if rule.output("") is not None and _ends(rule.left, text[:at], after) else None)
 
 
 def _begins(pattern: str, before: str, after: str) -> bool:
