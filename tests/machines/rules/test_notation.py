@@ -47,11 +47,11 @@ def test_advice_is_a_rule() -> None:
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_contexts_of_mappings(side: str) -> None:
     """The contexts of a mapping are checked like those of rules."""
-    contexts = {"left": "", "right": "", side: "#"}
+    lefts, rights = (("#", "V") if side == "left" else ("", "")), (("", "") if side == "left" else ("#", "V"))
     with pytest.raises(fst.VocabularyError, match=rf"the {side} context '#' has '#'.*write '\\b'"):
-        rewrite({"a": "b"}, **contexts)
+        rewrite({"a": "b"}, left=lefts[0], right=rights[0])
     with pytest.warns(fst.FstWarning, match="has 'V', which is characters here"):
-        rewrite({"a": "b"}, **{**contexts, side: "V"})
+        rewrite({"a": "b"}, left=lefts[1], right=rights[1])
 
 
 def test_messages_of_files_have_lines(tmp_path: Path) -> None:

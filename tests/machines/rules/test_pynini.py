@@ -19,8 +19,8 @@ from fst.compile.algebra.machine import Fst
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("pynini") is None, reason="pynini is not installed: nothing to compare with")]
 DIRECTIONS = {"simultaneous": "sim", "ltr": "ltr", "rtl": "rtl"}
-LEFTS = ([], ["a"], ["b", "xa"], ["^"], ["^", "a"], ["aa", "b"])
-RIGHTS = ([], ["b"], ["c", "ab"], ["$"], ["$", "a"], ["cc"])
+LEFTS: tuple[list[str], ...] = ([], ["a"], ["b", "xa"], ["^"], ["^", "a"], ["aa", "b"])
+RIGHTS: tuple[list[str], ...] = ([], ["b"], ["c", "ab"], ["$"], ["$", "a"], ["cc"])
 TEXTS = ["".join(letters) for size in range(6) for letters in product("abc", repeat=size)]
 SCRIPT = """
 import json, sys, pynini
