@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from fst.cli.commands.compile.options import output_option, user_option
+from fst.cli.commands.compile.options import output_option
 from fst.cli.commands.compile.table import write_table
 from fst.cli.group import CliCommand
 from fst.cli.parameters import FileName
@@ -15,7 +15,7 @@ from fst.cli.parameters import FileName
 @click.command("jieba", cls=CliCommand)
 @click.argument("source", type=FileName(), metavar="[FILE]", required=False)
 @output_option
-@user_option
+@click.option("--user", type=FileName(), metavar="FILE", show_default="none", help="A file of more words, as for jieba.load_userdict.")
 @click.option("--hmm", is_flag=True, default=None, help="Find unknown words, too, as jieba does by default; needs an installed jieba.")
 def command(source: str | None, output: str, **options: Any) -> None:
     """Compile a dictionary of jieba into a table for `fst segment`.

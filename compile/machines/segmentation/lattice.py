@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from fst.automata.trie import NULL, Ints
 from fst.compile.dictionaries.words import Words, read_words
+from fst.compile.machines.segmentation.jieba_model import dictionary as installed_dictionary
 from fst.compile.machines.segmentation.jieba_model import read_model
+from fst.compile.machines.segmentation.jieba_user import Frequencies, user_words
 from fst.compile.machines.segmentation.mecab import (
     DEFAULT,
     UTF_8,
@@ -38,30 +40,33 @@ from fst.tables.strings import stored
 MAX_FREQUENCY = 10**18  # maximum frequency of a word; frequencies in files have at most 18 digits
 DEFAULT_GROUPING = 24  # MeCab's default for `max_grouping_size`
 Entry = tuple[str, int]
+UserEntry = str | tuple[str, int | None]
 
 JIEBA_SIGNS = "+#&._%-"  # signs that `jieba` segments together with ASCII letters, digits, and U+4E00 to U+9FD5
 FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 
 def jieba(
-    dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None, hmm: bool = False
+    dictionary: str | Path | Iterable[Entry] | None = None, *, user: str | Path | Iterable[UserEntry] | None = None, hmm: bool = False
 ) -> JiebaTable:
     """Compile a dictionary for jieba's segmentation. The tokens are the same as from ``jieba.cut(text, HMM=False)`` or, with `hmm`, from
     ``jieba.cut(text)``.
 
     Args:
         dictionary: the path of a file in jieba's format, for example jieba's ``dict.txt``, with ``word frequency part-of-speech`` per line;
-            or pairs of a word and its frequency. The number of a word is its position.
-        user: further words, with the same effect as ``jieba.add_word(word, frequency)``; their numbers follow those of the dictionary. Of
-            equal words, the last is used.
+            or pairs of a word and its frequency; None: the dictionary of an installed jieba. The number of a word is its position.
+        user: further words, with the same effect as ``jieba.load_userdict(path)`` or ``jieba.add_word(word, frequency)``: the path of a
+            file with lines ``word``, ``word frequency`` or ``word frequency part-of-speech``; or words, and pairs of a word and its
+            frequency. If a frequency is missing or None, it is computed as in jieba, so that the word is not cut. The numbers of these
+            words follow those of the dictionary. Of equal words, the last is used.
         hmm: whether to find words that the dictionary lacks, with jieba's hidden Markov model, as jieba does by default. The compiler reads
             the model from an installed jieba. The table contains the model, so segmentation does not need jieba.
 
     Raises:
         VocabularyError: a word is empty or not text; a frequency is not a whole number; or no frequency is greater than 0. The message
             gives the position.
-        UnsupportedError: a word has more than 511 UTF-16 units; there are more than 4 million words; or `hmm` is True and jieba is not
-            installed.
+        UnsupportedError: a word has more than 511 UTF-16 units; there are more than 4 million words; or jieba is not installed, and
+            `hmm` is True or there is no dictionary.
         OSError: a file cannot be read.
 
     Examples:
@@ -72,13 +77,13 @@ def jieba(
 
     Source: jieba 0.42.1, ``Tokenizer.cut`` and ``finalseg``.
     """
-    words, frequencies, own = list[str](), list[int](), 0
-    for source in [dictionary] if user is None else [dictionary, user]:
-        own, found = len(words), _entries(source)
-        for place, word in enumerate(found.words):
-            _check_word(word, found.place(place))
-            words.append(word)
-        frequencies += found.frequencies or ()
+    found = _entries(installed_dictionary() if dictionary is None else dictionary)
+    words, frequencies = [*found.words], [*(found.frequencies or ())]
+    for place, word in enumerate(words):
+        _check_word(word, found.place(place))
+    own = len(words)
+    if user is not None:
+        _add_words(user, words, frequencies)
     if len(words) > MAX_VALUE:
         raise UnsupportedError(f"there are {len(words):,} words; a table has room for {MAX_VALUE:,}")
     numbers = {word: number for number, word in enumerate(words)}
@@ -243,6 +248,17 @@ def _entries(source: Any) -> Words:
         if not 0 <= pair[1] < MAX_FREQUENCY:
             raise VocabularyError(f"entry {place}, {quoted(pair[0])}: the frequency is {quoted(pair[1])}; it can be 0 to 10**18 - 1")
     return Words([pair[0] for pair in pairs], [pair[1] for pair in pairs], origin="entry")
+
+
+def _add_words(source: str | Path | Iterable[UserEntry], words: list[str], frequencies: list[int]) -> None:
+    """Append the words of a user and their frequencies."""
+    known = Frequencies(words[:], frequencies)
+    for word, given, place in islice(user_words(source, MAX_FREQUENCY - 1), MAX_VALUE + 1):
+        _check_word(word, place)
+        frequency = known.suggested(word) if given is None else given
+        known.add(word, frequency)
+        words.append(word)
+        frequencies.append(frequency)
 
 
 def _check_word(word: Any, where: str) -> None:

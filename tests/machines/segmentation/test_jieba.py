@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from support.tiers import examples, sample
 
 import fst
 from fst.compile import lattice
+from fst.compile.machines.segmentation.jieba_user import Frequencies, user_words
 from fst.machines.segmentation.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
 from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF
 from fst.runtime.machines.segmentation.lattice import JiebaSegmenter
@@ -86,6 +88,59 @@ def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
     tokenizer = jieba.Tokenizer(str(dictionary))
     tokenizer.tmp_dir = str(folder)
     return tokenizer
+
+
+def test_frequencies_that_a_user_leaves_out(tmp_path: Path) -> None:
+    """A user's file is read as by `jieba.load_userdict`: words without a frequency get the one that jieba computes."""
+    finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(5)
+    for number in range(8):
+        path, user = tmp_path / f"{number}.txt", tmp_path / f"user{number}.txt"
+        words = {"".join(draw.choices("杭研大厦命a1.", k=draw.randint(1, 4))): draw.randint(0, 90) for _ in range(20)} | {"命": 100}
+        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
+        added = ["".join(draw.choices("杭研大厦命a1. -", k=draw.randint(1, 5))).strip() or "命" for _ in range(15)]
+        lines = [f"{word}{draw.choice(['', ' 7', ' 0', ' 30'])}{draw.choice(['', ' nz'])}" for word in added]
+        user.write_text("\ufeff" + "\r\n".join([*lines, ""]), encoding="utf-8")
+        jieba = jieba_tokenizer(path, tmp_path)
+        with user.open("rb") as file:
+            jieba.load_userdict(file)
+        table = lattice.jieba(path, user=user)
+        table.prove()
+        for word in added:
+            assert fst.Segmenter(table).segment(word) == [*jieba.cut(word, HMM=False)], (words, lines, word)
+        known = Frequencies([*words], [*words.values()])
+        for word, frequency, _ in user_words(user, 100):
+            known.add(word, known.suggested(word) if frequency is None else frequency)
+        assert {word: found for word, found in known.known.items() if found} == {word: found for word, found in jieba.FREQ.items() if found}
+    finalseg.Force_Split_Words.clear()
+
+
+def test_words_without_frequencies() -> None:
+    """A user's word may be a string; its frequency is computed, so the word is not cut."""
+    listed = [("研究", 5), ("生", 9), ("命", 9)]
+    assert fst.Segmenter(lattice.jieba(listed)).segment("研究生命") == ["研究", "生", "命"]
+    assert fst.Segmenter(lattice.jieba(listed, user=["研究生", ("命", None)])).segment("研究生命") == ["研究生", "命"]
+
+
+def test_the_installed_dictionary_is_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without a dictionary, that of an installed jieba is compiled."""
+    (tmp_path / "dict.txt").write_text("研究 3 v\n", encoding="utf-8")
+    monkeypatch.setattr(lattice, "installed_dictionary", lambda: tmp_path / "dict.txt")
+    assert fst.Segmenter(lattice.jieba()).segment("研究") == ["研究"]
+
+
+@pytest.mark.parametrize(
+    ("user", "message"),
+    [
+        ([1], "entry 0 is 1; expected a word, or a pair of a word and its frequency"),
+        ([("a", -1)], "entry 0, 'a': the frequency is -1; expected 0 to"),
+        ([("a", 1), ("b", "2")], "entry 1, 'b': the frequency is '2'; expected 0 to"),
+        ([""], "entry 0: the word is empty"),
+    ],
+)
+def test_wrong_words_of_users(user: Any, message: str) -> None:
+    """A wrong entry of a user is refused with its position."""
+    with pytest.raises(fst.VocabularyError, match=re.escape(message)):
+        lattice.jieba([("a", 1)], user=user)
 
 
 def cut_by(jieba: Any, mode: str, text: str) -> list[str]:
