@@ -58,6 +58,13 @@ class TestTokenizer:
         reason = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
         assert reason.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
 
+    @pytest.mark.parametrize("name", ["t.json", "T.TXT", "t.npz.gz"])
+    def test_ending_of_another_format(self, name: str, tmp_path: Path) -> None:
+        """A table is not written to a file whose name has the ending of another format."""
+        error = call("compile", "vocab.txt", "-o", tmp_path / name, code=2).stderr
+        assert f"{name}: the output is a table; expected a name such as {Path(name).stem}.npz" in error
+        assert not (tmp_path / name).exists()
+
     @posix
     def test_device(self) -> None:
         """An output that is a device is not replaced by a table."""

@@ -16,6 +16,13 @@ from fst.core import remote
 from fst.runtime.files.streams import size
 
 
+# Endings of the sources, and of the files of other programs, in which nobody expects a table.
+ENDINGS_OF_OTHERS = (
+    *(".json", ".jsonl", ".txt", ".csv", ".tsv", ".parquet", ".arrow", ".model", ".vocab", ".tiktoken", ".bin", ".npy", ".gz", ".zip"),
+    *(".att", ".fst", ".hfstol", ".lexc", ".dix", ".aff", ".dic", ".rules", ".wasm", ".js", ".c"),
+)
+
+
 def write_table(
     function: str, source: str, output: str, *, user: str | None = None, named: Callable[[str], Any] = Path, **options: Any
 ) -> None:
@@ -30,11 +37,13 @@ def write_table(
         options: options of the compiling function; None values are left out.
 
     Raises:
-        click.UsageError: the output is an input or not a regular file, or an option has an invalid value.
+        click.UsageError: the output is an input, not a regular file or named like another kind of file, or an option has an invalid value.
         FstError, OSError: the source cannot be compiled or read.
     """
     keep_apart([output], [*_files_of(Path(source)), *filter(None, [user])])
     check_target(output)
+    if output.lower().endswith(ENDINGS_OF_OTHERS):
+        raise click.UsageError(f"{output}: the output is a table; expected a name such as {Path(output).stem}.npz; name another output")
     if not remote.is_remote(output) and is_device(Path(output)):
         raise click.UsageError(f"{output} is a device or a pipe; expected a regular file; name another output")
     from fst.core.jit import no_collector
