@@ -15,7 +15,6 @@ from fst.cli.files.streams import check_target, is_device, keep_apart
 from fst.core import remote
 from fst.runtime.files.streams import size
 
-
 # Endings of the sources, and of the files of other programs, in which nobody expects a table.
 ENDINGS_OF_OTHERS = (
     *(".json", ".jsonl", ".txt", ".csv", ".tsv", ".parquet", ".arrow", ".model", ".vocab", ".tiktoken", ".bin", ".npy", ".gz", ".zip"),

@@ -1,0 +1,50 @@
+"""`fst explain` shows what tables of keywords, rules and look-up find in a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.commands import call, written
+
+from fst.compile import keywords, lookup, maxmatch, rules
+
+
+def explained(table: Path, text: str) -> list[str]:
+    """The lines of the command."""
+    return call("explain", table, text).stdout.splitlines()
+
+
+def test_keywords(tmp_path: Path) -> None:
+    """For keywords, the text that is read is shown if it differs, and each match with its bytes and its number."""
+    keywords(["he", "she"], ignore_case=True).save(tmp_path / "t.npz")
+    assert explained(tmp_path / "t.npz", "éSHE") == ["read as éshe", "  first byte  end  match  keyword", "  2           5    SHE    1"]
+    assert explained(tmp_path / "t.npz", "x") == ["no match"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("ze aze", ["stage 1  ce ace  by z -> c / _ e", "stage 2  ke ake  by c -> k / _ e"]),
+        ("ce", ["stage 2  ke  by c -> k / _ e"]),
+        ("x", ["no rule changes the text"]),
+    ],
+)
+def test_rules(text: str, lines: list[str], tmp_path: Path) -> None:
+    """For rules, the text after each stage that changes it is shown, with the rules of the stage."""
+    rules(written(tmp_path / "a.rules", b"z -> c / _ e\nc -> k / _ e\n")).save(tmp_path / "t.npz")
+    assert explained(tmp_path / "t.npz", text) == lines
+
+
+def test_look_up(tmp_path: Path) -> None:
+    """For look-up, the analyses are shown; without analyses, the longest beginning that an entry has."""
+    lookup([("cats", "cat<n><pl>"), ("𝜊", "o")]).save(tmp_path / "t.npz")
+    assert explained(tmp_path / "t.npz", "cats") == ["cat<n><pl>"]
+    assert explained(tmp_path / "t.npz", "cax") == ["no analysis; the longest beginning that the transducer reads is 'ca'"]
+    assert explained(tmp_path / "t.npz", "𝜊x") == ["no analysis; the longest beginning that the transducer reads is '𝜊'"]
+
+
+def test_other_tables(tmp_path: Path) -> None:
+    """Tables that the command does not explain are refused by their kind."""
+    maxmatch(["a"]).save(tmp_path / "t.npz")
+    assert "is a table of maxmatch" in call("explain", tmp_path / "t.npz", "a", code=1).stderr
