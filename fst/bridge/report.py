@@ -22,6 +22,7 @@ from fst.bridge import chart
 from fst.bridge.chart import Bar, Panel
 from fst.bridge.words import are_paths, begun
 from fst.errors import TextError, quoted
+from fst.tables.kernel_call import MOST_UNITS
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
@@ -255,7 +256,7 @@ def _blocks(held_out: Any, column: str | None, field: str | None, by: str | None
 def _of_files(paths: Iterable[Any], column: str | None, field: str | None, by: str | None) -> Iterator[Block]:
     from fst.runtime.files.reading import Files
 
-    for documents in Files(paths, column=column, field=field, others=by is not None).documents():
+    for documents in Files(paths, column=column, field=field, others=by is not None, most=MOST_UNITS).documents():
         texts = documents.texts if isinstance(documents.texts, list) else documents.texts.to_pylist()
         yield from _zipped(texts, None if by is None else _values(documents, by))
 

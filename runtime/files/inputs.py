@@ -44,6 +44,7 @@ class Reading:
         mends: whether malformed UTF-8 in JSON lines is replaced by U+FFFD.
         in_pieces: whether long documents of plain text are divided into pieces.
         with_ends: whether documents of plain text include the line feed or the separator at their end.
+        most: the maximum size in bytes of a document of plain text that is not divided, and of a line of JSON; None: `lines.MOST_BYTES`.
 
     Raises:
         ReadingError: the options contradict each other.
@@ -59,6 +60,7 @@ class Reading:
     mends: bool = False
     in_pieces: bool = False
     with_ends: bool = False
+    most: int | None = None
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.document == "file":
@@ -135,7 +137,8 @@ class Reading:
         if kind == "text":
             return self._texts(source)
         if kind == "json":
-            return records.documents(source, self.field or "", others=self.others, mends=self.mends, with_text=self.with_text)
+            name, with_text, most = self.field or "", self.with_text, self.most
+            return records.documents(source, name, others=self.others, mends=self.mends, with_text=with_text, most=most)
         from fst.runtime.files import columns
 
         return columns.documents(source, kind, self.column or "", others=self.others, with_text=self.with_text)
@@ -147,7 +150,7 @@ class Reading:
 
     def _texts(self, source: Source) -> Iterator[Documents]:
         whole = Whole()
-        for block in lines.blocks(source, self.end, in_pieces=self.in_pieces, with_ends=self.with_ends):
+        for block in lines.blocks(source, self.end, in_pieces=self.in_pieces, with_ends=self.with_ends, most=self.most):
             if block.is_begun or block.goes_on:
                 whole = whole if block.is_begun else Whole()
                 yield Piece(block.file, block.unit, [block.first], block.lines, whole=whole, is_last=not block.goes_on)

@@ -52,7 +52,9 @@ def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
         yield from blocks(source, LINE_FEED)
 
 
-def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, with_ends: bool = False) -> Iterator[Block]:
+def blocks(
+    source: Source, separator: bytes | None, *, in_pieces: bool = False, with_ends: bool = False, most: int | None = None
+) -> Iterator[Block]:
     """Read the documents of a file as they arrive, in blocks.
 
     Args:
@@ -61,12 +63,13 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
             is empty or, if the separator is not a line feed, consists of whitespace.
         in_pieces: whether a document of more than `LONG_BYTES` is divided into pieces, each of which is a block.
         with_ends: whether documents include the separator at their end.
+        most: the maximum size in bytes of a document that is not divided; None: `MOST_BYTES`.
 
     Raises:
-        TextError: a document that is not divided has more than `MOST_BYTES`.
+        TextError: a document that is not divided is larger than `most`.
     """
-    unit = "line" if separator == LINE_FEED else "document"
-    number, unfinished, is_begun = 1, list[bytes](), False
+    unit, most = "line" if separator == LINE_FEED else "document", MOST_BYTES if most is None else most
+    number, unfinished, size, is_begun = 1, list[bytes](), 0, False
     for documents, rest in _split(source.chunks(), separator):
         if documents:
             documents = [document + separator for document in documents] if separator and with_ends else documents
@@ -74,14 +77,14 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, 
             yield Block(source.name, number, [b"".join([*unfinished, first]), *([] if is_begun else others)], unit, is_begun)
             if is_begun and others:
                 yield Block(source.name, number + 1, others, unit)
-            number, unfinished, is_begun = number + len(documents), [], False
+            number, unfinished, size, is_begun = number + len(documents), [], 0, False
         unfinished.append(rest)
-        size = sum(map(len, unfinished))
-        if not in_pieces and size > MOST_BYTES:
-            raise TextError(f"{source.name}, {unit} {number}: more than {MOST_BYTES:,} bytes; split it")
+        size += len(rest)
+        if not in_pieces and size > most:
+            raise TextError(f"{source.name}, {unit} {number}: more than {most:,} bytes; split it")
         if in_pieces and (is_begun or size > LONG_BYTES):
             yield Block(source.name, number, [b"".join(unfinished)], unit, is_begun, goes_on=True)
-            unfinished, is_begun = [], True
+            unfinished, size, is_begun = [], 0, True
     last = b"".join(unfinished)
     if is_begun or separator is None or (last if separator == LINE_FEED else last.strip()):
         yield Block(source.name, number, [last], unit, is_begun)

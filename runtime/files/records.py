@@ -14,7 +14,9 @@ MAX_LISTED = 12  # maximum number of field names in a message
 EXCERPT = 40  # maximum number of characters of a value in a message
 
 
-def documents(source: Source, name: str, *, others: bool, mends: bool, with_text: bool = False) -> Iterator[Documents]:
+def documents(
+    source: Source, name: str, *, others: bool, mends: bool, with_text: bool = False, most: int | None = None
+) -> Iterator[Documents]:
     """Read the documents in JSON lines. Lines that are empty or contain only whitespace are skipped.
 
     Args:
@@ -23,8 +25,9 @@ def documents(source: Source, name: str, *, others: bool, mends: bool, with_text
         others: whether to read the other fields, too.
         mends: whether malformed bytes become U+FFFD.
         with_text: whether ``Documents.others`` includes the field of the text.
+        most: the maximum size of a line in bytes, see `fst.runtime.files.lines.blocks`.
     """
-    for block in blocks(source, LINE_FEED):
+    for block in blocks(source, LINE_FEED, most=most):
         yield _parsed(block, name, others, mends, with_text)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from fst.cli.files.progress import ROUNDS, TOKENS, note, progress, steps, telling_warnings
 from fst.cli.files.streams import check_target, is_there, keep_apart, show, written
 from fst.runtime.files.packing import ending
+from fst.tables.kernel_call import MOST_UNITS
 
 if TYPE_CHECKING:
     from fst.compile.train.result import Trained
@@ -166,7 +167,7 @@ def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) ->
         raise click.UsageError("--by needs a file with columns or fields; pass --report, and --column or --field")
     if report is None:
         return None
-    documents = Files([report], for_command=True, **reading).documents()
+    documents = Files([report], for_command=True, most=MOST_UNITS, **reading).documents()
     if by is not None:
         return lambda result: result.report(report, by=by, **place)
     return lambda result: result.report(text for some in documents for text in some.in_utf8().texts)
@@ -194,7 +195,7 @@ def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[s
     if reading.keys() <= {"document"} and are_tables(files):
         words: Words = fst.train.words([*files], **counting)  # the files contain counted words, not texts
     else:
-        source = Files(files, for_command=True, with_ends=True, **reading)
+        source = Files(files, for_command=True, with_ends=True, most=MOST_UNITS, **reading)
         with progress("counting", source.size) as source.advance:
             words = fst.train.words(source, **counting)
     return words

@@ -37,8 +37,10 @@ def words(
             - documents: an iterable of str, of bytes in UTF-8, or of lists of str or bytes; or a column of Arrow, polars or pandas;
             - a table with a column of documents, see `column`;
             - files: a path or a URL, or an iterable of paths and URLs. Files are text, JSON lines, Parquet or Arrow, compressed or not; a
-              path may be a folder or a pattern. A line of plain text, with its line feed, is a document. Items of type str are paths if
-              `column` or `field` is given, or if the iterable is a list or tuple in which each item is an existing file or a URL;
+              path may be a folder or a pattern. A line of plain text, with its line feed, is a document of at most 512 MiB, which is read
+              into memory. Items of type str are paths if `column` or `field` is given, or if the iterable is a list or another collection
+              in which each item is an existing file or a URL. If only some items of a collection are files, or if all look like paths but
+              none is a file, the source is refused; items of an iterator, such as ``iter(texts)``, are texts;
             - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
               word and count.
         splitter: the splitter of documents: a name ("gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
@@ -64,7 +66,8 @@ def words(
     Raises:
         TextError: a document is not text, or a file is damaged or lacks the column or the field. The message contains the position.
         VocabularyError: counted words are malformed or were split by a different pipeline, or the sum of all counts is too large.
-        UnsupportedError: the splitter or the normalizer is unknown or not supported, or the splitter of documents is missing.
+        UnsupportedError: the splitter or the normalizer is unknown or not supported, or the splitter of documents is missing; or a
+            collection contains both files and other items, or paths of missing files.
         ReadingError, OSError: a file cannot be read.
 
     Examples:

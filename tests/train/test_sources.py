@@ -1,0 +1,101 @@
+"""The sources of trainers: a collection of names is either a list of files or a list of texts, and lines have any length."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fst import train
+from fst.bridge import words as bridge_words
+from fst.counting.words import Words
+from fst.errors import TextError, UnsupportedError
+from fst.runtime.files import lines
+from fst.runtime.files.packing import CHUNK
+
+OLD = ["[UNK]", "a", "##b"]  # the tokens of an old vocabulary
+REMEDIES = "to read files, correct the name or pass each as a pathlib.Path; to read the items as texts, pass iter(texts)"
+
+
+@pytest.fixture(autouse=True)
+def _names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files and a folder in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text(f"{name}\n")
+    Path("folder").mkdir()
+
+
+def listed(words: Words) -> list[tuple[bytes, int]]:
+    """Return the words with their counts."""
+    return [*zip(words, words.counts.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("source", "item", "why"),
+    [
+        (["a.txt", "typo.txt"], "item 1 of the source, 'typo.txt', is not a file", "item 0, 'a.txt', is a file"),
+        (["typo.txt", "a.txt"], "item 0 of the source, 'typo.txt', is not a file", "item 1, 'a.txt', is a file"),
+        (("a.txt", "a text with spaces"), "item 1 of the source", "item 0, 'a.txt', is a file"),
+        (["a.txt", "folder"], "item 1 of the source, 'folder', is a folder", "item 0, 'a.txt', is a file"),
+        (["a.txt"] * 5000 + ["no.txt"], "item 5000 of the source", "item 0, 'a.txt', is a file"),
+        (["no.txt", "neither.parquet"], "item 0 of the source, 'no.txt', is not a file", "all items look like paths"),
+        (["no.txt"], "item 0 of the source", "all items look like paths"),
+        ({"no.JSONL.gz"}, "item 0 of the source", "all items look like paths"),
+        (["folder/part-0", "folder/part-1"], "item 0 of the source", "all items look like paths"),
+        (["s3://bucket/a", "no.txt"], "item 1 of the source, 'no.txt'", "all items look like paths"),
+        (["*.txt"], "item 0 of the source", "all items look like paths"),
+        (np.array(["no.txt", "a.txt"]), "item 0 of the source, 'no.txt'", "item 1, 'a.txt', is a file"),
+    ],
+)
+def test_missing_files_are_refused(source: Any, item: str, why: str) -> None:
+    """A collection that contains files and other items, or only paths of missing files, is refused with the item and both remedies."""
+    calls = partial(train.words, splitter="gpt2"), partial(train.bpe, splitter="gpt2"), partial(train.like, OLD)
+    for call in (*calls, partial(train.extend, OLD, add=1), partial(train.trim, OLD, keep=3)):
+        with pytest.raises(UnsupportedError) as refused:
+            call(source)
+        assert item in str(refused.value)
+        assert f"but {why}; expected only files or only texts; {REMEDIES}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["and/or", "he/she"],
+        ["e.g.", "i.e.", "3.14", "U.S.A."],
+        ["node.js", "example.org", "main.c"],
+        ["/start", "/help"],
+        ["folder", "word"],
+        ["no.txt", "see no.txt"],
+        ["https://example.org/a", "a nice day"],
+        ["a\0b", "x" * 10_000],
+        ["no.txt\n"],
+    ],
+)
+def test_words_are_texts(texts: list[str]) -> None:
+    """A list of short words of any kind is read as texts."""
+    assert listed(train.words(texts, splitter="none")) == listed(train.words(iter(texts), splitter="none"))
+
+
+def test_names_are_texts_or_files_on_request() -> None:
+    """Items of an iterator are texts even if they name files, and items of a list are files if one of them is a path."""
+    assert [*train.words(iter(["a.txt", "typo.txt"]), splitter="none")] == [b"a.txt", b"typo.txt"]
+    assert [*train.words(["a.txt", Path("b.txt")], splitter="none")] == [b"a.txt\n", b"b.txt\n"]
+
+
+def test_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines longer than other commands read in one piece are counted; a line beyond the limit is refused with its file and number."""
+    monkeypatch.setattr(lines, "MOST_BYTES", 1000)
+    texts = ["a\n", f"{'ab ' * CHUNK}\n", "b"]
+    (tmp_path / "long.txt").write_text("".join(texts))
+    (tmp_path / "long.jsonl").write_text("".join(json.dumps({"t": text}) + "\n" for text in texts))
+    expected = listed(train.words(texts, splitter="gpt2"))
+    assert listed(train.words(tmp_path / "long.txt", splitter="gpt2")) == expected
+    assert listed(train.words(tmp_path / "long.jsonl", splitter="gpt2", field="t")) == expected
+    monkeypatch.setattr(bridge_words, "MOST_UNITS", 2000)
+    with pytest.raises(TextError, match=r"long\.txt, line 2: more than 2,000 bytes; split it"):
+        train.words(tmp_path / "long.txt", splitter="gpt2")
