@@ -1,7 +1,7 @@
 """The command line, ``fst COMMAND …``.
 
-Standard output carries data only. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. If the reader of a pipe ends early, as in
-``fst encode … | head``, the exit code is 0 and there is no message.
+Standard output carries data only. Exit codes: 0 done, 1 failed, 2 wrong usage, 124 ended by a deadline, 130 interrupted. If the
+reader of a pipe ends early, as in ``fst encode … | head``, the exit code is 0 and there is no message.
 
 The module of a command is imported when the command is used, and imports large libraries only inside functions. So help appears at once,
 and no command waits for a library that it does not use.
@@ -57,5 +57,6 @@ def main() -> None:
       0    success, also if the reader of a pipe ends early
       1    failure; for verify also: ids differ; for search only: nothing was found
       2    wrong usage; for search also: failure
+      124  for train: --deadline ended the run, and its result is incomplete
       130  interrupted; 143 terminated
     """

@@ -21,6 +21,7 @@ from fst.tables.table import Table
 
 Text = Callable[[Component | None, Component | None], TextPipeline]
 
+STOPPED = "stopped"  # the field of a model that marks a vocabulary whose training a deadline ended
 ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's, GPT-2's and T5's, can be compiled"
 
 
@@ -100,7 +101,8 @@ def need_kind(found: str, wanted: str | None) -> None:
 
 
 def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The model of a ``tokenizer.json``. In older files, the model has no type.
+    """The model of a ``tokenizer.json``, without the mark of a vocabulary whose training a deadline ended. In older files, the model has no
+    type.
 
     Raises:
         UnsupportedError: no compiler reads models of this type.
@@ -109,7 +111,7 @@ def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     model = mapping(field_of(document, "model", "it"), "model")
     if "type" in model and model["type"] is not None:
         _compiler(kind_of(model, "model"))
-    return model
+    return {name: value for name, value in model.items() if name != STOPPED}
 
 
 def _compiler(kind: str) -> Compiler:

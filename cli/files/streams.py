@@ -72,13 +72,31 @@ def target(name: str) -> Path:
 
 
 def check_target(name: str) -> None:
-    """Check in advance that an output can be written. For a local file, its folder is checked; for a remote file, nothing can be checked.
+    """Check in advance that an output can be written. For a local file, a new file is opened in its folder and removed; for a remote file,
+    nothing can be checked.
 
     Raises:
-        OSError: as in `target`.
+        OSError: as in `target`, or the file cannot be opened.
     """
-    if name != STANDARD and not remote.is_remote(name):
-        target(name)
+    from fst.tables.npz import need_writable
+
+    if name != STANDARD and not remote.is_remote(name) and not is_device(path := target(name)):
+        need_writable(path)
+
+
+def check_folder(name: str, files: Iterable[str]) -> None:
+    """Check in advance that files can be written into a folder, which may be missing.
+
+    Raises:
+        OSError: a file cannot be written, or the folder cannot be created.
+    """
+    if remote.is_remote(name):
+        return
+    there = next(path for path in (Path(name).absolute(), *Path(name).absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
+    for file in files if there == Path(name).absolute() else [str(there / Path(name).name)]:
+        check_target(file)
 
 
 def is_there(name: str) -> bool:

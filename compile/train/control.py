@@ -1,4 +1,4 @@
-"""Run a trainer in rounds, with progress, a deadline, Ctrl-C and checkpoints.
+"""Run a trainer in rounds, with progress, a deadline, signals and checkpoints.
 
 The whole state of a trainer is a NamedTuple of arrays, which the trainer advances in short rounds. Between two rounds the state is
 complete, so a run can stop there. A run that resumes from an ``.npz`` of the state gives identical results. A checkpoint contains a digest
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import signal
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
@@ -26,9 +27,12 @@ from numpy.typing import NDArray
 
 from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError
-from fst.tables.npz import replacing
+from fst.tables.npz import need_writable, replacing
 
 DIGEST, SEAL = "digest", "seal"  # names in a checkpoint: the digest of words and options, and the digest of the state
+INTERVAL = 180.0  # seconds between two checkpoints of a run
+SHARE = 20  # a run spends at most 1/20 of its time on checkpoints
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # the signals that end a run
 
 State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
 Progress = Callable[[int, int], None]
@@ -55,9 +59,13 @@ class Control:
     Attributes:
         progress: called after each round with the work done so far and the total work, in the unit of the trainer.
         deadline: seconds after `begun`; None: no limit. At least one round is made, even if the deadline has passed.
-        checkpoint: the path of an ``.npz``. A run that stops early writes this file, a run with the same words and options resumes from it,
-            and a completed run removes it.
+        checkpoint: the path of an ``.npz``. A run writes this file every `INTERVAL` seconds and when it stops early; a run with the same
+            words and options resumes from it, and a completed run removes it.
         begun: the time from `time.monotonic` when this object was created.
+
+    Raises:
+        UnsupportedError: the deadline is negative.
+        VocabularyError, OSError: the checkpoint cannot be written, see `need_checkpoint`.
     """
 
     progress: Progress | None = None
@@ -68,6 +76,8 @@ class Control:
     def __post_init__(self) -> None:
         if self.deadline is not None and not self.deadline >= 0:
             raise UnsupportedError(f"deadline is {self.deadline}; expected seconds, 0 or more")
+        if self.checkpoint is not None:
+            need_checkpoint(self.checkpoint)
 
     def run(
         self, state: State, advance: Callable[[State], Round], *, total: int, digest: str, prove: Callable[[State], None]
@@ -76,21 +86,23 @@ class Control:
 
         Args:
             state: the first state, a NamedTuple of arrays.
-            advance: makes one round of about 0.1 s. `advance` may change the arrays of its argument. Ctrl-C takes effect after the round.
+            advance: makes one round of about 0.1 s. `advance` may change the arrays of its argument. Signals take effect after the round.
             total: the value of `Round.done` at the end.
             digest: the digest of words and options, from `digest_of`.
             prove: raises a VocabularyError if kernels cannot safely run on a state. `prove` is called with the state from a checkpoint,
                 after a check that the names, dtypes and numbers of axes of its fields are the same as in `state`.
 
         Returns:
-            The last state, and whether it is finished.
+            The last state, and whether it is finished. A signal during the last round has no effect.
 
         Raises:
             VocabularyError: the checkpoint is damaged, or belongs to other words or options.
-            KeyboardInterrupt: Ctrl-C was pressed; the checkpoint has been written.
+            KeyboardInterrupt: Ctrl-C was pressed; the checkpoint has been written. After SIGTERM or SIGHUP, the handler that was set before
+                is called, which by default ends the process.
         """
         state = self._resumed(state, digest, prove)
-        with _noted_interrupt() as interrupted:
+        due = monotonic() + INTERVAL
+        with _noted_signals() as noted:
             while True:
                 state, done, finished = advance(state)
                 if self.progress is not None:
@@ -98,14 +110,34 @@ class Control:
                 if finished:
                     self.remove()
                     return state, True
-                if interrupted.is_set() or self._is_over():
+                is_over = self.is_over()
+                if noted or is_over:
                     self._write(state, digest)
-                    if interrupted.is_set():
-                        raise KeyboardInterrupt
+                elif monotonic() >= due:
+                    due = monotonic() + max(INTERVAL, SHARE * self._kept(state, digest))
+                if noted:
+                    noted.deliver()
+                if is_over:
                     return state, False
 
-    def _is_over(self) -> bool:
+    def after(self, words: Words) -> Control:
+        """The control of the training on words that a run has just counted: without a checkpoint if the deadline ended the count, since no
+        later run has the same words.
+        """
+        return replace(self, checkpoint=None) if words.is_partial and self.is_over() else self
+
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
         return self.deadline is not None and monotonic() - self.begun >= self.deadline
+
+    def _kept(self, state: State, digest: str) -> float:
+        """Write a checkpoint during a run; return the seconds that this took. A run does not end because this fails."""
+        begun = monotonic()
+        try:
+            self._write(state, digest)
+        except OSError as error:
+            logging.getLogger("fst").warning("fst: %s: no checkpoint: %s; the run goes on", self.checkpoint, error.strerror or error)
+        return monotonic() - begun
 
     def remove(self) -> None:
         """Remove the checkpoint, if there is one."""
@@ -134,6 +166,20 @@ class Control:
         read = type(state)(**arrays)
         prove(read)
         return read
+
+
+def need_checkpoint(path: str | Path) -> None:
+    """Try the path of a checkpoint before a run.
+
+    Raises:
+        VocabularyError: the file exists and is not a checkpoint.
+        OSError: a checkpoint cannot be written.
+    """
+    if Path(path).exists():
+        with _blaming(path), zipfile.ZipFile(_regular(path)) as file:
+            if not {f"{name}.npy" for name in (DIGEST, SEAL)} <= {*file.namelist()}:
+                raise ValueError("no digest")
+    need_writable(path)
 
 
 def digest_of(words: Words, options: Mapping[str, object]) -> str:
@@ -171,14 +217,25 @@ def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     """Read the arrays of a checkpoint. Compressed members are refused, so the arrays need no more memory than the size of the file."""
-    try:
-        if not path.is_file():  # reading a device such as /dev/zero may never end
-            raise ValueError("no regular file")
-        with zipfile.ZipFile(path) as file:
+    with _blaming(path):
+        with zipfile.ZipFile(_regular(path)) as file:
             if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
                 raise ValueError("compressed members")
         with np.load(path, allow_pickle=False) as stored:
             return {name: _owned(stored[name]) for name in stored.files}
+
+
+def _regular(path: str | Path) -> str | Path:
+    if not Path(path).is_file():  # reading a device such as /dev/zero may never end
+        raise ValueError("no regular file")
+    return path
+
+
+@contextmanager
+def _blaming(path: str | Path) -> Iterator[None]:
+    """Turn the errors of a damaged file into one error with its name."""
+    try:
+        yield
     except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, OSError, zipfile.BadZipFile) as error:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a seek to a position before the start of the file raises EINVAL
             raise
@@ -195,23 +252,53 @@ def _owned(array: NDArray[Any]) -> NDArray[Any]:
     return np.array(array)
 
 
+class _Noted:
+    """The signals of `SIGNALS` that have arrived during a run. The first signal restores the handlers, so the second takes effect at once.
+
+    Signals that are ignored, such as SIGHUP after `nohup`, stay ignored. Outside the main thread, Python delivers no signals.
+    """
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __bool__(self) -> bool:
+        return self._number is not None
+
+    def begin(self) -> None:
+        """Set the handlers."""
+        self._number = None
+        if threading.current_thread() is threading.main_thread():
+            numbers = [int(getattr(signal, name)) for name in SIGNALS if hasattr(signal, name)]
+            found = {number: signal.getsignal(number) for number in numbers}
+            self._before = {number: handler for number, handler in found.items() if handler not in (None, signal.SIG_IGN)}
+            for number in self._before:
+                signal.signal(number, self._note)
+
+    def end(self) -> None:
+        """Restore the handlers."""
+        while self._before:
+            signal.signal(*self._before.popitem())
+
+    def deliver(self) -> None:
+        """Send the signal again to the handler that was set before; if the handler returns, the run goes on."""
+        assert self._number is not None
+        self.end()
+        signal.raise_signal(self._number)
+        if self._number == signal.SIGINT:  # a handler that only returns does not continue a run
+            raise KeyboardInterrupt
+        self.begin()
+
+    def _note(self, number: int, _: object) -> None:
+        self.end()
+        self._number = number
+
+
 @contextmanager
-def _noted_interrupt() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second raises KeyboardInterrupt. Outside the main thread, Python delivers no signals."""
-    event = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield event
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def note(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        event.set()
-
-    if before is not None:
-        signal.signal(signal.SIGINT, note)
+def _noted_signals() -> Iterator[_Noted]:
+    noted = _Noted()
+    noted.begin()
     try:
-        yield event
+        yield noted
     finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+        noted.end()

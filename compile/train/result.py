@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.compilers import assembled
+from fst.compile.compilers import STOPPED, assembled
 from fst.compile.machines.bpe.score_merges import merges_of_scores
 from fst.compile.sources.read import of_statement
 from fst.compile.train import saving
@@ -23,6 +23,7 @@ from fst.tables.table import Table
 if TYPE_CHECKING:
     from fst import Tokenizer
     from fst.bridge.report import Report
+    from fst.counting.words import Words
 
 UNIGRAM = "Unigram"
 SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # values of `Trained.stopped`
@@ -87,6 +88,10 @@ class Trained:
     def __repr__(self) -> str:
         return f"<Trained {self.kind}: {len(self.vocabulary):,} tokens, stopped by {self.stopped!r}>"
 
+    def of(self, words: Words) -> Trained:
+        """The vocabulary as the result of training on `words`: if they are partial, it was stopped by the deadline."""
+        return replace(self, stopped=DEADLINE) if words.is_partial else self
+
     def to_json(self) -> dict[str, Any]:
         """The ``tokenizer.json``, as a value for `json.dumps`.
 
@@ -111,12 +116,16 @@ class Trained:
             "pre_tokenizer": pipeline.pre_tokenizer,
             "post_processor": renumbered(further["post_processor"], self.vocabulary),
             "decoder": pipeline.decoder,
-            "model": {"type": self.kind, **FIELDS[self.kind], **self.model, **self._tokens()},
+            "model": {"type": self.kind, **FIELDS[self.kind], **self.model, **self._mark(), **self._tokens()},
         }
 
     def _added(self, token: str) -> dict[str, Any]:
         """The entry of a special token in the ``added_tokens`` of a ``tokenizer.json``."""
         return {"id": self.vocabulary[token], "content": token, **PLAIN, **self.flags.get(token, {})}
+
+    def _mark(self) -> dict[str, str]:
+        """The mark of a vocabulary whose training a deadline ended. `tokenizers` ignores unknown fields of models, but of nothing else."""
+        return {STOPPED: DEADLINE} if self.stopped == DEADLINE else {}
 
     def _tokens(self) -> dict[str, Any]:
         """The members ``vocab`` and ``merges`` of the model in a ``tokenizer.json``."""

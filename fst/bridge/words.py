@@ -49,9 +49,10 @@ def words_of(
     memory: int = MEMORY,
     progress: Callable[[int, int], None] | None = None,
     errors: str = "strict",
+    is_over: Callable[[], bool] = lambda: False,
 ) -> tuple[Words, Pipeline | None]:
     """The words of a source, and the pipeline that splits texts into these words; None if the pipeline is unknown. For the arguments, see
-    `fst.train.words`.
+    `fst.train.words`; `is_over` returns whether the deadline has passed.
     """
     from fst.core.threads import thread_count
     from fst.runtime.rows.texts import check
@@ -78,6 +79,7 @@ def words_of(
         min_count=min_count,
         memory=memory,
         progress=progress,
+        is_over=is_over,
     )
     return found, pipeline
 

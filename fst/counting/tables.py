@@ -27,6 +27,7 @@ WORD, COUNT, FIRST, SPLIT = "word", "count", "first", "split"
 WIDTHS = (8, 12, 12)  # hexadecimal digits of the partition, of the document, and of the word in the document
 DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 MIN_COUNT = b"fst.min_count"  # the key of `min_count` in the schema's metadata; missing if `min_count` is 1
+STOPPED, DEADLINE = b"fst.stopped", b"deadline"  # an entry of the schema's metadata if `is_partial` is True
 
 
 class Columns(NamedTuple):
@@ -38,6 +39,7 @@ class Columns(NamedTuple):
     first: Ints
     split: str
     min_count: int
+    is_partial: bool
 
 
 def pyarrow() -> Any:
@@ -65,7 +67,8 @@ def table_of(words: Columns) -> Any:
         FIRST: _first_column(words.first),
         SPLIT: pa.array([words.split], pa.string()).take(pa.array(np.zeros(len(words.ends), np.int64))),
     }
-    return pa.table(columns, metadata={MIN_COUNT: str(words.min_count)} if words.min_count > 1 else None)
+    metadata = {MIN_COUNT: str(words.min_count)} if words.min_count > 1 else {}
+    return pa.table(columns, metadata={**metadata, **({STOPPED: DEADLINE} if words.is_partial else {})} or None)
 
 
 def save(words: Columns, path: Any) -> None:
@@ -83,7 +86,9 @@ def load(paths: Sequence[Any], split: str | None = None) -> Columns:
     import pyarrow.parquet as pq
 
     try:
-        return columns_of(pa.concat_tables([pq.read_table(path, partitioning=None) for path in paths]), split)
+        parts = [pq.read_table(path, partitioning=None) for path in paths]
+        found = columns_of(pa.concat_tables(parts), split)
+        return found._replace(is_partial=any(_is_partial(part) for part in parts))
     except (VocabularyError, pa.ArrowInvalid) as error:
         raise VocabularyError(f"{', '.join(map(str, paths))}: {error}") from None
 
@@ -117,7 +122,7 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
     counts = _counts(found[COUNT])
     first = _first(found[FIRST]) if FIRST in found.column_names else _in_order(len(ends))
     own = _split(found[SPLIT], split) if SPLIT in found.column_names else split
-    return Columns(text, ends, counts, first, own or UNKNOWN_SPLIT, _min_count(found.schema.metadata))
+    return Columns(text, ends, counts, first, own or UNKNOWN_SPLIT, _min_count(found.schema.metadata), _is_partial(found))
 
 
 def imported(table: Any) -> Any:
@@ -248,6 +253,10 @@ def _first(column: Any) -> Ints:
             first[:, place] = first[:, place] << 4 | digits[:, digit]
         at += count
     return first
+
+
+def _is_partial(table: Any) -> bool:
+    return (table.schema.metadata or {}).get(STOPPED) == DEADLINE
 
 
 def _min_count(metadata: Mapping[bytes, bytes] | None) -> int:

@@ -38,6 +38,7 @@ class Words:
         split: a digest of the normalizer and the splitter; `UNKNOWN_SPLIT` if they are unknown.
         documents: the number of counted documents; 0 if it is unknown.
         min_count: words with lower counts are left out; 1 if all words are included.
+        is_partial: whether a deadline ended the count before the last document.
     """
 
     text: NDArray[np.uint8]
@@ -47,6 +48,7 @@ class Words:
     split: str = UNKNOWN_SPLIT
     documents: int = 0
     min_count: int = 1
+    is_partial: bool = False
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[tuple[str | bytes, int]], split: str = UNKNOWN_SPLIT) -> Words:
@@ -187,11 +189,11 @@ class Words:
     @classmethod
     def _of_columns(cls, columns: Columns) -> Words:
         words = cls.combined(columns.text, columns.ends, columns.counts, columns.first, split=columns.split)
-        return words.at_least(columns.min_count)
+        return replace(words.at_least(columns.min_count), is_partial=columns.is_partial)
 
     @property
     def _columns(self) -> Columns:
-        return Columns(self.text, self.ends, self.counts, self.first, self.split, self.min_count)
+        return Columns(self.text, self.ends, self.counts, self.first, self.split, self.min_count, self.is_partial)
 
     def to_arrow(self) -> Any:
         """A table of ``pyarrow`` with the columns word (binary), count (int64), first (string) and split (string), sorted by word.

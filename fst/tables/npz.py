@@ -97,11 +97,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
     If `path` is a link, the file that it points to is replaced. A device or a folder is refused.
     """
-    path = Path(path).resolve()
-    if path.exists() and not path.is_file():
-        raise FileExistsError(errno.EEXIST, "not a regular file: it would be replaced by one", str(path))
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", str(path))
+    path = _replaceable(path)
     remove_leftovers(path.parent)
     temporary, file = _begun(path)
     lock = os.dup(file.fileno()) if fcntl else None  # a second descriptor, so that the lock lasts until the file is renamed
@@ -115,6 +111,32 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def need_writable(path: str | Path) -> None:
+    """Try whether `replacing` can write a file: a new file is opened in its folder, and removed again.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = _replaceable(path)
+    try:
+        temporary, file = _begun(path)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    file.close()
+    temporary.unlink()
+
+
+def _replaceable(path: str | Path) -> Path:
+    """The file that a path refers to, after links; an error if it cannot be replaced by a regular file."""
+    path = Path(path).resolve()
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "not a regular file: it would be replaced by one", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", str(path))
+    return path
 
 
 def _begun(path: Path) -> tuple[Path, IO[bytes]]:

@@ -8,7 +8,7 @@ does not depend on the number of threads, the size of blocks or the memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
@@ -212,6 +212,7 @@ def count_documents(
     min_count: int,
     memory: int,
     progress: Progress | None,
+    is_over: Callable[[], bool],
 ) -> Words:
     """Count the words of documents.
 
@@ -225,6 +226,11 @@ def count_documents(
         min_count: the minimum count of a word in the result.
         memory: the maximum total size of all threads' tables in bytes; full tables are written to a temporary folder.
         progress: a function that is called with the number of documents, and of bytes, that have been counted.
+        is_over: a function that returns whether the deadline has passed. Then the count ends after the current blocks; at least one block
+            is counted.
+
+    Returns:
+        The words; `is_partial` is true if documents are left.
 
     Raises:
         TextError: a document is not text, is too long, or contains an added token of the splitter; the message contains the document's
@@ -232,9 +238,10 @@ def count_documents(
         VocabularyError: the sum of all counts is too large.
     """
     with TemporaryDirectory(prefix="fst-words-") as name:
-        job = _Job(blocks, progress, lambda: Counter(splitter, partition, errors, memory // (2 * threads), Path(name)))
+        job = _Job(blocks, progress, is_over, lambda: Counter(splitter, partition, errors, memory // (2 * threads), Path(name)))
         job.run(threads)
-        return Words.merged(_runs(job.counters), split=split, documents=job.documents, min_count=min_count)
+        found = Words.merged(_runs(job.counters), split=split, documents=job.documents, min_count=min_count)
+        return replace(found, is_partial=job.is_cut)
 
 
 def _runs(counters: Sequence[Counter]) -> list[Words]:
@@ -252,10 +259,19 @@ def _runs(counters: Sequence[Counter]) -> list[Words]:
 
 
 class _Job:
-    """The state of one call of `count_documents`: the remaining documents, the progress, and each thread's counter."""
+    """The state of one call of `count_documents`: the remaining documents, the progress, and each thread's counter.
 
-    def __init__(self, blocks: Iterator[Block], progress: Progress | None, make: Callable[[], Counter]) -> None:
-        self._blocks, self._progress, self._make, self._lock = blocks, progress, make, Lock()
+    Attributes:
+        counters: the counters of the threads.
+        documents: the number of counted documents.
+        is_cut: whether the deadline passed before the last block was taken.
+    """
+
+    def __init__(
+        self, blocks: Iterator[Block], progress: Progress | None, is_over: Callable[[], bool], make: Callable[[], Counter]
+    ) -> None:
+        self._blocks, self._progress, self._is_over, self._make, self._lock = blocks, progress, is_over, make, Lock()
+        self._is_begun = self.is_cut = False
         self.counters: list[Counter] = []
         self.documents = self._read = 0
         self._failed: list[tuple[int, BaseException]] = []
@@ -297,7 +313,12 @@ class _Job:
 
     def _taken(self) -> Block | None:
         with self._lock:
-            return None if self._failed else next(self._blocks, None)
+            if self._failed or self.is_cut:
+                return None
+            block = next(self._blocks, None)
+            self.is_cut = block is not None and self._is_begun and self._is_over()
+            self._is_begun = True
+            return None if self.is_cut else block
 
     def _add(self, documents: int, read: int) -> None:
         with self._lock:

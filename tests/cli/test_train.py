@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import signal
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,21 +14,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.exceptions import Abort
-from support.commands import call, error_of, written
+from support.commands import call, error_of, execute, written
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import fst
 from fst import train
-from fst.cli.commands.train.command import command as train_group
-from fst.cli.files import progress
 from fst.compile import keywords
 from fst.compile.train.merges import run
+from fst.runtime.files import lines
 
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
 GPT2 = ("--splitter", "gpt2")
 BPE = ("train", "bpe", *GPT2, "--vocab-size", "270")
 SPECIAL = (*BPE, "--special-tokens", "<s>", "--special-tokens", "</s>")
+# Runs `fst` and sends SIGTERM after the first round of training.
+TERMINATED = """
+import signal
+from fst.cli.files import progress
+from fst.cli.main import main
+from fst.compile.train.merges import run
+run.STEPS = 1
+progress.Log.reach = lambda *_: signal.raise_signal(signal.SIGTERM)
+main()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +59,11 @@ def vocabulary(texts: Path) -> Path:
     path = texts.with_name("own.json")
     call(*SPECIAL, texts, "-o", path)
     return path
+
+
+def one_by_one(chunks: Iterable[bytes], separator: bytes) -> Iterator[tuple[list[bytes], bytes]]:
+    """Divide a file into blocks of one line."""
+    return (([line], b"") for line in b"".join(chunks).split(separator)[:-1])
 
 
 def tokens(path: Path) -> Any:
@@ -150,23 +164,36 @@ class TestTrainers:
 
     @pytest.mark.parametrize("is_interrupted", [False, True])
     def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """If Ctrl-C or the deadline stops a run, the same command resumes from the checkpoint and gives the same result as one
-        uninterrupted run.
+        """If SIGTERM or the deadline stops a run, the exit code is 143 or 124, and the same command resumes from the checkpoint and gives
+        the same result as one uninterrupted run.
         """
         monkeypatch.setattr(run, "STEPS", 1)
         command: list[str | Path] = [*SPECIAL, texts, "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json"]
+        message = f"{tmp_path / 'run.npz'}: checkpoint; the same command continues from it"
         if is_interrupted:
-            with monkeypatch.context() as patch:
-                patch.setattr(progress.Log, "reach", lambda *_: signal.raise_signal(signal.SIGINT))
-                with pytest.raises(Abort):
-                    train_group.main([*map(str, command[1:])], standalone_mode=False)
+            assert message in execute([sys.executable, "-c", TERMINATED], *command, code=143).stderr.decode()
             assert not (tmp_path / "o.json").exists()
         else:
-            assert f"{tmp_path / 'run.npz'}: checkpoint; the same command continues from it" in call(*command, "--deadline", "0").stderr
+            assert message in call(*command, "--deadline", "0", code=124).stderr
             assert len(tokens(tmp_path / "o.json")) < 270
+            assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["model"]["stopped"] == "deadline"
         assert (tmp_path / "run.npz").exists()
         call(*command)
         assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
+        assert not (tmp_path / "run.npz").exists()
+
+    def test_deadline_of_a_count(self, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """If the deadline ends the count, the exit code is 124, the words or the vocabulary so far are written and marked, and a vocabulary
+        of partial words is marked, too.
+        """
+        monkeypatch.setattr(lines, "_split", one_by_one)
+        done = call("train", "words", texts, *GPT2, "--deadline", "0", "-o", tmp_path / "o.parquet", code=124)
+        assert "words of 1 documents; stopped by deadline" in done.stderr
+        assert train.words(str(tmp_path / "o.parquet")).is_partial
+        call(*BPE, tmp_path / "o.parquet", "-o", tmp_path / "own.json", code=124)
+        call(*BPE, texts, "--deadline", "0", "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json", code=124)
+        for name in ("own.json", "o.json"):
+            assert json.loads((tmp_path / name).read_text(encoding="utf-8"))["model"]["stopped"] == "deadline"
         assert not (tmp_path / "run.npz").exists()
 
 
@@ -234,6 +261,11 @@ class TestOutputs:
             (BPE, "o.bin", 1, "the form of a vocabulary is unknown"),
             ((*BPE, "--report", "none.txt"), "o.txt", 1, ".txt is a form of WordPiece, but the vocabulary is BPE"),
             (BPE, "none/o.json", 1, "no folder"),
+            (BPE, "/proc/o.json", 1, "/proc/o.json"),
+            (BPE, "/proc/o/", 1, "/proc/o"),
+            (BPE, "texts.txt/o/", 1, "Not a directory"),
+            ((*BPE, "--checkpoint", "none/run.npz"), "o.json", 1, "no folder"),
+            ((*BPE, "--checkpoint", "texts.txt"), "o.json", 2, "is also an input"),
             ((*BPE, "--column", "t"), "o.json", 2, "--column does not go with"),
             ((*BPE, "--normalizer", "{"), "o.json", 2, "--normalizer '{' is not JSON"),
             ((*BPE, "--report", "none.txt"), "o.json", 1, "none.txt: No such file"),
@@ -242,8 +274,11 @@ class TestOutputs:
             (("train", "words", *GPT2), "o.txt", 2, "words are written as Parquet"),
         ],
     )
-    def test_refused(self, command: tuple[str, ...], output: str, code: int, reason: str, texts: Path, tmp_path: Path) -> None:
+    def test_refused(
+        self, command: tuple[str, ...], output: str, code: int, reason: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """An input that cannot be read or an output that cannot be written is an error of one line, and nothing is written."""
+        monkeypatch.chdir(tmp_path)
         own = written(tmp_path / "texts.txt", texts.read_bytes())
         assert reason in call(*command, own, "-o", tmp_path / output, code=code).stderr
         assert own.read_bytes() == texts.read_bytes()

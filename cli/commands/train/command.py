@@ -53,14 +53,21 @@ writing_options = with_options(
         section="Options for a report",
     ),
 )
+deadline_option = click.option(
+    "--deadline",
+    type=Number(min=0),
+    metavar="SECONDS",
+    show_default="none",
+    help="Stop counting or training after this time, write the result so far, and exit with code 124.",
+)
 run_options: Option = with_options(
     click.option(
         "--checkpoint",
         type=FileName(),
         metavar="FILE",
-        help="The file for the state of a run that is stopped; a later run continues from it.",
+        help="The file for the state of a run, written every 3 minutes and when it is stopped; a later run continues from it.",
     ),
-    click.option("--deadline", type=Number(min=0), metavar="SECONDS", show_default="none", help="Stop training after this time."),
+    deadline_option,
 )
 size_option = click.option("--vocab-size", type=click.IntRange(min=1), metavar="N", required=True, help="The number of tokens.")
 special_option = click.option(
@@ -165,8 +172,11 @@ def command() -> None:
 
     Existing files in FOLDER are an error; --overwrite replaces them. A single file is always replaced.
 
-    With --checkpoint, a run stopped by Ctrl-C or --deadline writes its state; the same command resumes it. The result is the same, bit for
-    bit.
+    With --checkpoint, training writes its state every 3 minutes, and when --deadline, Ctrl-C, SIGTERM or SIGHUP stops it; the same command
+    resumes it. The result is the same, bit for bit. The paths of the checkpoint and of the output are tried before any input is read.
+
+    The result of a run that --deadline stops is incomplete: the exit code is 124, and the model in tokenizer.json has "stopped":
+    "deadline". No checkpoint is written if not all words were counted; count them with `fst train words` first.
     """
 
 
@@ -178,6 +188,7 @@ def command() -> None:
 @click.option(
     "--partition", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="The number of this part of a corpus."
 )
+@deadline_option
 def words_command(**options: Any) -> None:
     """Count the words of texts, and write them as Parquet.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from fst.cli.files.progress import ROUNDS, TOKENS, note, progress, steps, telling_warnings
-from fst.cli.files.streams import check_target, is_there, keep_apart, show, written
+from fst.cli.files.streams import check_folder, check_target, is_there, keep_apart, show, written
 from fst.runtime.files.packing import ending
 from fst.tables.kernel_call import MOST_UNITS
 
@@ -25,6 +26,7 @@ COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # option
 KINDS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram", "wordlevel": "WordLevel"}  # trainer → type of the model
 KINDS_OF_TABLES = {kind: KINDS[kind] for kind in ("bpe", "unigram")}  # a table of WordLevel also has the kind "wordpiece"
 AT_ONCE = ("wordlevel",)  # trainers that show no progress
+TIMED_OUT = 124  # the exit code of a run that its deadline ended, as of timeout(1)
 PARQUET = ".parquet"
 
 
@@ -38,15 +40,20 @@ def count(files: Sequence[str], output: str, **options: Any) -> None:
 
     Raises:
         click.UsageError: the output is an input, or its ending is not ``.parquet``.
+        click.exceptions.Exit: the deadline ended the count; the words so far are written.
     """
     if ending(output) != (PARQUET, None):
         raise click.UsageError(f"{output}: words are written as Parquet; name a file that ends in {PARQUET}")
     keep_apart([output], files)
     check_target(output)
     options["normalizer"] = _normalizer(options["normalizer"])
-    words = _words(files, _taken(options, READING), _taken(options, COUNTING))
+    words = _words(files, _taken(options, READING), _taken(options, (*COUNTING, "deadline")))
     words.save(output)
-    note(f"{output}: {len(words):,} words of {words.documents:,} documents")
+    found = f"{output}: {len(words):,} words of {words.documents:,} documents"
+    if words.is_partial:
+        click.echo(f"{found}; stopped by deadline", err=True)
+        raise click.exceptions.Exit(TIMED_OUT)
+    note(found)
 
 
 def train(
@@ -75,22 +82,34 @@ def train(
     Raises:
         click.UsageError: the output is an input, or a file of the folder exists.
         UnsupportedError: the format of the output is unknown, or cannot express the vocabulary.
+        VocabularyError, OSError: the output or the checkpoint cannot be written, see `fst.compile.train.control.need_checkpoint`.
+        click.exceptions.Exit: the deadline ended the run; the vocabulary so far is written.
     """
     import fst
+    from fst.compile.train.control import need_checkpoint
+
+    begun, checkpoint, deadline = monotonic(), options.get("checkpoint"), options.get("deadline")
 
     _check_output(output, overwrite, [*files, *filter(None, [report, old])], KINDS.get(trainer))
+    if checkpoint is not None:
+        keep_apart([checkpoint], [*files, *filter(None, [report, old])])
+        need_checkpoint(checkpoint)
     options["normalizer"] = _normalizer(options.get("normalizer"))
     reading, counting = _taken(options, READING), _taken(options, COUNTING)
     measured = _measured(report, by, reading)
     given = _taken(options, options.keys() - {*READING, *COUNTING})
     before = [] if old is None else [_tokenizer(old, trainer, output)]
-    words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {})})
+    words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {}), "deadline": deadline})
+    if deadline is not None:
+        given["deadline"] = max(deadline - (monotonic() - begun), 0.0)
     given.update(_taken(counting, SPLITTING))
     with telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
         watched = {} if trainer in AT_ONCE else {"progress": reach}
-        with _telling_checkpoint(given.get("checkpoint")):
+        with _telling_checkpoint(checkpoint):
             result = getattr(fst.train, trainer)(*before, words, **given, **watched)
     _write(result, output, measured)
+    if result.stopped == "deadline":
+        raise click.exceptions.Exit(TIMED_OUT)
 
 
 def trim(
@@ -223,3 +242,5 @@ def _check_output(output: str, overwrite: bool, inputs: Sequence[str], kind: str
         check_target(output)
     elif not overwrite and (there := next(filter(is_there, names), None)):
         raise click.UsageError(f"{there} exists; pass --overwrite to replace it, or name another folder")
+    else:
+        check_folder(output, names)

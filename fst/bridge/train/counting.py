@@ -26,6 +26,7 @@ def words(
     memory: int = MEMORY,
     progress: Callable[[int, int], None] | None = None,
     errors: str = "strict",
+    deadline: float | None = None,
 ) -> Words:
     """Count the words of a corpus: the pre-tokens from which a vocabulary is trained.
 
@@ -59,9 +60,10 @@ def words(
         progress: a function that is called with the number of documents and the number of bytes counted so far, from any thread, but by one
             thread at a time.
         errors: "strict": a malformed document is an error; "replace": U+FFFD replaces malformed units of documents.
+        deadline: seconds after which no further documents are counted; None: no limit.
 
     Returns:
-        The words with their counts and first occurrences, sorted by their bytes.
+        The words with their counts and first occurrences, sorted by their bytes; `is_partial` is true if documents are left.
 
     Raises:
         TextError: a document is not text, or a file is damaged or lacks the column or the field. The message contains the position.
@@ -76,14 +78,25 @@ def words(
         [(b' a', 1), (b' is', 1), (b' rose', 3), (b'a', 2)]
     """
     arguments = dict(locals())
-    found, _ = words_of(arguments.pop("sources"), **arguments)
+    from fst.compile.train.control import Control
+
+    is_over = Control(deadline=arguments.pop("deadline")).is_over
+    found, _ = words_of(arguments.pop("sources"), **arguments, is_over=is_over)
     return found
 
 
 def split(
-    source: Any, splitter: Any, normalizer: Any, column: str | None, field: str | None, threads: int | None, min_count: int, errors: str
+    source: Any,
+    splitter: Any,
+    normalizer: Any,
+    column: str | None,
+    field: str | None,
+    threads: int | None,
+    min_count: int,
+    errors: str,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> tuple[Words, Pipeline | None]:
-    """The words that a trainer reads from its source, and the pipeline that split them.
+    """The words that a trainer reads from its source, and the pipeline that split them. `is_over` returns whether the deadline has passed.
 
     Raises:
         VocabularyError: the digest of counted words does not belong to a named splitter, so the splitter is unknown.
@@ -97,6 +110,7 @@ def split(
         threads=threads,
         min_count=min_count,
         errors=errors,
+        is_over=is_over,
     )
     if pipeline is None and found.split != UNKNOWN_SPLIT:
         raise VocabularyError(

@@ -139,9 +139,9 @@ def extend(
     control = Control(progress, deadline, checkpoint)
     tokenizer = olds.tokenizer_of(old, "fst.train.extend")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.extend")
-    counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors)
+    counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors, control.is_over)
     batch = olds.segmented(vocabulary, counted)
-    return extended(vocabulary, counted, batch.ids, batch.row_splits, add, control)
+    return extended(vocabulary, counted, batch.ids, batch.row_splits, add, control.after(counted)).of(counted)
 
 
 def trim(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fst.bridge.train.counting import split
 
 if TYPE_CHECKING:
+    from fst.compile.train.control import Control
     from fst.compile.train.result import Trained
 
 
@@ -66,9 +67,12 @@ def bpe(
             `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
         splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of tokens made so far, and the total number.
-        checkpoint: the path of a file. A run that Ctrl-C or the deadline stops writes its state to this file. The next run with the same
-            words and options resumes from this state, and gives the same result as an uninterrupted run.
-        deadline: seconds after which training stops. The result contains the tokens made so far.
+        checkpoint: the path of a file, which is tried before the run. Training writes its state to this file every 3 minutes, and when the
+            deadline, Ctrl-C, SIGTERM or SIGHUP stops it. The next run with the same words and options resumes from this state, and gives
+            the same result as an uninterrupted run. A run that ends removes the file.
+        deadline: seconds after which the run stops, while it counts words or while it trains. The result contains the tokens made so far,
+            `stopped` is "deadline", and so is the member ``stopped`` of the model in its ``tokenizer.json``. If the words are counted
+            only in part, no checkpoint is written.
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens and characters; or words, options or the checkpoint are
@@ -288,8 +292,12 @@ def _trained(
     threads: int | None,
     min_count: int,
     errors: str,
+    control: Control | None = None,
     **options: Any,
 ) -> Trained:
     """Call a trainer of the compiler. `options` are the arguments that only this trainer has. All other arguments are as in `bpe`."""
-    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
-    return train(found, pipeline=pipeline, **options)
+    if control is None:
+        found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors)
+        return train(found, pipeline=pipeline, **options).of(found)
+    found, pipeline = split(source, splitter, normalizer, column, field, threads, min_count, errors, control.is_over)
+    return train(found, pipeline=pipeline, control=control.after(found), **options).of(found)
