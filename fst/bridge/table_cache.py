@@ -1,4 +1,4 @@
-"""A cache on disk for tables of live tokenizers, so that later processes do not compile them again.
+"""A cache on disk for tables of live tokenizers and for splitters, so that later processes do not compile them again.
 
 The name of a file is a digest of the tokenizer and of the compiler's sources, so a stale file is never read. A table is proven safe when it
 is loaded. A file that is damaged, or that other users can write to, is ignored.
@@ -28,12 +28,12 @@ MAX_BYTES = 1 << 29  # maximum size of all tables in the folder; the least recen
 SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv")}
 
 
-def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:
-    """The cached table of a live tokenizer. If the cache has no table, write a line to the log, compile the table, and write it to the
-    cache.
+def table_of(name: str | None, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:
+    """The cached table of a live tokenizer or of a splitter. If the cache has no table, write a line to the log, compile the table, and
+    write it to the cache.
 
     Args:
-        name: the name of the tokenizer in the log.
+        name: the name of the tokenizer in the log; None: no log.
         statement: the text and the settings that determine the table, see `fst.tables.live.statement`.
         compile_it: a function that compiles the table.
     """
@@ -43,7 +43,8 @@ def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any
         return found
     obstacle = cache_folder.obstacle(path.parent) if path else "the user has no home folder"
     where = f"not kept: {obstacle}" if path is None or obstacle else f"kept in {path.parent}"
-    logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", name, where)
+    if name is not None:
+        logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", name, where)
     table = compile_it()
     if path and not obstacle:
         _keep(table, path)

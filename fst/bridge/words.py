@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -70,7 +72,7 @@ def words_of(
     if pipeline is None:
         _no_splitter("documents must be split")
     found = count_documents(
-        Splitter(pipeline.table()),
+        Splitter(_table_of(pipeline)),
         blocks,
         split=pipeline.digest,
         threads=min(thread_count(threads), MOST_THREADS),
@@ -82,6 +84,21 @@ def words_of(
         is_over=is_over,
     )
     return found, pipeline
+
+
+def _table_of(pipeline: Pipeline) -> Any:
+    """The table of a pipeline. Tables of pipelines without added tokens are kept, in this process and on disk, because some take seconds to
+    compile.
+    """
+    return pipeline.table() if pipeline.added else _kept_table(json.dumps([pipeline.normalizer, pipeline.pre_tokenizer]))
+
+
+@lru_cache(4)
+def _kept_table(components: str) -> Any:
+    from fst.bridge.table_cache import table_of
+    from fst.compile.train.pipeline import Pipeline
+
+    return table_of(None, (f"splitter {components}", None), Pipeline(*json.loads(components)).table)
 
 
 def _check(**numbers: Any) -> None:
@@ -222,8 +239,8 @@ def _are_names(items: Collection[Any]) -> bool:
     if missing is None:
         return True
     searched = enumerate(islice(items, max(missing[0], MOST_STRAYS)))
-    if (found := next(((place, item) for place, item in searched if _is_file(item)), None)) is not None:
-        raise _neither(*missing, f"item {found[0]}, {_shown(found[1])}, is a file")
+    if (file := next(((place, item) for place, item in searched if _is_file(item)), None)) is not None:
+        raise _neither(*missing, f"item {file[0]}, {_shown(file[1])}, is a file")
     if all(isinstance(item, str) and os.path.isdir(item) for item in items):  # noqa: PTH112 - false for long texts
         found = f"the source is a list of folders, {quoted(missing[1])} first"
         raise UnsupportedError(f"{found}; expected texts or files; pass each as a pathlib.Path")

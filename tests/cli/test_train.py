@@ -19,6 +19,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import fst
 from fst import train
+from fst.bridge import like, old
 from fst.compile import keywords
 from fst.compile.train.merges import run
 from fst.runtime.files import lines
@@ -202,6 +203,17 @@ class TestOldVocabularies:
 
     def test_like(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
         """`fst train like` trains a vocabulary with the same splitter, special tokens and size as the old vocabulary."""
+        call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
+        assert tokens(tmp_path / "o.json") == tokens(vocabulary)
+
+    def test_like_compiles_no_old_vocabulary(self, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """`fst train like` reads the tokenizer.json of the old vocabulary, and compiles its splitter only."""
+
+        def refuse(*_: object) -> None:
+            raise AssertionError
+
+        for module in (like, old):
+            monkeypatch.setattr(module, "tokenizer_of", refuse)
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
 

@@ -12,6 +12,7 @@ import pytest
 
 from fst import train
 from fst.bridge import words as bridge_words
+from fst.compile.train.pipeline import Pipeline
 from fst.counting.words import Words
 from fst.errors import TextError, UnsupportedError
 from fst.runtime.files import lines
@@ -99,3 +100,17 @@ def test_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(bridge_words, "MOST_UNITS", 2000)
     with pytest.raises(TextError, match=r"long\.txt, line 2: more than 2,000 bytes; split it"):
         train.words(tmp_path / "long.txt", splitter="gpt2")
+
+
+def test_splitters_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A splitter that an earlier process compiled is read from the cache of tables, and splits in the same way; others are compiled."""
+    expected = listed(train.words(["one two 3"], splitter=r"\w|\d+"))
+    bridge_words._kept_table.cache_clear()
+
+    def refuse(_: Pipeline) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Pipeline, "table", refuse)
+    assert listed(train.words(["one two 3"], splitter=r"\w|\d+")) == expected
+    with pytest.raises(AssertionError):
+        train.words(["one two 3"], splitter=r"\w|\d+", normalizer="nfc")

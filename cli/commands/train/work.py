@@ -98,8 +98,8 @@ def train(
     reading, counting = _taken(options, READING), _taken(options, COUNTING)
     measured = _measured(report, by, reading)
     given = _taken(options, options.keys() - {*READING, *COUNTING})
-    before = [] if old is None else [_tokenizer(old, trainer, output)]
-    words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {}), "deadline": deadline})
+    before, by = ([], counting.get("splitter")) if old is None else _old(old, trainer, output)
+    words = _words(files, reading, {**counting, "splitter": by, "deadline": deadline})
     if deadline is not None:
         given["deadline"] = max(deadline - (monotonic() - begun), 0.0)
     given.update(_taken(counting, SPLITTING))
@@ -160,6 +160,27 @@ def _telling_checkpoint(path: str | None) -> Iterator[None]:
     finally:
         if path is not None and is_there(path):
             click.echo(f"{path}: checkpoint; the same command continues from it", err=True)
+
+
+def _old(old: str, command: str, output: str) -> tuple[list[Any], Any]:
+    """The old vocabulary as the first argument of `command`, and the splitter of texts. Only `extend` needs the vocabulary as a tokenizer,
+    which takes seconds to compile; for `like`, its ``tokenizer.json`` is enough.
+
+    Raises:
+        UnsupportedError: as in `_tokenizer`.
+    """
+    if command != "like":
+        tokenizer = _tokenizer(old, command, output)
+        return [tokenizer], tokenizer
+    from fst.bridge.like import statement_of
+    from fst.cli.tables import load
+    from fst.compile.train.pipeline import Pipeline
+    from fst.compile.train.saving import files_of
+
+    source = load(old) if old.endswith(".npz") else old
+    document, _ = statement_of(source, f"fst train {command}")
+    files_of(output, document["model"].get("type"))
+    return [source], Pipeline.of_document(document)
 
 
 def _tokenizer(old: str, command: str, output: str) -> Any:
