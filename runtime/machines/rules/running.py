@@ -63,7 +63,7 @@ class Stages:
             TextError: the new texts are too long.
         """
         for stage, is_mirrored in self._single if len(rows.spans) else self._path:
-            given = mirrored(rows, buffers, "mirrored") if is_mirrored else rows
+            given, buffers.kept = mirrored(rows, buffers, "mirrored") if is_mirrored else rows, rows.text
             new = stage.run(given, buffers)
             if new is not given:
                 rows = mirrored(new, buffers, "turned") if is_mirrored else new

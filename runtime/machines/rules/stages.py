@@ -37,14 +37,20 @@ WHOLE = Ends(START, START, True)
 
 
 class Buffers:
-    """The arrays of one thread; they grow with the texts."""
+    """The arrays of one thread; they grow with the texts.
+
+    Attributes:
+        kept: the text that a stage reads, in its own order. It is the result if a mirrored stage changes nothing.
+    """
 
     def __init__(self) -> None:
         self._arrays: dict[str, NDArray[Any]] = {}
+        self.kept = np.empty(0, np.uint8)
 
     def name_for(self, given: NDArray[Any]) -> str:
-        """Return the name of the array for a new text, which is not the array of the given text."""
-        return "text 1" if given.base is self._arrays.get("text 0") else "text 0"
+        """Return the name of the array for a new text, which is neither the array of the given text nor that of the kept text."""
+        used = self._arrays.get("text 0")
+        return "text 1" if used is not None and (given.base is used or self.kept.base is used) else "text 0"
 
     def take(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
         """Return an array of at least `size` elements, whose contents are lost at the next call with this name."""

@@ -46,6 +46,14 @@ def test_output_that_grows() -> None:
     assert not found.offsets[found.row_splits[1] :].any()
 
 
+@pytest.mark.parametrize("last", [rewrite("x -> y / q _", direction="rtl"), rewrite({f"k{n}": "v" for n in range(99)}, direction="rtl")])
+def test_stage_from_right_to_left_that_changes_nothing(last: RulesTable) -> None:
+    """A stage from right to left that changes nothing leaves the new text of the stage before it as it is."""
+    texts = ["a c d", "aé世", "a" * 40, ""]
+    found = fst.Rewriter(cascade(rewrite("a -> bé"), last)).apply_batch(texts)
+    assert found == [text.replace("a", "bé") for text in texts]
+
+
 def test_stream_stores_no_more_than_it_needs() -> None:
     """A stream returns all text before a character that no rule names, and a rule that reads every character delays it to the end."""
     stream = fst.Rewriter(TABLE).stream()
