@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from fst.runtime.model_inputs.arguments import CallArguments
+
+FRAMED = ("_caller", "_short_texts")  # lazy parts of a tokenizer that depend on its templates
 
 
 class Tokenizer(PublicClass, Encoder):
@@ -73,6 +76,8 @@ class Tokenizer(PublicClass, Encoder):
             how `decode` joins tokens
         ``named_tokens``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``
             settings of the model, from the vocabulary's source
+        ``tokenizer_class``
+            the class of ``transformers`` with members of its own, its attributes and its options, for `fst.hf`; absent for other classes
         ``chat_templates``
             the chat templates of the source by name; only `fst.hf` runs them, in the sandbox of ``transformers``
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
@@ -373,6 +378,22 @@ class Tokenizer(PublicClass, Encoder):
         from fst.bridge.added_tokens import with_added_tokens
 
         return with_added_tokens(self, tokens)
+
+    def _framed(self, table: Any) -> Tokenizer:
+        """Make the tokenizer of a table that differs from the present table in its templates, and perhaps in the trimming of offsets.
+
+        If the numbers of special ids and the trimming are the same, the new tokenizer shares all parts that do not depend on the templates.
+        """
+        metadata, ids = table.metadata, self._ids_by_token
+        made = type(self).__new__(type(self), table)
+        frames = [special_ids(one.templates.single) for one in (self._metadata, metadata)]
+        are_as_long = len({tuple(map(len, frame)) for frame in frames}) == 1  # the sizes of workspaces depend on these numbers
+        if are_as_long and replace(self._metadata, templates=metadata.templates) == metadata:
+            shared = {name: value for name, value in vars(self).items() if isinstance(getattr(type(self), name, None), Lazy)}
+            vars(made).update({name: value for name, value in shared.items() if name not in FRAMED})
+            vars(made)["_caller"] = self._caller.framed(metadata, ids)
+        made.__init__(table)  # type: ignore[misc]
+        return made
 
     def save(self, path: str | Path) -> None:
         """Write the table, added tokens included, to a file for `fst.load`.

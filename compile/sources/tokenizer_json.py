@@ -79,7 +79,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
         truncation=truncation,
         padding=padding,
         named_tokens=named_tokens(added.ids, model.unk_token, padding),
-        model_input_names=model_input_names(templates.pair),
+        model_input_names=model_input_names(templates.pair, compiler.kind),
         truncation_side=side(truncation),
         padding_side=side(padding),
     )

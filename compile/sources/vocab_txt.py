@@ -8,7 +8,7 @@ from typing import Any
 
 from fst.automata.rows import WHITE_SPACE
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
-from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens
+from fst.compile.sources.pretrained.conventions import BERT_INPUTS, named_tokens
 from fst.compile.sources.templates import BARE, bert
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.tables.header import AddedTokens, Decoder
@@ -45,7 +45,7 @@ def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPi
         NO_SETTINGS,
         decoder=Decoder(given.get("continuing_subword_prefix", "##"), cleanup=True),
         named_tokens=named_tokens(specials, model.unk_token, None),
-        model_input_names=model_input_names(templates.pair),
+        model_input_names=list(BERT_INPUTS),
     )
     added = AddedTokens(specials, contextual={}, context=None, skipped=tuple(sorted(specials.values())), normalized=())
     return Source(model, BERT_TEXT, added, templates, settings)

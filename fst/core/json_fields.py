@@ -85,16 +85,26 @@ def stored_as(rule: Rule, key: str = "") -> Any:
     return field(metadata={"rule": rule, "key": key})
 
 
+def stored_unless_none(rule: Rule) -> Any:
+    """A dataclass field that is None by default. JSON without its key means None, and None is not written."""
+    return field(default=None, metadata={"rule": or_null(rule), "key": "", "optional": True})
+
+
+def optional(section: type[Any]) -> set[str]:
+    """The JSON keys of a record class that may be missing."""
+    return {one.metadata["key"] or one.name for one in fields(section) if one.metadata.get("optional")}
+
+
 def rules(section: type[Any]) -> Iterable[tuple[str, str, Rule]]:
     """The name, the JSON key and the rule of each field of a record class."""
     return ((one.name, one.metadata["key"] or one.name, one.metadata["rule"]) for one in fields(section))
 
 
 def read(section: type[Read], stored: Mapping[str, Any]) -> Read:
-    """Make a record from JSON that contains all keys of the record."""
+    """Make a record from JSON that contains all keys of the record, except keys that may be missing."""
     values = {}
     for name, key, rule in rules(section):
-        value = stored[key]
+        value = stored.get(key)
         if not rule.holds(value):
             raise TableError(f"{key} is {quoted(value)}; expected {rule.expected}")
         try:
@@ -106,7 +116,9 @@ def read(section: type[Read], stored: Mapping[str, Any]) -> Read:
 
 def written(section: Any) -> Json:
     """Convert a record to JSON."""
-    return {key: rule.write(getattr(section, name)) for name, key, rule in rules(type(section))}
+    values = {key: (getattr(section, name), rule) for name, key, rule in rules(type(section))}
+    left_out = {key for key in optional(type(section)) if values[key][0] is None}
+    return {key: rule.write(value) for key, (value, rule) in values.items() if key not in left_out}
 
 
 def record(section: type[Any], expected: str) -> Rule:

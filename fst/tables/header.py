@@ -21,11 +21,13 @@ from fst.core.json_fields import (
     is_text,
     is_whole,
     one_of,
+    optional,
     or_null,
     read,
     record,
     rules,
     stored_as,
+    stored_unless_none,
     whole,
     written,
 )
@@ -356,6 +358,55 @@ def _are_templates(value: Any) -> bool:
     return _is_named(value) and sum(map(len, value.values())) <= MAX_TEMPLATES
 
 
+MAX_PLAIN = 1 << 20  # maximum number of values in a mapping of plain values, nested values included
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a mapping of strings to strings, whole numbers, true, false, null, and lists and mappings of them, at most
+    `MAX_DEPTH` levels deep.
+    """
+    if not isinstance(value, Mapping):
+        return False
+    level, count = [value], 0
+    for _ in range(MAX_DEPTH):
+        count += len(level)
+        inner: list[Any] = []
+        for held in level:
+            if isinstance(held, Mapping):
+                if not all(map(is_text, held)):
+                    return False
+                inner += held.values()
+            elif isinstance(held, list):
+                inner += held
+            elif not isinstance(held, int | None) and not is_text(held):
+                return False
+        if not inner or count + len(inner) > MAX_PLAIN:
+            return not inner
+        level = inner
+    return False
+
+
+PLAIN = Rule(is_plain, "a mapping of names to strings, whole numbers, true, false, null, and lists and mappings of them", write=dict)
+
+
+@dataclass(frozen=True)
+class TokenizerClass:
+    """The class of ``transformers`` that the source names, if its objects do more than a ``tokenizer.json`` states.
+
+    Attributes:
+        name: the name of the class.
+        attributes: the attributes of the object that only this class has, and the attributes whose value is not the default.
+        options: the arguments of the class, except special tokens.
+    """
+
+    name: str = stored_as(TEXT)
+    attributes: Mapping[str, Any] = stored_as(PLAIN)
+    options: Mapping[str, Any] = stored_as(PLAIN)
+
+
+TOKENIZER_CLASS = record(TokenizerClass, "a mapping with 'name', a string, and the mappings 'attributes' and 'options'")
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of a vocabulary's source that do not affect ids. A table stores all settings. By default, calls use only `decoder`,
@@ -371,6 +422,7 @@ class Settings:
         padding_side, truncation_side: the side on which rows are padded and cut.
         clean_up_tokenization_spaces: whether spaces before punctuation are removed from decoded text.
         chat_templates: the text of each chat template, by the name of the template.
+        tokenizer_class: the class of ``transformers``; None for a class without members of its own. Only `fst.hf` uses it.
     """
 
     decoder: AnyDecoder | None = stored_as(or_null(DECODER))
@@ -390,6 +442,7 @@ class Settings:
     chat_templates: Mapping[str, str] = stored_as(
         Rule(_are_templates, f"a mapping of names to chat templates of at most {MAX_TEMPLATES:,} characters together")
     )
+    tokenizer_class: TokenizerClass | None = stored_unless_none(TOKENIZER_CLASS)
 
 
 TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the default reference, and a reference with different ids
@@ -418,7 +471,7 @@ class Sections:
         """
         sections = _sections(cast(Any, cls))
         keys = {key for section in sections for _, key, _ in rules(section)}
-        if missing := sorted(keys - stored.keys()):
+        if missing := sorted(keys - stored.keys() - {key for section in sections for key in optional(section)}):
             raise TableError(f"about lacks {listed(missing)}")
         if unknown := sorted(stored.keys() - keys):
             raise TableError(f"about has {', '.join(map(ascii, unknown)):.80}, which is unknown to this version")

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from inspect import signature
+from types import FunctionType
 from typing import Any
 
 from fst.errors import UnsupportedError
-from fst.tables.header import MAX_MODEL_LENGTH
+from fst.tables.header import MAX_MODEL_LENGTH, TokenizerClass, is_plain
 
 SETTINGS = ("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_template")
+BASE = "TokenizersBackend"  # the class of ``transformers`` from which the classes of fast tokenizers derive
+# Members of classes that only make, load or save tokenizers; a ``mask_token`` of its own only sets the flag lstrip.
+UNUSED = (
+    *("__init__", "_post_init", "convert_from_spm_model", "save_pretrained", "save_vocabulary"),
+    *("do_lower_case", "mask_token", "get_sentinel_tokens", "get_sentinel_token_ids"),
+)
+FLAGS = ("_add_bos_token", "_add_eos_token")  # attributes of every fast tokenizer that are not in a tokenizer.json
+# Attributes of every fast tokenizer, and copies of the vocabulary.
+COMMON = frozenset((
+    *("_extra_special_tokens", "_in_target_context_manager", "_pad_token_type_id", "_processor_class", "_should_update_post_processor"),
+    *("_special_tokens_map", "_tokenizer", "add_prefix_space", "backend", "chat_control_tokens", "chat_template", "deprecation_warnings"),
+    *("clean_up_tokenization_spaces", "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", "files_loaded"),
+    *("init_inputs", "init_kwargs", "model_input_names", "model_max_length", "name_or_path", "padding_side", "response_template"),
+    *("split_special_tokens", "truncation_side", "verbose", "_vocab", "_vocab_scores", "_merges", "_spm_precompiled_charsmap"),
+    *("vocab_file", "SPECIAL_TOKENS_ATTRIBUTES"),
+))  # fmt: skip
+VOCABULARY = ("vocab", "merges", "extra_special_tokens", "additional_special_tokens")  # arguments of classes that are no options
 
 
 def is_live(source: object) -> bool:
@@ -54,4 +74,42 @@ def statement(source: Any) -> tuple[str, dict[str, Any]]:
         "model_max_length": None if length is None or length > MAX_MODEL_LENGTH else int(length),
         "named_tokens": named,
         "extra_special_tokens": [*map(str, source.extra_special_tokens)],
+        "tokenizer_class": _class_of(source),
     }
+
+
+def members(found: type[Any]) -> dict[str, Any]:
+    """The methods and properties of a class of ``transformers``, and of its base classes, that are not those of all fast tokenizers."""
+    inherited = list(_derived(found))[::-1]
+    return {name: value for one in inherited for name, value in vars(one).items() if _is_own(name, value)}
+
+
+def _derived(found: type[Any]) -> Iterator[type[Any]]:
+    """The class and its base classes that derive from the class of all fast tokenizers, beginning with the class."""
+    return (one for one in found.__mro__ if any(base.__name__ == BASE for base in one.__mro__[1:]))
+
+
+def _is_own(name: str, value: Any) -> bool:
+    is_function = isinstance(value, FunctionType | staticmethod | classmethod | property) or hasattr(value, "__wrapped__")
+    return is_function and name not in UNUSED and (name == "__call__" or not name.startswith("__"))
+
+
+def _class_of(source: Any) -> TokenizerClass | None:
+    """The class of a tokenizer of ``transformers``, with its attributes and options; None if objects of the class do no more than every
+    fast tokenizer.
+    """
+    if not any(base.__name__ == BASE for base in type(source).__mro__):
+        return None
+    flags = {name: True for name in FLAGS if vars(source).get(name)}
+    found = next((one for one in _derived(type(source)) if any(_is_own(name, value) for name, value in vars(one).items())), None)
+    if found is None:
+        return TokenizerClass(BASE, flags, {}) if flags else None
+    attributes = {name: value for name, value in vars(source).items() if name not in {*COMMON, *FLAGS} and is_plain({name: value})}
+    return TokenizerClass(found.__name__, {**attributes, **flags}, _options(source, found.__init__))
+
+
+def _options(source: Any, made_by: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments with which a tokenizer was made, except its special tokens and its vocabulary."""
+    names = [name for name in signature(made_by).parameters if name not in (*VOCABULARY, *source.SPECIAL_TOKENS_ATTRIBUTES)]
+    stated = {name: source.init_kwargs[name] for name in names if name in source.init_kwargs}
+    return {name: value for name, value in stated.items() if not name.endswith(("_file", "_token")) and is_plain({name: value})}

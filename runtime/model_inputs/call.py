@@ -13,6 +13,7 @@ Each step passes its result to the next step, and no state is stored between cal
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -64,6 +65,12 @@ class Caller(Resolver):
     def __init__(self, metadata: Any, ids: Mapping[str, int]) -> None:
         super().__init__(metadata, ids)
         self._speller = TokenNames(metadata, ids)
+
+    def framed(self, metadata: Any, ids: Mapping[str, int]) -> Caller:
+        """Make the caller of the same tokenizer with other templates; `metadata` and `ids` are as in `Caller`."""
+        made = copy(self)
+        Resolver.__init__(made, metadata, ids)
+        return made
 
     def run(self, model: Model, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding[Any]:
         """Return the result of `fst.Tokenizer.__call__`."""

@@ -28,7 +28,7 @@ from support.compat.tokenizers import (
 from support.compat.transformers import CHANGES, known
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples, thinned
-from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, processors
 
 import fst
 from fst.bridge import table_cache
@@ -215,12 +215,17 @@ def test_wrong_settings_are_refused(ask: Callable[[Any], Any], what: str) -> Non
     assert (ours.truncation, ours.padding) == (None, None)
 
 
+def trimming() -> Any:
+    """A post-processor that trims offsets."""
+    return processors.RobertaProcessing(("</s>", 2), ("<s>", 1))
+
+
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
         (lambda tok: setattr(tok, "normalizer", None), "^normalizer = NoneType: a table cannot change; change the tokenizer.json"),
         (lambda tok: setattr(tok, "pre_tokenizer", pre_tokenizers.Whitespace()), "^pre_tokenizer = Whitespace: a table cannot change"),
-        (lambda tok: setattr(tok, "post_processor", None), "^post_processor = "),
+        (lambda tok: setattr(tok, "post_processor", trimming()), "^post_processor with trim_offsets, and the table trims no offsets"),
         (lambda tok: setattr(tok, "decoder", None), "^decoder = "),
         (lambda tok: setattr(tok, "model", models.BPE()), "^model = BPE"),
         (lambda tok: setattr(tok, "encode_special_tokens", True), "^encode_special_tokens = bool"),

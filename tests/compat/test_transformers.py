@@ -273,16 +273,28 @@ def test_special_tokens_are_always_found(two: Two) -> None:
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
-        (lambda other: other.set_truncation_and_padding("longest", "only_first", 5, 0, None, None), "pass padding=, truncation=, "),
         (lambda other: fst.hf(other.fst, do_lower_case=False), "the table has True, and does not change; compile it again"),
         (lambda other: fst.hf(other.fst, split_special_tokens=True)(TEXTS), "leave it False"),
     ],
-    ids=["truncation", "settings", "split"],
+    ids=["settings", "split"],
 )
 def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], what: str) -> None:
     """A method that would change the table or the state is refused, and the message contains a remedy."""
     with pytest.raises(fst.UnsupportedError, match=what):
         ask(two.other)
+
+
+def test_settings_of_the_inner_tokenizer(two: Two) -> None:
+    """`set_truncation_and_padding` changes the rows of `backend_tokenizer`, as in `transformers`."""
+    utils = library("transformers.utils")
+    base = library("transformers.tokenization_utils_base")
+
+    def asked(tokenizer: Any) -> list[Any]:
+        strategies = utils.PaddingStrategy.MAX_LENGTH, base.TruncationStrategy.ONLY_FIRST
+        tokenizer.set_truncation_and_padding(*strategies, 5, 1, None, "left")
+        return [row.ids for row in tokenizer.backend_tokenizer.encode_batch(TEXTS)]
+
+    two.same(asked)
 
 
 def test_there_is_no_tokenizer_behind_it(two: Two) -> None:

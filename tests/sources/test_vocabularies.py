@@ -278,7 +278,7 @@ ROBERTA_ADDED = [added(number, token) for number, token in enumerate(ROBERTA[:5]
             {"tokens": ROBERTA, "added_tokens": ROBERTA_ADDED, "post_processor": ROBERTA_AROUND},
             {"named_tokens": ROBERTA_NAMED, "model_input_names": OTHER_INPUTS},
         ),
-        ({"post_processor": None}, {"model_input_names": BERT_INPUTS}),
+        ({"post_processor": None}, {"model_input_names": OTHER_INPUTS}),
     ],
 )
 def test_what_a_document_does_not_say_is_as_usual(parts: dict[str, Any], settings: dict[str, Any], read: Read) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from fst.tables.header import Template
 
 BERT_NAMES = {"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
+BERT_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>"}
 
 
@@ -26,14 +27,24 @@ def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) 
     return {name: named[name] for name in BERT_NAMES if name in named}
 
 
-def model_input_names(pair: Template) -> list[str]:
-    """The names of a model's inputs, including type ids if the type ids of the two texts of a pair differ.
+def model_input_names(pair: Template, kind: str) -> list[str]:
+    """The names of a model's inputs, for a vocabulary that does not name a class of ``transformers``.
+
+    Type ids are an input if the template adds special tokens, and the type ids of the two texts of a pair differ, as for BERT. Models with
+    BPE have no type ids: GPT-2 would add their embeddings to those of the tokens. (`AutoTokenizer` never has them without a class.)
+
+    Args:
+        pair: the template of a pair.
+        kind: the type of the model in a ``tokenizer.json``.
 
     Examples:
-        >>> model_input_names((("A", 0), ("B", 1)))
+        >>> model_input_names((("A", 0), ((3,), 0), ("B", 1)), "WordPiece")
         ['input_ids', 'token_type_ids', 'attention_mask']
+        >>> model_input_names((("A", 0), ("B", 1)), "WordPiece")
+        ['input_ids', 'attention_mask']
     """
-    types = ["token_type_ids"] if any(type_id for _, type_id in pair) else []
+    adds_ids = any(not isinstance(content, str) for content, _ in pair)
+    types = ["token_type_ids"] if kind != "BPE" and adds_ids and any(type_id for _, type_id in pair) else []
     return ["input_ids", *types, "attention_mask"]
 
 

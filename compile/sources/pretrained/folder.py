@@ -21,7 +21,7 @@ from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.sources import live, merges_txt
 from fst.compile.sources.pretrained import byte_level_classes
 from fst.compile.sources.pretrained.byte_level_classes import ByteLevelFamily
-from fst.compile.sources.pretrained.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
+from fst.compile.sources.pretrained.conventions import BERT_INPUTS, BERT_NAMES, ROBERTA_NAMES, named_tokens
 from fst.compile.sources.pretrained.special_tokens import SpecialTokens, special_tokens
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
@@ -34,7 +34,7 @@ ELSE = f"to compile the {DOCUMENT} or the {VOCABULARY} in it alone, name that"
 FILES = (DOCUMENT, CONFIG, VOCABULARY, merges_txt.VOCABULARY, merges_txt.MERGES, SPECIALS, ADDED, MODEL)
 
 Json = dict[str, Any]
-BERT_INPUTS, OTHER_INPUTS = ("input_ids", "token_type_ids", "attention_mask"), ("input_ids", "attention_mask")
+OTHER_INPUTS = ("input_ids", "attention_mask")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece.model_file import CONTROL, USER_DEFINED, SentencePieceModel
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import UnsupportedError, VocabularyError, cut, quoted, reason
+from fst.tables.header import TokenizerClass
+from fst.tables.live import BASE
 
 Json = dict[str, Any]
 Template = list[tuple[str, int]]  # a template: special tokens and texts, each with a type id
@@ -83,6 +85,7 @@ class PieceFamily:
         greedy: the names of special tokens that include the space before them if a setting contains them as strings.
         padding_side: the side of padding, unless a setting overrides it.
         refused: settings that are refused, whatever their value, because they would change ids.
+        attributes: the attributes and the options of `fst.tables.header.TokenizerClass`; None for a class without members of its own.
     """
 
     names: Mapping[str, str]
@@ -94,6 +97,7 @@ class PieceFamily:
     greedy: tuple[str, ...] = ()
     padding_side: str = "right"
     refused: tuple[str, ...] = ()
+    attributes: Callable[[Parts, Mapping[str, int]], tuple[Json, Json]] | None = None
 
 
 def names_class(folder: Path) -> bool:
@@ -167,7 +171,19 @@ def _outcome(files: Files, family: PieceFamily, model: SentencePieceModel) -> tu
     built = family.build(parts)
     document = {"version": "1.0", "truncation": None, "padding": None, **built, **_around(parts, family, _ids(built["model"]))}
     settings = pretrained.settings(files, OTHER_INPUTS, parts.tokens, is_class_known=True)
-    return document, {"padding_side": family.padding_side, **settings}
+    return document, {"padding_side": family.padding_side, **settings, "tokenizer_class": _class_of(parts, family, document)}
+
+
+def _class_of(parts: Parts, family: PieceFamily, document: Json) -> TokenizerClass | None:
+    """The class, if its objects do more than the tokenizer.json, or if a setting adds special tokens."""
+    named = {name: f"{name}_token" for name in ("bos", "eos")}
+    flags = {f"_add_{role}": True for role in named.values() if parts.config.get(f"add_{role}") and role in parts.tokens.named}
+    if family.attributes is None:
+        return TokenizerClass(BASE, flags, {}) if flags else None
+    ids = {**_ids(document["model"]), **{token["content"]: token["id"] for token in document["added_tokens"]}}
+    attributes, options = family.attributes(parts, ids)
+    name = next(name for name, one in FAMILIES.items() if one is family)
+    return TokenizerClass(name, {**attributes, **flags}, options)
 
 
 def _ids(model: Json) -> dict[str, int]:
@@ -281,6 +297,15 @@ def _mbart_templates(parts: Parts) -> tuple[Template, Template]:
     return [(FIRST, 0), *around], [(FIRST, 0), (SECOND, 0), *around]
 
 
+def _mbart_attributes(parts: Parts, ids: Mapping[str, int]) -> tuple[Json, Json]:
+    options = {name: parts.config.get(name) for name in ("src_lang", "tgt_lang")}
+    source = options["src_lang"] or "en_XX"
+    language, end = ids[source], ids[parts.tokens.content("eos_token")]
+    languages = {"lang_code_to_id": {code: ids[code] for code in LANGUAGES}, "cur_lang_code": language}
+    around = {"prefix_tokens": [], "suffix_tokens": [end, language], "fairseq_offset": 1}
+    return {"_src_lang": source, "tgt_lang": options["tgt_lang"], **languages, **around}, options
+
+
 def _llama(parts: Parts) -> Json:
     has_prefix = parts.config.get("add_prefix_space")
     has_prefix = True if has_prefix is None else bool(has_prefix)
@@ -331,7 +356,8 @@ FAMILIES = {
         refused=("add_bos_token", "add_eos_token"),
     ),
     "MBartTokenizer": PieceFamily(
-        _FAIRSEQ, "sentencepiece.bpe.model", ("mbart",), _mbart, _mbart_templates, _mbart_extras, greedy=("mask_token",)
+        _FAIRSEQ, "sentencepiece.bpe.model", ("mbart",), _mbart, _mbart_templates, _mbart_extras, greedy=("mask_token",),
+        attributes=_mbart_attributes,
     ),
     "XLMRobertaTokenizer": PieceFamily(
         _FAIRSEQ,

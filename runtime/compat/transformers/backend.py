@@ -6,18 +6,23 @@
 from __future__ import annotations
 
 import json
+from asyncio import to_thread
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
+from fst.bridge.framing import with_post_processor
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import TextError, UnsupportedError, quoted
-from fst.runtime.compat.transformers.document import Json, decoder
+from fst.pretokens.table import PretokenTable
+from fst.runtime.compat.transformers.bpe_document import post_processor
+from fst.runtime.compat.transformers.document import Json, decoder, template_processing
 from fst.runtime.model_inputs.encoding import Encoding
 from fst.runtime.model_inputs.inputs import gathered, is_text, sample_of, singles
 from fst.runtime.model_inputs.settings import Padding, Truncation
@@ -25,7 +30,7 @@ from fst.runtime.rows.texts import listed
 from fst.runtime.text.decoder import decoded
 from fst.runtime.tokenizer import Tokenizer
 
-PARTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+PARTS = ("model", "normalizer", "pre_tokenizer", "decoder")
 COMPILED = "a table cannot change; change the tokenizer.json or the tokenizer object, and compile it again"
 
 BACKENDS = {  # the backend class for each kind of table
@@ -109,6 +114,7 @@ class Backend:
         self.fst = fst
         self.threads = None if threads is None else thread_count(threads)
         self._truncation, self._padding = Truncation.read(fst.truncation), Padding.read(fst.padding)
+        self._framed: Json | None = {}  # the post-processor of the last assignment, so that equal assignments take no time
 
     def __repr__(self) -> str:
         return f"<fst.tokenizers {self.fst.header['kind']}, {len(self.fst)} tokens>"
@@ -126,6 +132,7 @@ class Backend:
             TextError: an argument is not text.
             ValueError: the text cannot be truncated as requested.
         """
+        sequence, pair = _of_array(sequence), _of_array(pair)
         for text in (sequence,) if pair is None else (sequence, pair):
             if not is_text(text, is_pretokenized):
                 expected = "a list of words" if is_pretokenized else "a str"
@@ -137,7 +144,7 @@ class Backend:
         """Encode texts or pairs of texts.
 
         Args:
-            input: the texts, or pairs of texts, in the form that `encode` accepts.
+            input: the texts, or pairs of texts, in the form that `encode` accepts: a list, or an array of NumPy.
             is_pretokenized, add_special_tokens: as in `encode`.
 
         Returns:
@@ -149,6 +156,28 @@ class Backend:
         """
         return self._batch(input, is_pretokenized, add_special_tokens, located=True)
 
+    async def async_encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Encoding:
+        """Encode a text, or a pair of texts, like `encode`, in another thread."""
+        return await to_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """Encode texts or pairs of texts, like `encode_batch`, in another thread."""
+        return await to_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch_fast(
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """Encode texts or pairs of texts, like `encode_batch_fast`, in another thread."""
+        return await to_thread(self.encode_batch_fast, input, is_pretokenized, add_special_tokens)
+
+    async def async_decode_batch(self, sequences: Iterable[Any], skip_special_tokens: bool = True) -> list[str]:
+        """Decode each row of ids, like `decode_batch`, in another thread."""
+        return await to_thread(self.decode_batch, sequences, skip_special_tokens)
+
     def encode_batch_fast(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
         """Encode texts like `encode_batch`, but the rows contain no offsets and no words, and only special tokens around texts have names,
         as in ``tokenizers``.
@@ -156,7 +185,7 @@ class Backend:
         return self._batch(input, is_pretokenized, add_special_tokens, located=False)
 
     def _batch(self, given: Iterable[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
-        given = listed(given)
+        given = listed([*map(_of_array, _of_array(given))] if isinstance(given, np.ndarray) else given)
         if not words and set(map(type, given)) == {str}:
             return self._encodings(given, words, special, located=located)
         samples = [sample_of(row, sample, words) for row, sample in enumerate(given)]
@@ -200,6 +229,24 @@ class Backend:
 
         listed = self.fst._metadata.added_tokens.listed()
         return {token["id"]: AddedToken(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
+
+    def post_process(self, encoding: Any, pair: Any = None, add_special_tokens: bool = True) -> Any:
+        """Truncate a row, add special tokens, and pad the row, as the present settings state.
+
+        Args:
+            encoding: a row without special tokens, from `encode` or from ``tokenizers``.
+            pair: the row of a second text.
+            add_special_tokens: as in `encode`.
+
+        Returns:
+            A ``tokenizers.Encoding``.
+        """
+        made = _with(
+            post_processor=self._post_processor(),
+            truncation=self._truncation and self._truncation.document(),
+            padding=self._padding and self._padding.document(),
+        )
+        return made.post_process(_reference_row(encoding), pair and _reference_row(pair), add_special_tokens)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return the number of special tokens around a text, or around a pair of texts."""
@@ -322,24 +369,36 @@ class Backend:
         """
         Path(path).write_text(self.to_str(pretty), "utf-8")
 
+    def _post_processor(self) -> Json | None:
+        table = self.fst._table
+        return post_processor(table) if isinstance(table, PretokenTable) else template_processing(table)
+
     @property
     def fixed(self) -> Mapping[str, Any]:  # noqa: D102
         raise NotImplementedError
 
     @property
     def model(self) -> SimpleNamespace:  # noqa: D102
-        return SimpleNamespace(continuing_subword_prefix=None)
+        return SimpleNamespace(continuing_subword_prefix=None, end_of_word_suffix=None)
 
     @property
     def decoder(self) -> Any:
         """The decoder of ``tokenizers`` with the table's settings; None for a table without a decoder."""
-        from tokenizers import Tokenizer, models
+        return _with(decoder=decoder(self.fst._metadata.settings.decoder)).decoder
 
-        stated = decoder(self.fst._metadata.settings.decoder)
-        if stated is None:
-            return None
-        empty = json.loads(Tokenizer(models.BPE()).to_str())
-        return Tokenizer.from_str(json.dumps({**empty, "decoder": stated})).decoder
+    @property
+    def post_processor(self) -> Any:
+        """The post-processor of ``tokenizers`` that adds the table's special ids. An assignment replaces the `fst.Tokenizer` inside by a
+        tokenizer with other special ids around texts.
+        """
+        return _with(post_processor=self._post_processor()).post_processor
+
+    @post_processor.setter
+    def post_processor(self, value: Any) -> None:
+        part = None if value is None else json.loads(value.__getstate__())
+        if part != self._framed:
+            self.fst = with_post_processor(self.fst, part)
+            self._framed = part
 
     def joined(self, tokens: Sequence[str]) -> str:
         """Join tokens into a text."""
@@ -375,3 +434,32 @@ class Backend:
     def __getattr__(self, name: str) -> Any:
         what = "save(path) writes a tokenizer.json, which tokenizers.Tokenizer.from_file reads"
         raise AttributeError(f"{name!r}: fst.tokenizers has no such member; {what}")
+
+
+def _with(**parts: Json | None) -> Any:
+    """A tokenizer of ``tokenizers`` with components in the form of a ``tokenizer.json``, and without a vocabulary."""
+    from tokenizers import Tokenizer, models
+
+    return Tokenizer.from_str(json.dumps({**json.loads(Tokenizer(models.BPE()).to_str()), **parts}))
+
+
+def _of_array(given: Any) -> Any:
+    """A list in place of an array of NumPy."""
+    return given.tolist() if isinstance(given, np.ndarray) else given
+
+
+def _reference_row(row: Any) -> Any:
+    """An ``Encoding`` of ``tokenizers`` with the content of a row."""
+    from tokenizers import Encoding as Reference
+
+    if isinstance(row, Reference):
+        return row
+    made, sequences = Reference(), row.sequence_ids
+    places = {text: [place for place, one in enumerate(sequences) if one == text] for text in {*sequences} - {None}}
+    made.__setstate__(json.dumps({
+        **{name: getattr(row, name) for name in ("ids", "type_ids", "tokens", "offsets", "special_tokens_mask", "attention_mask")},
+        "words": row.word_ids,
+        "overflowing": [json.loads(_reference_row(other).__getstate__()) for other in row.overflowing],
+        "sequence_ranges": {text: {"start": found[0], "end": found[-1] + 1} for text, found in places.items()},
+    }).encode())  # fmt: skip
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from fst.core.lazy import Lazy
@@ -15,6 +16,7 @@ from fst.runtime.compat.transformers.bpe_document import document, merges, vocab
 from fst.runtime.compat.transformers.document import Json
 from fst.runtime.decoder import text_of
 from fst.tables.header import ByteLevelDecoder
+from fst.text.whitespace import NEVER
 
 VERSION = "#version: 0.2\n"  # the first line of a merges.txt
 
@@ -39,7 +41,17 @@ class BpeBackend(Backend):
     @property
     def fixed(self) -> Mapping[str, Any]:
         """The setting ``add_prefix_space``: whether a space is added before each text."""
-        return {"add_prefix_space": PREFIX_SPACE in (self.fst._metadata.text.pre_tokenizers or ())}
+        text = self.fst._metadata.text
+        by_normalizer = text.normalizer is not None and text.normalizer.whitespace.prefix != NEVER
+        return {"add_prefix_space": by_normalizer or PREFIX_SPACE in (text.pre_tokenizers or ())}
+
+    @property
+    def model(self) -> SimpleNamespace:
+        """The model."""
+        model = self.fst._metadata.model
+        return SimpleNamespace(
+            continuing_subword_prefix=model.continuing_subword_prefix or None, end_of_word_suffix=model.end_of_word_suffix or None
+        )
 
     def joined(self, tokens: Sequence[str]) -> str:
         """Join tokens into a text."""

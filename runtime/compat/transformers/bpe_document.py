@@ -63,7 +63,7 @@ def shared_parts(table: PretokenTable) -> Json:
         "added_tokens": metadata.added_tokens.listed(),
         "normalizer": sequence_of("normalizers", metadata.text.normalizers or ()),
         "pre_tokenizer": sequence_of("pretokenizers", _pre_tokenizers(metadata.text.pre_tokenizers or ())),
-        "post_processor": _post_processor(table),
+        "post_processor": post_processor(table),
         "decoder": decoder(settings.decoder),
     }
 
@@ -99,7 +99,8 @@ def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str,
     return [*parts[:place], own, *behind]
 
 
-def _post_processor(table: PretokenTable) -> Json | None:
+def post_processor(table: PretokenTable) -> Json | None:
+    """Make the post-processor of a ``tokenizer.json``; None if it adds nothing and trims nothing."""
     templates, trimming = table.metadata.templates, table.metadata.text.trimming
     processors: list[Json] = []
     if trimming is not None:

@@ -65,7 +65,8 @@ def decoder(found: AnyDecoder | None) -> Json | None:
     if found is None:
         return None
     if isinstance(found, StepsDecoder):
-        return {"type": "Sequence", "decoders": [dict(step) for step in found.steps]}
+        steps = [dict(step) for step in found.steps]
+        return steps[0] if len(steps) == 1 else {"type": "Sequence", "decoders": steps}
     if isinstance(found, ByteLevelDecoder):
         return byte_level(add_prefix_space=True, use_regex=True)
     return {"type": "WordPiece", **asdict(found)}

@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
-from fst.runtime.compat.transformers.backend import Backend, backend_of
+from fst.runtime.compat.transformers import classes
+from fst.runtime.compat.transformers.backend import backend_of
 from fst.runtime.model_inputs.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
-from fst.tables.header import TOKENIZERS
+from fst.tables.header import TOKENIZERS, TokenizerClass
+from fst.tables.live import BASE
 
+PLAIN = "FstTokenizerFast"  # the class of stand-ins for tokenizers whose class has no members of its own
+REFRESHED = ("set_prefix_tokens", "_switch_to_input_mode")  # methods of classes that apply changed options
 OLDEST = 5  # the oldest supported version of ``transformers``
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
 NOT_IN_TABLES = ("chat_template", "name_or_path")  # settings of a tokenizer object that tables do not contain
@@ -61,24 +65,31 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     found = compiled(tokenizer, "fst.hf")
     backend_of(found)  # raises an error if the machine has no backend
     kept = {name: getattr(tokenizer, name) for name in NOT_IN_TABLES if getattr(tokenizer, name, None)}
-    made: FstTokenizerFast = _class()(found, threads, **{**kept, **settings})
+    stated = found._metadata.settings.tokenizer_class
+    made: FstTokenizerFast = _class(stated.name if stated else BASE)(found, threads, **{**kept, **settings})
     return made
 
 
 def __getattr__(name: str) -> Any:
-    # Pickles contain the name of this class. The class is made at its first use, because its base class comes from ``transformers``.
-    if name == "FstTokenizerFast":
-        return _class()
+    # Pickles contain the names of these classes. A class is made at its first use, because its base class comes from ``transformers``.
+    if name == PLAIN:
+        return _class(BASE)
+    if name.startswith(classes.PREFIX):
+        return _class(name.removeprefix(classes.PREFIX))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @cache
-def _class() -> Any:
+def _class(name: str) -> Any:
+    """The class of stand-ins for tokenizers of a class of ``transformers``."""
     library = _transformers()
     if int(library.__version__.split(".")[0]) < OLDEST:
         what = f"fst.hf needs version {OLDEST} or later; the call, tok(...), makes the same model inputs with any version"
         raise UnsupportedError(f"transformers {library.__version__}: {what}")
-    return type("FstTokenizerFast", (FastTokenizer, library.PreTrainedTokenizerBase), {"__module__": __name__})
+    if name != BASE:
+        return classes.derived(_class(BASE), library, name, __name__)
+    namespace = {"__module__": __name__, **classes.shared(library)}
+    return type(PLAIN, (FastTokenizer, library.PreTrainedTokenizerBase), namespace)
 
 
 def _transformers() -> Any:
@@ -92,7 +103,6 @@ class FastTokenizer:
     """The members of a fast tokenizer that override members of ``transformers.PreTrainedTokenizerBase``.
 
     Attributes:
-        fst: the tokenizer that encodes and decodes.
         threads: the default for the argument `threads` of calls.
     """
 
@@ -112,22 +122,61 @@ class FastTokenizer:
         extra_special_tokens: list[Any]
         clean_up_tokenization: Callable[[str], str]
         split_special_tokens: bool
+        _special_tokens_map: dict[str, Any]
+        _extra_special_tokens: list[Any]
+        added_tokens_encoder: dict[str, int]
+        added_tokens_decoder: dict[int, Any]
+        vocab: dict[str, int]
+        vocab_size: int
+        get_vocab: Callable[[], dict[str, int]]
+        get_added_vocab: Callable[[], dict[str, int]]
+        tokenize: Callable[..., list[str]]
+        num_special_tokens_to_add: Callable[..., int]
+        add_tokens: Callable[[list[Any]], int]
         _eventual_warn_about_too_long_sequence: Callable[[Any, int | None, bool], None]
 
     def __init__(self, tokenizer: Tokenizer, threads: int | None = None, **settings: Any) -> None:
-        self.fst = tokenizer
         self.threads = None if threads is None else thread_count(threads)
+        self._tokenizer = backend_of(tokenizer, threads=threads)
         stored, fixed = tokenizer._metadata.settings, self._tokenizer.fixed
         for name, value in fixed.items():
             if settings.get(name, value) != value:
                 raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it again")
             setattr(self, name, value)
         kept = {name: getattr(stored, name) for name in KEPT} | _chat_template(stored.chat_templates)
-        super().__init__(**{**stored.named_tokens, **kept, **fixed, **settings})
+        stated = stored.tokenizer_class or TokenizerClass(BASE, {}, {})
+        super().__init__(**{**stored.named_tokens, **kept, **stated.options, **fixed, **settings})
+        classes.restored(self, stated)
+        self._add_missing(settings)
+        self._set_options(settings, stated)
+
+    def _add_missing(self, settings: Mapping[str, Any]) -> None:
+        """Add the special tokens in settings that are no added tokens yet."""
+        named = [token for role, token in self._special_tokens_map.items() if role in settings and token is not None]
+        extra = self._extra_special_tokens if "extra_special_tokens" in settings else []
+        if named or extra:
+            known, held = self.added_tokens_encoder, set(map(str, named))
+            new = {str(token): token for token in (*named, *extra) if str(token) not in known}
+            added = [_transformers().AddedToken(token, special=True) if isinstance(token, str) else token for token in new.values()]
+            for token in added:
+                token.special = token.special or str(token) in held
+            self.add_tokens(added)
+
+    def _set_options(self, settings: Mapping[str, Any], stated: TokenizerClass) -> None:
+        """Apply the settings that are arguments of the class of ``transformers``, such as a language."""
+        for name, value in settings.items():
+            if getattr(getattr(type(self), name, None), "fset", None):
+                setattr(self, name, value)
+            elif name in stated.options and name in vars(self):
+                vars(self)[name] = value
+        if not settings.keys().isdisjoint(stated.options):
+            for refresh in REFRESHED:
+                getattr(self, refresh, lambda: None)()
 
     @property
-    def _tokenizer(self) -> Backend:
-        return backend_of(self.fst)
+    def fst(self) -> Tokenizer:
+        """The tokenizer that encodes and decodes. Added tokens and other special ids around texts replace it by a new tokenizer."""
+        return self._tokenizer.fst
 
     @property
     def vocab_files_names(self) -> dict[str, str]:
@@ -182,19 +231,16 @@ class FastTokenizer:
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
-            self.fst = Tokenizer(replace(self.fst._table, header=replace(metadata, settings=settings).to_json()))
+            self._tokenizer.fst = Tokenizer(replace(self.fst._table, header=replace(metadata, settings=settings).to_json()))
         return self.fst
-
-    def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
-        """Encode a text or a pair of texts into tokens."""
-        tokens: list[str] = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **arguments).tokens()
-        return tokens
 
     def _decode(
         self, token_ids: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool | None = None, **_unused: Any
     ) -> str:
         ids = token_ids["input_ids"] if isinstance(token_ids, Mapping) else token_ids
-        text = self.fst.decode([ids] if isinstance(ids, int) else ids, skip_special_tokens=skip_special_tokens)
+        text = self._tokenizer.decode([ids] if isinstance(ids, int) else ids, skip_special_tokens=skip_special_tokens)
+        if hasattr(self, "_wrap_decode_method_backend_tokenizer"):  # CLIP's class replaces `decode` of its tokenizer
+            text = text.replace(self._tokenizer.model.end_of_word_suffix, " ").strip()
         cleans = self.clean_up_tokenization_spaces if clean_up_tokenization_spaces is None else clean_up_tokenization_spaces
         if self._tokenizer.keeps_spaces:
             cleans = cleans and self.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
@@ -204,74 +250,12 @@ class FastTokenizer:
         """Join tokens into a text."""
         return self._tokenizer.joined(tokens)
 
-    def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
-        """Return the token of an id, or the tokens of several ids."""
-        if isinstance(ids, int):
-            return self.fst.id_to_token(ids)
-        skipped = set(self.all_special_ids) if skip_special_tokens else set[int]()
-        return [self.fst.id_to_token(number) for number in map(int, ids) if number not in skipped]
-
-    def _convert_token_to_id_with_added_voc(self, token: str) -> int | None:
-        number = self.fst.token_to_id(token)
-        return self.unk_token_id if number is None else number
-
     def __len__(self) -> int:
         # ``resize_token_embeddings`` uses this number. The ids of ``tiktoken`` have gaps, and ``transformers`` makes a token for each
         # missing id.
         if self.fst.header.get("reference", TOKENIZERS) == TOKENIZERS:
             return self.fst.vocab_size
         return 1 + int(self.fst._table.token_ids.max())
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of tokens, without added tokens; `len` counts all tokens."""
-        return self._tokenizer.get_vocab_size(with_added_tokens=False)
-
-    def get_vocab(self) -> dict[str, int]:
-        """The mapping from token to id, added tokens included."""
-        return dict(self.fst._ids_by_token)
-
-    @property
-    def vocab(self) -> dict[str, int]:
-        """The mapping from token to id, added tokens included."""
-        return self.get_vocab()
-
-    @property
-    def added_tokens_decoder(self) -> dict[int, Any]:
-        """The mapping from id to added token."""
-        return self._tokenizer.get_added_tokens_decoder()
-
-    @property
-    def added_tokens_encoder(self) -> dict[str, int]:
-        """The mapping from added token to id."""
-        return {token.content: number for number, token in self.added_tokens_decoder.items()}
-
-    def get_added_vocab(self) -> dict[str, int]:
-        """The mapping from added token to id."""
-        return self.added_tokens_encoder
-
-    def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:
-        backend = self._tokenizer
-        changed = backend.add_special_tokens(new_tokens) if special_tokens else backend.add_tokens(new_tokens)
-        self.fst = backend.fst
-        return changed
-
-    def num_special_tokens_to_add(self, pair: bool = False) -> int:
-        """Return the number of special tokens around a text, or around a pair of texts."""
-        return self._tokenizer.num_special_tokens_to_add(pair)
-
-    @property
-    def decoder(self) -> Any:
-        """The decoder of ``tokenizers`` with the table's settings; None for a table without a decoder."""
-        return self._tokenizer.decoder
-
-    def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
-        """Raise an error, because truncation and padding are only arguments of calls.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError("set_truncation_and_padding: calls have no state; pass padding=, truncation=, max_length= to each call")
 
     def train_new_from_iterator(
         self,
@@ -333,10 +317,13 @@ class FastTokenizer:
         legacy_format: bool | None = None,  # noqa: ARG002
         filename_prefix: str | None = None,
     ) -> tuple[str, ...]:
-        """Write the tokenizer.json, and set ``tokenizer_class`` in the settings to the class that loads this file unchanged."""
+        """Write the tokenizer.json, and set ``tokenizer_class`` in the settings to the class of ``transformers`` whose members this object
+        has, or else to the class that loads this file unchanged.
+        """
         settings = json.loads(Path(file_names[0]).read_text("utf-8"))
         del settings["added_tokens_decoder"]
-        settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+        name = type(self).__name__
+        settings["tokenizer_class"] = "PreTrainedTokenizerFast" if name == PLAIN else name.removeprefix(classes.PREFIX)
         written = Path(save_directory, f"{filename_prefix}-tokenizer.json" if filename_prefix else "tokenizer.json")
         for path, content in ((Path(file_names[0]), settings), (written, self._tokenizer.document())):
             path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")

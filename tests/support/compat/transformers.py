@@ -53,7 +53,11 @@ def assert_same(own: Any, other: Any) -> None:
             assert_same(own[key], other[key])
     elif isinstance(own, np.ndarray) or type(own).__name__ == "Tensor":
         assert (own.dtype, own.shape) == (other.dtype, other.shape)
-        assert own.tolist() == other.tolist()
+        assert_same(own.tolist(), other.tolist())
+    elif isinstance(own, list | tuple) and any(isinstance(item, np.ndarray) for item in own):
+        assert len(own) == len(other)
+        for left, right in zip(own, other, strict=True):
+            assert_same(left, right)
     else:
         assert own == other
 
