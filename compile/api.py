@@ -10,7 +10,7 @@ from fst.compile.compilers import assembled
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.machines.wordpiece.compiler import WordPieceModel
-from fst.compile.sources.read import OPTIONS, read
+from fst.compile.sources.read import read
 from fst.compile.text.source import Source
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.bpe.table import BpeTable
@@ -136,30 +136,44 @@ def unigram(source: Any) -> UnigramTable:
     return table
 
 
-def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
+def tokenizer(
+    source: Any,
+    *,
+    lowercase: bool | None = None,
+    strip_accents: bool | None = None,
+    clean_text: bool | None = None,
+    handle_chinese_chars: bool | None = None,
+    unk_token: str | None = None,
+    continuing_subword_prefix: str | None = None,
+    max_input_chars_per_word: int | None = None,
+    pre_tokenizer: str | None = None,
+    layout: str = "auto",
+    encoding: str | None = None,
+    pattern: str | None = None,
+    special: Mapping[str, int] | None = None,
+    no_special: bool | None = None,
+) -> Table:
     """Compile a vocabulary of any kind; the source determines the kind.
 
     Args:
         source: any source of `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram`; also a WordLevel vocabulary.
-        layout: the layout of a WordPiece table; see `fst.compile.wordpiece`.
-        options: for a WordPiece or BPE source, the options of `fst.compile.wordpiece` or `fst.compile.bpe`; they override the values in the
-            source.
+        lowercase, strip_accents, clean_text, handle_chinese_chars, unk_token, continuing_subword_prefix, max_input_chars_per_word,
+            pre_tokenizer, layout: for a WordPiece source, as in `fst.compile.wordpiece`; they override the values in the source.
+        encoding, pattern, special, no_special: for a ``.tiktoken`` file, as in `fst.compile.bpe`.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
         UnsupportedError: the source needs an unsupported feature, an option does not fit the kind of the source (the message names the
             feature or the option), or huggingface_hub is not installed.
         OSError: the source cannot be read.
-        TypeError: an option is unknown.
 
     Examples:
         >>> tokenizer(["[UNK]", "un", "##able"], unk_token="[UNK]").kind
         'wordpiece'
     """
+    options = dict(locals())
+    del options["source"], options["layout"]
     _need_layout(layout)
-    unknown = sorted(options.keys() - set(OPTIONS))
-    if unknown:
-        raise TypeError(f"tokenizer() got an unexpected keyword argument {unknown[0]!r}; expected {', '.join(OPTIONS)}")
     return _compiled(source, read(source, options), layout)
 
 

@@ -34,7 +34,9 @@ def guide(
     fst: Any = None,
     end_id: int | None = None,
     canonical: bool = False,
-    **options: Any,
+    whitespace: str | None = None,
+    depth: int | None = None,
+    formats: bool | None = None,
 ) -> GuideTable:
     """Compile the token masks of a pattern, of a JSON Schema, or of the strings that a machine reads.
 
@@ -51,9 +53,9 @@ def guide(
         end_id: the id of the special token that ends a text.
         canonical: allow only the tokens that the tokenizer itself gives, see `fst.Guide`. All states are found, so a pattern of long free
             texts is refused; `fst.Guide` makes the masks of such patterns late.
-        options: with `schema`, ``whitespace``: a pattern of the whitespace that may be between two tokens of JSON [one space or none];
-            ``depth``: how often a recursive schema is entered again below itself [recursive schemas are refused]; ``formats``: whether
-            ``format`` restricts strings [not in drafts where it is an annotation].
+        whitespace: with `schema`, a pattern of the whitespace that may be between two tokens of JSON [one space or none].
+        depth: with `schema`, how often a recursive schema is entered again below itself [recursive schemas are refused].
+        formats: with `schema`, whether ``format`` restricts strings [not in drafts where it is an annotation].
 
     Returns:
         A table for `fst.Guide`.
@@ -75,6 +77,7 @@ def guide(
         [2, 3]
     """
     vocabulary = vocabulary_for(tokenizer, end_id)
+    options = {"whitespace": whitespace, "depth": depth, "formats": formats}
     automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, **options)
     if canonical:
         return compile_canonical(vocabulary, canonical_machine(tokenizer, vocabulary, automaton), pattern)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from fst.core.version import VERSION
 from fst.errors import FstError, FstWarning, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
@@ -35,11 +35,14 @@ if TYPE_CHECKING:
     from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
+    from fst.runtime.public_class import PublicClass
     from fst.runtime.rewriting.rewriter import Rewriter, Rewritten
     from fst.runtime.rewriting.stream import RewriteStream
     from fst.runtime.rows.batch import Batch
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer
+
+Loaded = TypeVar("Loaded", bound="PublicClass")
 
 __version__ = VERSION
 __all__ = [
@@ -133,23 +136,32 @@ _OBJECTS = {
 }
 
 
-def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup | Rewriter | Guide:
+@overload
+def load(path: str | Path) -> Any: ...
+
+
+@overload
+def load(path: str | Path, expected: type[Loaded]) -> Loaded: ...
+
+
+def load(path: str | Path, expected: type[Loaded] | None = None) -> Any:
     """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
     dictionary, a `fst.Lookup` for a transducer, a `fst.Rewriter` for rewrite rules, a `fst.Guide` for token masks.
 
-    The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run. If you
-    know the kind, call ``fst.Tokenizer.load``, ``fst.Searcher.load``, ``fst.Segmenter.load`` or ``fst.Rewriter.load`` instead: each returns
-    only one type.
+    The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run.
 
     Args:
         path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``. fsspec reads the URL; each
             process fetches the file into its own memory.
+        expected: the class of the result, such as `fst.Tokenizer`, or one of its subclasses, such as `fst.BpeTokenizer`. A table of another
+            class is refused, and type checkers know the type of the result. None: any class.
 
     Returns:
         An object of the table's public class.
 
     Raises:
-        UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
+        TypeError: `expected` is not a class of this package that has a table.
+        UnsupportedError: the table belongs to another class than `expected`; or fsspec, or its plug-in for the URL, is not installed.
         TableError: the file is not a table, has another version, is damaged, or is hostile; the message contains the fault and its
             position.
         OSError: the file cannot be read.
@@ -159,11 +171,12 @@ def load(path: str | Path) -> Tokenizer | Searcher | Segmenter | Lookup | Rewrit
         >>> wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
         >>> load("tiny.npz").encode("Unable!")
         array([1, 3, 4, 0, 2], dtype=int32)
+        >>> load("tiny.npz", fst.Tokenizer).tokenize("Unable!")
+        ['un', '##able', '[UNK]']
     """
     from fst.runtime.public_class import load as loaded
 
-    found: Tokenizer | Searcher | Segmenter | Lookup | Rewriter | Guide = loaded(path)
-    return found
+    return loaded(path, expected)
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fst import registry
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, quoted
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -24,10 +24,14 @@ def class_of(table: Any) -> type[Any]:
     return found
 
 
-def load(path: str | Path) -> Any:
-    """Load a table file as an object of its public class; see `fst.load`."""
-    table = registry.load(path)
-    return class_of(table)(table)
+def load(path: str | Path, expected: type[Any] | None = None) -> Any:
+    """Load a table file as an object of its public class, which is `expected` or a subclass; see `fst.load`."""
+    if expected is None:
+        table = registry.load(path)
+        return class_of(table)(table)
+    if not isinstance(expected, type) or not issubclass(expected, PublicClass):
+        raise TypeError(f"expected is {quoted(expected)}; expected a class with tables, such as fst.Tokenizer or fst.Searcher; pass it")
+    return expected.load(path)
 
 
 class PublicClass:

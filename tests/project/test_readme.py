@@ -16,6 +16,7 @@ import pyarrow.parquet
 import pytest
 from click import Command, Context, Group
 from support.commands import TOKENS, call
+from support.pages import PAGES, blocks
 from support.shared_data import REPOSITORY
 from support.sources.sentencepiece import CHARS, UNK, model_of
 from tokenizers import Tokenizer
@@ -24,17 +25,10 @@ from fst.cli.main import main
 from fst.compile import wordpiece
 from fst.compile.algebra.machine import Fst
 
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-BLOCK = re.compile(r"(<!-- excerpt: .*? -->\n+)?^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARK = "# needs "  # this comment at the beginning of a block names the file or the library that the block needs
 RESULT = re.compile(r"  # → (.*)$")
 ENGLISH = "examples/english-uncased-8000.txt"
 HUB = "BAAI/"  # a command with this word needs the network
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    """The blocks of a page in a language, without excerpts from other files."""
-    return [found[3] for found in BLOCK.finditer(page.read_text(encoding="utf-8")) if found[2] == language and not found[1]]
 
 
 def named(page: Path) -> str:

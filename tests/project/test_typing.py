@@ -76,3 +76,23 @@ def test_dir_shows_public_names_alone(module: str) -> None:
     """`dir` of a public module shows only its public names."""
     found = import_module(module)
     assert dir(found) == sorted(found.__all__)
+
+
+def test_load_refuses_tables_of_other_classes(tmp_path: Path) -> None:
+    """`fst.load` with a class loads the tables of this class and of its subclasses alone; the error for another table names its class."""
+    for name, compiled in TABLES.items():
+        compiled().save(tmp_path / "table.npz")
+        for other in TABLES:
+            public = getattr(fst, other)
+            if issubclass(getattr(fst, name), public):
+                assert type(fst.load(tmp_path / "table.npz", public)) is type(fst.load(tmp_path / "table.npz"))
+            else:
+                with pytest.raises(fst.UnsupportedError, match=f"table.npz: the table is of kind .*; expected a table of {other}"):
+                    fst.load(tmp_path / "table.npz", public)
+
+
+@pytest.mark.parametrize("other", [str, fst.Batch, "Tokenizer", fst.Tokenizer.load])
+def test_load_refuses_other_classes(other: Any) -> None:
+    """`fst.load` refuses a class without tables, or an object that is not a class, before it reads the file."""
+    with pytest.raises(TypeError, match=r"expected is .*; expected a class with tables, such as fst\.Tokenizer"):
+        fst.load("missing.npz", other)

@@ -55,9 +55,8 @@ def command(source: str, output: str, schema: str | None, **options: Any) -> Non
     """
     from fst.cli.tables import load
     from fst.compile.files import read_text
-    from fst.compile.machines.guide.compiler import OPTIONS
 
-    alone = [f"--{name}" for name in OPTIONS if options[name] is not None and not schema]
+    alone = [f"--{name}" for name in ("whitespace", "depth", "formats") if options[name] is not None and not schema]
     if alone:
         raise click.UsageError(f"{', '.join(alone)} is given without a schema; pass --schema, or leave it out")
     text = None

@@ -12,7 +12,6 @@ from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.machine import from_fst
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.machines.guide.store import Masks
-from fst.errors import not_one_of
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
 from fst.machines.guide.network import Network
 from fst.machines.guide.scanning import need_start, row_of, working
@@ -20,16 +19,14 @@ from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
 
-OPTIONS = ("whitespace", "depth", "formats")  # of schemas
-
 
 def automaton_of(*, regex: str | None = None, schema: Any = None, fst: Any = None, **options: Any) -> tuple[ByteAutomaton, str | None]:
     """The automaton of the texts, and their pattern for information; arguments as in `fst.compile.guide`."""
-    _need_one(regex, schema, fst, options)
+    given = _given(regex, schema, fst, options)
     if schema is not None:
         from fst.compile.machines.guide.schema.compiler import from_schema  # its module makes languages, by kernels
 
-        return from_schema(schema, **options), schema if isinstance(schema, str) else json.dumps(schema)
+        return from_schema(schema, **given), schema if isinstance(schema, str) else json.dumps(schema)
     return (from_fst(fst), None) if regex is None else (from_regex(regex), regex)
 
 
@@ -37,23 +34,22 @@ def late_automaton_of(*, schema: Any = None, regex: str | None = None, fst: Any 
     """The automaton of the texts, or a network if it would have too many states; arguments as in `fst.compile.guide`."""
     if schema is None:
         return automaton_of(regex=regex, fst=fst, **options)[0]
-    _need_one(regex, schema, fst, options)
+    given = _given(regex, schema, fst, options)
     from fst.compile.machines.guide.schema.compiler import late_schema
 
-    return late_schema(schema, **options)
+    return late_schema(schema, **given)
 
 
-def _need_one(regex: Any, schema: Any, fst: Any, options: Mapping[str, Any]) -> None:
-    """Refuse other arguments than one that describes texts, and its options."""
+def _given(regex: Any, schema: Any, fst: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are not None, after other arguments than one that describes texts, and its options, are refused."""
     if sum(each is not None for each in (regex, schema, fst)) != 1:
         raise ValueError("regex, schema and fst are three ways to describe texts; expected one of them")
-    unknown = options.keys() - OPTIONS
-    if unknown:
-        raise TypeError(not_one_of("an option", min(unknown), OPTIONS))
     if regex is not None and not isinstance(regex, str):
         raise TypeError(f"regex is {type(regex).__name__}; expected a pattern, which is a str")
-    if options and schema is None:
-        raise TypeError(f"{', '.join(options)} is for schemas only; expected no such option")
+    given = {name: value for name, value in options.items() if value is not None}
+    if given and schema is None:
+        raise TypeError(f"{', '.join(given)} is for schemas only; expected no such option")
+    return given
 
 
 def vocabulary_for(tokenizer: Any, end_id: int | None) -> Vocabulary:

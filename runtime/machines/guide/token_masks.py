@@ -41,8 +41,8 @@ class Guide(PublicClass):
     Args:
         table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer: then each mask is made at its first use, and
             the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be saved.
-        regex, schema, fst, end_id, options: with a tokenizer, as in `fst.compile.guide`. A schema may need more states than a table has:
-            then states are found by `step`, as with `canonical`.
+        regex, schema, fst, end_id, whitespace, depth, formats: with a tokenizer, as in `fst.compile.guide`. A schema may need more states
+            than a table has: then states are found by `step`, as with `canonical`.
         canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives: ids are allowed if they are the first ids of
             ``tok.encode(text, add_special_tokens=False)``, and ``text`` is what ``tok.decode`` makes of all these ids, for a text that the
             pattern allows. States are then found by `step`, and get their numbers in this order.
@@ -89,7 +89,9 @@ class Guide(PublicClass):
         fst: Any = None,
         end_id: int | None = None,
         canonical: bool = False,
-        **options: Any,
+        whitespace: str | None = None,
+        depth: int | None = None,
+        formats: bool | None = None,
     ) -> None:
         self._rows: Rows
         if regex is None and schema is None and fst is None:
@@ -98,7 +100,8 @@ class Guide(PublicClass):
         else:
             from fst.bridge.guide import late
 
-            given = {"regex": regex, "schema": schema, "fst": fst, "end_id": end_id, "canonical": canonical, **options}
+            given = {"regex": regex, "schema": schema, "fst": fst, "end_id": end_id, "canonical": canonical}
+            given |= {"whitespace": whitespace, "depth": depth, "formats": formats}
             self._table, self._source = None, (table, given)
             texts, vocabulary = late(table, **given)
             tokens = vocabulary.tokens

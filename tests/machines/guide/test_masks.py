@@ -311,9 +311,10 @@ def test_wrong_arguments() -> None:
         ({"regx": "1"}, "regx is given without texts"),
         ({"end_id": 1}, "end_id is given without texts"),
         ({"regex": b"1"}, "regex is bytes; expected a pattern"),
-        ({"schema": {}, "dept": 1}, "an option is 'dept'; expected 'whitespace'"),
+        ({"schema": {}, "dept": 1}, "unexpected keyword argument 'dept'"),
         ({"schema": {}, "depth": "3"}, "depth is '3'; expected a whole number"),
-        ({"schema": {}, "whitespace": None}, "whitespace is None; expected a pattern"),
+        ({"schema": {}, "whitespace": 3}, "whitespace is 3; expected a pattern"),
+        ({"regex": "1", "depth": 3}, "depth is for schemas only"),
     ]
     for options, message in wrong_options:
         with pytest.raises(TypeError, match=message):

@@ -35,11 +35,16 @@ assert_type(lattice.jieba("dict.txt"), JiebaTable)
 assert_type(lattice.mecab("ipadic"), MecabTable)
 
 assert_type(best_path("tagger.fst"), BestPathTable)
-assert_type(guide(tokenizer("any"), regex="a"), GuideTable)
+assert_type(guide(tokenizer("any", lowercase=True), regex="a"), GuideTable)
+assert_type(guide(tokenizer("any"), schema=True, whitespace=" ?", depth=3, formats=False), GuideTable)
 assert_type(cascade(rewrite("a -> b"), rewrite({"a": "b"})), RulesTable)
 
 # Objects from tables and files
-assert_type(fst.load("any.npz"), fst.Tokenizer | fst.Searcher | fst.Segmenter | fst.Lookup | fst.Rewriter | fst.Guide)
+assert_type(fst.load("any.npz"), Any)
+assert_type(fst.load("t.npz", fst.Tokenizer), fst.Tokenizer)
+assert_type(fst.load("t.npz", fst.BpeTokenizer).token_bytes(0), bytes | None)
+assert_type(fst.load("d.npz", fst.JiebaSegmenter).segment("un", mode="search"), list[str])
+assert_type(fst.load("g.npz", fst.Guide), fst.Guide)
 assert_type(fst.Tokenizer.load("t.npz"), fst.Tokenizer)
 assert_type(fst.UnigramTokenizer.load("t.npz"), fst.UnigramTokenizer)
 assert_type(fst.Searcher.load("k.npz"), fst.Searcher)
