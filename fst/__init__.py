@@ -137,22 +137,24 @@ _OBJECTS = {
 
 
 @overload
-def load(path: str | Path) -> Any: ...
+def load(path: str | Path | bytes) -> Any: ...
 
 
 @overload
-def load(path: str | Path, expected: type[Loaded]) -> Loaded: ...
+def load(path: str | Path | bytes, expected: type[Loaded]) -> Loaded: ...
 
 
-def load(path: str | Path, expected: type[Loaded] | None = None) -> Any:
+def load(path: str | Path | bytes, expected: type[Loaded] | None = None) -> Any:
     """Load a table file of any kind. Return a `fst.Tokenizer` for a vocabulary, a `fst.Searcher` for keywords, a `fst.Segmenter` for a
     dictionary, a `fst.Lookup` for a transducer, a `fst.Rewriter` for rewrite rules, a `fst.Guide` for token masks.
 
-    The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run.
+    The file is memory-mapped, so processes share its memory. Before the file is used, it is proven to be complete and safe to run. A pickle
+    of the result contains the absolute path and the digest of the file. If the file has changed or is gone when the result is pickled, the
+    pickle contains the whole table.
 
     Args:
         path: a file from ``fst compile`` or from a table's ``save``; or its URL, such as ``s3://bucket/t5.npz``. fsspec reads the URL; each
-            process fetches the file into its own memory.
+            process fetches the file into its own memory. Or the bytes of the file: pickles of the result then contain the whole table.
         expected: the class of the result, such as `fst.Tokenizer`, or one of its subclasses, such as `fst.BpeTokenizer`. A table of another
             class is refused, and type checkers know the type of the result. None: any class.
 

@@ -33,16 +33,20 @@ def table_class(kind: str) -> type[Any]:
     return found
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path | bytes) -> Any:
     """Map a file, prove it complete and safe, and return its table, a `fst.tables.table.Table`; see `fst.load`.
+
+    Args:
+        path: the path or the URL of the file, or its bytes.
 
     Raises:
         TableError: the file is not a table, has an unknown kind or version, is damaged, or is not safe to run.
         OSError: the file cannot be read.
     """
-    data = npz.mapped(path)
+    place = None if isinstance(path, bytes) else path
+    data = npz.copied(path) if isinstance(path, bytes) else npz.mapped(path)
     try:
         stored = npz.Stored(data)
-        return table_class(need_kind(stored.header, MACHINES)).proven(stored)
+        return table_class(need_kind(stored.header, MACHINES)).proven(stored, place)
     except TableError as error:
-        raise TableError(f"{path}: {error}; compile it again") from None
+        raise TableError(f"{place or 'the bytes of a table'}: {error}; compile it again") from None

@@ -24,7 +24,7 @@ def class_of(table: Any) -> type[Any]:
     return found
 
 
-def load(path: str | Path, expected: type[Any] | None = None) -> Any:
+def load(path: str | Path | bytes, expected: type[Any] | None = None) -> Any:
     """Load a table file as an object of its public class, which is `expected` or a subclass; see `fst.load`."""
     if expected is None:
         table = registry.load(path)
@@ -52,7 +52,7 @@ class PublicClass:
         return super().__new__(found)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path | bytes) -> Self:
         """Load a table file; see `fst.load`. For type checkers, the result has the type of this class.
 
         Args:
@@ -73,7 +73,7 @@ class PublicClass:
         try:
             return cls(table)
         except UnsupportedError as error:
-            raise UnsupportedError(f"{path}: {error}") from None
+            raise UnsupportedError(str(error) if isinstance(path, bytes) else f"{path}: {error}") from None
 
     def draw(self, around: str | None = None) -> str:
         """The table in the language DOT, which graphviz draws: its states, and arcs with what they read and write.

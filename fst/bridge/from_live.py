@@ -5,6 +5,7 @@ Functions with a tokenizer as argument also accept a live tokenizer, and compile
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fst.errors import cut
@@ -37,7 +38,8 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
         raise TypeError(f"{asker} takes {what}, not {type(tokenizer).__name__}: compile a source first, or fst.load a table")
     from fst.bridge.table_cache import table_of
 
-    return Tokenizer(table_of(_named(tokenizer), statement(tokenizer), lambda: _table(tokenizer)))
+    table = table_of(_named(tokenizer), statement(tokenizer), lambda: _table(tokenizer))
+    return Tokenizer(replace(table))  # without the file of the cache, which other machines lack: its pickle contains the table
 
 
 def _named(tokenizer: Any) -> str:

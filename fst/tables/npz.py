@@ -220,6 +220,7 @@ class Stored:
 
     Attributes:
         header: the JSON object without its format version; its checksum is verified, but not its contents.
+        directory: the bytes after the last array, which `verify` sets.
 
     Raises:
         TableError: the first member is damaged, or is not JSON of this format version.
@@ -230,6 +231,7 @@ class Stored:
         self._header = self._place(HEADER, "|u1", 0)
         self._crc(self._header)
         self.header = _header(self._array(self._header))
+        self.directory = b""
 
     def places(self, schema: Schema) -> list[_Place]:
         """Find all members. Only the shapes are read; a check proves that all arrays fit into the file."""
@@ -248,7 +250,8 @@ class Stored:
         for place in places:
             central += _central(place.name, place.end - place.begin, self._crc(place), place.position)
         last = places[-1].end
-        if bytes(self._data[last:]) != central + _end(len(places), len(central), last):
+        self.directory = bytes(self._data[last:])
+        if self.directory != central + _end(len(places), len(central), last):
             raise TableError("the directory at the end of the file is damaged, or belongs to other arrays")
 
     def _place(self, name: str, dtype: str, position: int) -> _Place:

@@ -19,6 +19,7 @@ from fst.automata.picture import Picture
 from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 from fst.tables import npz
+from fst.tables.origin import Origin
 
 MAX_THREADS = 4  # more threads make loading no faster, because it would wait for memory, not for processors
 MEMBER = "member"  # the key under which the metadata of a field contains its `npz.Member`
@@ -46,6 +47,7 @@ class Table(ABC):
 
     Attributes:
         header: the JSON in the file, which contains ``kind`` and all other metadata of the machine.
+        origin: the file that the table was loaded from; None for any other table, also for one that is derived from a loaded table.
         kind: the machine's name, as in ``header["kind"]``.
         unit: the code units that the kernels read.
         kernel: the dotted name of the module of the kernels, which is not imported here. Its entry point is `encode_rows` if `has_tokens`,
@@ -66,6 +68,7 @@ class Table(ABC):
     has_tokens: ClassVar[bool] = True
 
     header: Mapping[str, Any]
+    origin: ClassVar[Origin | None] = None  # `proven` sets it for one table; no field, so a derived table has none
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():
@@ -155,8 +158,35 @@ class Table(ABC):
             raise TableError(f"a pickled table: {error}; pickle it again, with the version that reads it") from None
 
     @classmethod
-    def proven(cls: type[Loaded], stored: npz.Stored) -> Loaded:
+    def restored(cls: type[Loaded], place: str, digest: str) -> Loaded:
+        """Load a table of this kind from its file, with the same proof as in `fst.load`, if the file has a digest.
+
+        Args:
+            place: the path or the URL of the file.
+            digest: as in `fst.tables.origin.Origin`.
+
+        Raises:
+            TableError: the file is missing or cannot be read, has another digest, or is no safe table of this kind.
+        """
+        remedy = "put this table there, or pickle fst.load(bytes_of_the_file), whose pickle contains the whole table"
+        try:
+            table = cls.proven(npz.Stored(npz.mapped(place)), place)
+        except OSError as error:
+            raise TableError(f"a pickled table: {place} cannot be read ({error.strerror}); expected digest {digest}; {remedy}") from None
+        except TableError as error:
+            raise TableError(f"a pickled table: {place}: {error}; expected digest {digest}; {remedy}") from None
+        assert table.origin is not None
+        if table.origin.digest != digest:
+            raise TableError(f"a pickled table: {place} has digest {table.origin.digest}; expected {digest}; {remedy}")
+        return table
+
+    @classmethod
+    def proven(cls: type[Loaded], stored: npz.Stored, place: str | Path | None = None) -> Loaded:
         """Make the table of a file, and prove that it is safe.
+
+        Args:
+            stored: the file.
+            place: the path or the URL of the file, which becomes the table's `origin`; None: there is none.
 
         The proof and the checksums run at the same time, because they are independent, and both release Python's lock. If both fail, the
         error is about the checksum, because damage also causes faults in the proof.
@@ -175,11 +205,24 @@ class Table(ABC):
                 table.prove(pool.map)
             finally:
                 whole.result()
+        if place is not None:
+            object.__setattr__(table, "origin", Origin.of(place, stored.directory))
         return table
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the bytes of the file: equal tables pickle to equal bytes, and unpickling proves the table again."""
+        """Pickle the path and the digest of the table's file; the bytes of the table if it comes from no file, or if the file is missing or
+        has changed. Equal bytes pickle to equal bytes. Unpickling proves the table again.
+        """
+        if self.origin is not None and self.origin.is_current:
+            return type(self).restored, (self.origin.place, self.origin.digest)
         return type(self).loads, (self.dumps(),)
+
+    def __copy__(self: Loaded) -> Loaded:
+        """Return the same object, because it is immutable."""
+        return self
+
+    def __deepcopy__(self: Loaded, memo: Any) -> Loaded:
+        return self
 
 
 def need_kind(header: Mapping[str, Any], kinds: Collection[str]) -> str:

@@ -316,6 +316,8 @@ def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = fst.tiktoken.get_encoding("cl100k_base")
     assert ours is fst.tiktoken.encoding_for_model("gpt-4")
     assert_same((theirs, ours), "encode", "hello<a>", allowed_special="all")
+    assert len(pickle.dumps(ours)) < 150
+    assert pickle.loads(pickle.dumps(ours)) is ours
     assert fst.tiktoken.list_encoding_names() == library.list_encoding_names()
     for name in ("get_encoding", "encoding_for_model", "encoding_name_for_model"):
         for argument in ("nowhere", 5):

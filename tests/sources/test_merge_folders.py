@@ -280,7 +280,7 @@ def test_functions_take_their_own_kind(path: Path, tmp_path: Path) -> None:
         bpe(tmp_path / "vocab.txt")
     assert tokenizer(tmp_path / "vocab.txt", lowercase=False).run("A") == [2]
     with pytest.raises(TypeError, match="unexpected keyword argument 'uppercase'"):
-        tokenizer(tmp_path / "vocab.txt", uppercase=True)
+        tokenizer(tmp_path / "vocab.txt", uppercase=True)  # type: ignore[call-arg]
     with pytest.raises(fst.UnsupportedError, match="encoding: only a file of tiktoken's ranks needs it"):
         tokenizer(tmp_path / "vocab.txt", encoding="gpt2")
     with pytest.raises(fst.UnsupportedError, match="encoding: only a file of tiktoken's ranks needs it"):

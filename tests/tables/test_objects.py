@@ -37,8 +37,8 @@ METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method i
 
 @functools.cache
 def tables() -> WordPieceTable:
-    """Compile the vocabulary that all the tests use."""
-    return compiled()
+    """Compile the vocabulary that all the tests use, as a table that comes from no file."""
+    return replace(compiled())
 
 
 @functools.cache
@@ -57,35 +57,98 @@ def rows(seed: int, count: int = 40) -> list[str]:
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> None:
-    """Equal tables have equal pickles, even if one of them is compiled again, loaded, unpickled, or has been used before."""
-    (tmp_path / "folder").mkdir()
-    for path in (tmp_path / "one.npz", tmp_path / "folder" / "two.npz"):
-        tables().save(path)
-    used = fst.Tokenizer(compiled())
+def test_equal_tables_pickle_to_equal_bytes(protocol: int) -> None:
+    """Equal tables that come from no file have equal pickles, even if one of them is compiled again, loaded from bytes, unpickled, or has
+    been used before.
+    """
+    used = fst.Tokenizer(replace(compiled()))
     used("un b", return_offsets_mapping=True)
     used.decode(used.encode("un b"))
     expected = pickle.dumps(fst.Tokenizer(tables()), protocol)
-    others = [used, fst.load(tmp_path / "one.npz"), fst.load(tmp_path / "folder" / "two.npz"), pickle.loads(expected)]
+    others = [used, fst.load(tables().dumps()), fst.load(tables().dumps(), fst.Tokenizer), pickle.loads(expected)]
     assert [pickle.dumps(other, protocol) for other in others] == [expected] * len(others)
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_table_of_a_file_pickles_as_its_path_and_digest(protocol: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pickle of a loaded table is short, contains the absolute path, is the same after other loads, and does not change with the times
+    of the file or the working folder.
+    """
+    tables().save(tmp_path / "table.npz")
+    monkeypatch.chdir(tmp_path)
+    expected = pickle.dumps(fst.load("table.npz"), protocol)
+    os.utime("table.npz", (0, 0))
+    monkeypatch.chdir("/")
+    again = pickle.loads(expected)
+    for other in (again, fst.load(tmp_path / "table.npz"), fst.load(f"file://{tmp_path}/table.npz", fst.Tokenizer)):
+        assert pickle.dumps(other, protocol) == expected
+    assert str(tmp_path / "table.npz").encode() in expected
+    assert len(expected) < 300 + len(str(tmp_path))
+    assert again._table.dumps() == tables().dumps()
+
+
+def test_pickle_is_whole_if_the_file_has_changed(tmp_path: Path) -> None:
+    """If the file of a table is replaced, removed, or becomes a folder, the pickle contains the table, as does that of a derived table."""
+    path, expected = tmp_path / "table.npz", pickle.dumps(tokenizer())
+    tables().save(path)
+    loaded = fst.load(path, fst.Tokenizer)
+    assert pickle.dumps(fst.Tokenizer(replace(loaded._table, header=loaded._table.header))) == expected
+    compiled(added=()).save(path)
+    assert pickle.dumps(loaded) == expected
+    tables().save(path)
+    assert pickle.dumps(loaded) != expected
+    for change in (lambda: path.write_bytes(b"PK"), path.unlink, path.mkdir):
+        change()
+        assert pickle.dumps(loaded) == expected
+
+
+def test_pickle_of_a_missing_or_changed_file_is_refused(tmp_path: Path) -> None:
+    """If the file of a pickled table is missing, damaged or another table, the error contains the path, the digest and the remedy."""
+    path = tmp_path / "table.npz"
+    tables().save(path)
+    data = path.read_bytes()
+    pickled, origin = pickle.dumps(fst.load(path)), fst.load(path)._table.origin
+    compiled(added=()).save(path)
+    other = path.read_bytes()
+    cases = [(other, "has digest [0-9a-f]{64}"), (data[:-1], "damaged"), (b"", "is not a table file"), (None, "cannot be read")]
+    for content, fault in cases:
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+        remedy = f"{origin.digest}; put this table there, or "
+        with pytest.raises(fst.TableError, match=rf"^a pickled table: {path}.*{fault}.*expected.*{remedy}"):
+            pickle.loads(pickled)
+    path.write_bytes(data)
+    assert pickle.loads(pickled).encode("un b").tolist() == tokenizer().encode("un b").tolist()
+
+
+def test_table_of_a_url_pickles_as_the_url() -> None:
+    """The pickle of a table from a URL contains the URL, and fetches it again."""
+    pytest.importorskip("fsspec", reason="reads URLs")
+    tables().save("memory://folder/table.npz")
+    pickled = pickle.dumps(fst.load("memory://folder/table.npz"))
+    assert len(pickled) < 300
+    assert pickle.loads(pickled)._table.dumps() == tables().dumps()
 
 
 def test_unequal_tables_pickle_to_unequal_bytes() -> None:
     """Different tables have different pickles, even if they differ only in a setting that affects no id."""
     others = [compiled(added=()), compiled(layout="linked"), compiled(max_input_chars_per_word=99)]
     others.append(replace(tables(), header={**tables().header, "padding_side": "left"}))
-    assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
+    assert len({pickle.dumps(fst.Tokenizer(replace(one))) for one in [tables(), *others]}) == 5
 
 
 def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
-    """The pickle of a table is the same in other processes, in which strings have other hashes."""
-    tables().save(tmp_path / "table.npz")
-    script = "import fst, hashlib, pickle, sys; print(hashlib.sha256(pickle.dumps(fst.load(sys.argv[1]))).hexdigest())"
-    expected = hashlib.sha256(pickle.dumps(tokenizer())).hexdigest()
+    """The pickle of a table is the same in other processes, in which strings have other hashes, whether it contains a path or the table."""
+    path = tmp_path / "table.npz"
+    tables().save(path)
+    script = "import fst, hashlib, pathlib, pickle, sys; path = pathlib.Path(sys.argv[1]); "
+    script += "[print(hashlib.sha256(pickle.dumps(fst.load(one))).hexdigest()) for one in (path, path.read_bytes())]"
+    expected = [hashlib.sha256(pickle.dumps(one)).hexdigest() for one in (fst.load(path), tokenizer())]
     for seed in ("1", "2"):
-        command = [sys.executable, "-c", script, str(tmp_path / "table.npz")]
+        command = [sys.executable, "-c", script, str(path)]
         done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
-        assert done.stdout.split() == [expected]
+        assert done.stdout.split() == expected
 
 
 def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
@@ -145,6 +208,7 @@ def test_copies_are_the_tokenizer_itself() -> None:
     """Copying a tokenizer, alone or inside another object, returns the same object, because a tokenizer never changes."""
     assert copy.copy(tokenizer()) is tokenizer()
     assert copy.deepcopy({"tokenizer": [tokenizer()]})["tokenizer"][0] is tokenizer()
+    assert copy.deepcopy([tables()])[0] is copy.copy(tables()) is tables()
 
 
 def test_batches_pickle() -> None:

@@ -115,7 +115,8 @@ class Encoding:
         return f"<Encoding {self.name!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Encoding, (self.fst, self.name)
+        """Pickle the name of an encoding from `get_encoding`, as ``tiktoken`` does; for any other encoding, its tokenizer."""
+        return (Encoding.get_encoding, (self.name,)) if self is _BY_NAME.get(self.name) else (Encoding, (self.fst, self.name))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Encode a text in which special tokens are ordinary text."""
