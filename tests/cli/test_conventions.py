@@ -284,7 +284,7 @@ class TestConventions:
     @pytest.mark.parametrize(("stream", "closing"), [("standard input", "<&-"), ("standard output", ">&-")])
     def test_closed_streams(self, table: Path, stream: str, closing: str) -> None:
         """Closed standard input or output is an error."""
-        done = execute(["sh", "-c", f'exec "$0" "$@" {closing}', FST], "encode", table, code=1)
+        done = execute(["/bin/sh", "-c", f'exec "$0" "$@" {closing}', FST], "encode", table, code=1)
         assert error_of(done) == f"{stream}: it is closed"
 
     def test_warmup(self, monkeypatch: pytest.MonkeyPatch) -> None:

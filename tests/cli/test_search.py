@@ -267,7 +267,7 @@ class TestManners:
 
 def test_long_documents(table: Path, tmp_path: Path) -> None:
     """With --count, .npz or --format matches, documents may have any length; for outputs with texts, the length is limited."""
-    text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_100_000
+    text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_300_000
     source = written(tmp_path / "in.txt", f"he\n{text}\nshe\n".encode())
     matches = fst.Searcher.load(table).find_batch(["he", text, "she"])
     assert call("search", table, source, "--count").stdout == f"{len(matches.ids)}\n"

@@ -40,7 +40,7 @@ def site(tmp_path: Path, table: Path) -> Path:  # noqa: ARG001 - for the table, 
 def shell(command: str, site: Path, prefix: list[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run a command from the page in an empty environment in which `fst` is the installed package."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
-    words = [*prefix, "sh", "-c", re.sub(r"^fst\b", f"'{sys.executable}' -m fst", command)]
+    words = [*prefix, "/bin/sh", "-c", re.sub(r"^fst\b", f"'{sys.executable}' -m fst", command)]
     return subprocess.run(words, input=stdin, capture_output=True, check=True, env=environment, cwd=site, timeout=TIMEOUT)
 
 
