@@ -22,7 +22,8 @@ class TableError(FstError):
 
 
 class TextError(FstError):
-    """An input is not text: it is not a string, has a lone surrogate, or has bytes that are not UTF-8.
+    """An input is not text: it is not a string, has a lone surrogate, or has bytes that are not UTF-8;
+    or it takes more time or memory than a text may.
 
     Attributes:
         row: the index of the faulty text in its batch; None if the fault is not in a text of a batch.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, MORE_STATES, ONLY_EPSILON, SOME_EPSILON, STATES
-from fst.compile.algebra.kernels.room import Rows, counters, empty_rows, more_arcs, more_states, rows_of, unchanging
+from fst.compile.algebra.kernels.room import MAX_ARCS, Rows, counters, empty_rows, more_arcs, more_states, rows_of, unchanging
 from fst.compile.algebra.symbols import with_shared_symbols
 from fst.errors import UnsupportedError
 
@@ -25,7 +25,7 @@ def compose(first: Arcs, second: Arcs) -> Arcs:
     first, second = with_shared_symbols([first, second])
     if not first.states or not second.states:
         return empty(first.symbols, first.unit)
-    keys, rows = products(rows_of(first), rows_of(second), np.isfinite(first.final), (first.start, second.start))
+    keys, rows = products(rows_of(first), rows_of(second), np.isfinite(first.final), (first.start, second.start), "composition")
     return connect(_machine(first, rows, first.final[_first(keys)] + second.final[_second(keys)]))
 
 
@@ -62,14 +62,14 @@ def subtract(first: Arcs, second: Arcs) -> Arcs:
     sink = second.states  # it has no arcs: the kernel treats it as a state that reads everything
     rows = rows_of(second)._replace(row_start=np.append(second.row_start, second.arcs))
     starts = first.start, second.start if second.states else sink
-    keys, rows = products(rows_of(first), rows, np.isfinite(first.final), starts, sink)
+    keys, rows = products(rows_of(first), rows, np.isfinite(first.final), starts, "difference", sink)
     is_accepted = np.append(np.isfinite(second.final), False)[_second(keys)]
     final = np.where(is_accepted, np.float32(np.inf), first.final[_first(keys)])
     return connect(_machine(first, rows, final))
 
 
 def products(
-    first: Rows, second: Rows, is_final: NDArray[np.bool_], starts: tuple[int, int], sink: int = -1
+    first: Rows, second: Rows, is_final: NDArray[np.bool_], starts: tuple[int, int], operation: str, sink: int = -1
 ) -> tuple[NDArray[np.int64], Rows]:
     """The pairs of states that can be reached, as keys (see the kernel), and their arcs.
 
@@ -77,6 +77,7 @@ def products(
         first, second: the rows of two machines.
         is_final: bool[states], the final states of the first.
         starts: the start states.
+        operation: the operation, for messages.
         sink: a state of the second machine that reads everything, or -1.
 
     Raises:
@@ -86,7 +87,7 @@ def products(
     from fst.compile.algebra.kernels.pools import fill
 
     keys, counts = np.empty(FIRST_STATES, np.int64), counters()
-    rows = empty_rows(FIRST_STATES, len(first.target) + len(second.target) + FIRST_STATES)
+    rows = empty_rows(FIRST_STATES, min(len(first.target) + len(second.target) + FIRST_STATES, MAX_ARCS))
     keys[0] = starts[0] << 32 | starts[1] << 1
     table = np.zeros(2 * len(keys), np.int32)
     counts[STATES] = 1
@@ -94,9 +95,9 @@ def products(
     inputs = unchanging(first), _kinds(first, is_final), unchanging(second), sink
     while (result := step(*inputs, keys, table, rows, counts)) != COMPLETE:
         if result == MORE_STATES:
-            keys, table, rows = more_states(keys, rows, counts)
+            keys, table, rows = more_states(keys, rows, counts, operation)
         else:
-            rows = more_arcs(rows, counts)
+            rows = more_arcs(rows, counts, operation)
     states, arcs = counts[STATES], counts[ARCS]
     return keys[:states], Rows._make([rows.row_start[: states + 1], *(column[:arcs] for column in rows[1:])])
 

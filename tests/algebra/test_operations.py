@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -378,3 +379,60 @@ def test_real_machines_have_the_sizes_of_openfst() -> None:
     assert sizes == HINDI
     assert minimal.is_equivalent(acceptor)
 
+
+
+def test_endless_determinization_by_input_is_refused() -> None:
+    """A weighted acceptor in which a string leads to two states with cycles of different weights is refused, as by determinization."""
+    arcs = [(0, 1, "a", "a", 0), (0, 2, "a", "a", 0), (1, 1, "b", "b", 1), (2, 2, "b", "b", 2), (1, 3, "c", "c", 0), (2, 3, "d", "d", 0)]
+    machine = Fst.from_arcs(arcs, final=[3])
+    for determinize in (machine.determinize, machine.determinize_input):
+        with pytest.raises(UnsupportedError, match="cycles of different weights, so determinization does not end; remove these cycles"):
+            determinize()
+
+
+def test_determinization_by_input_keeps_weights() -> None:
+    """Small weighted acceptors that have a finite result by input accept the same strings with the same weights, or are refused."""
+    refused = 0
+    for seed in range(60):
+        draw = random.Random(seed)
+        labels = draw.choices("ab", k=8)
+        machine = Fst.from_arcs([(draw.randrange(5), draw.randrange(5), read, read, draw.randrange(4)) for read in labels], final=[4])
+        try:
+            assert not machine.states or machine.determinize_input().is_equivalent(machine)
+        except UnsupportedError:
+            refused += 1
+    assert refused < 6
+
+
+def ambiguous(states: int) -> Fst:
+    """A functional machine with as many pairs of states that read the same as there are pairs."""
+    draw, labels = random.Random(1), "aabb"
+    return Fst.from_arcs([(state, draw.randrange(states), read, read) for state in range(states) for read in labels], [states - 1])
+
+
+def clique(states: int) -> Fst:
+    """A machine with an ε-arc between each two states, and an arc that reads at each."""
+    silent = [(one, other, "", "") for one in range(states) for other in range(states)]
+    return Fst.from_arcs([*silent, *((at, at, "a", "x") for at in range(states))], [0])
+
+
+@pytest.mark.parametrize(
+    ("operation", "limits", "message"),
+    [
+        ("is_functional", {"decisions.functional.MAX_COMPARED": 64}, "the comparison of paths .* more than 64 steps; .*; determinize"),
+        ("is_functional", {"kernels.room.MAX_ARCS": 64}, "the comparison of paths has .* expected at most 64 arcs; apply it"),
+        ("determinize", {"forms.determinize.MAX_STATES": 64}, "the determinization has .* expected at most 64 states; apply it"),
+        ("remove_epsilon", {"forms.epsilon.MAX_ARCS": 64}, "the removal of ε-arcs has .* expected at most 64 arcs; apply it"),
+        ("remove_epsilon", {"forms.epsilon.STEPS": 8, "forms.epsilon.MAX_CALLS": 2}, "removal of ε-arcs .* than 16 of them; .* join"),
+        ("determinize_input", {"forms.subsequential.STEPS": -(1 << 20)}, "determinization by input follows too many arcs .*; use a"),
+        ("determinize_input", {"forms.subsequential.MAX_SIZE": 64}, "input has more than 64 states and delayed labels .*; use a"),
+    ],
+)
+def test_large_results_are_refused(operation: str, limits: dict[str, int], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose result is too large is refused; the message contains the operation, the cause and a remedy."""
+    many = Fst.from_regex("(a|b)*a" + "(a|b)" * 11)  # 2^12 sets of states
+    machine = {"remove_epsilon": clique(12), "determinize": many}.get(operation, ambiguous(40))
+    for name, limit in limits.items():
+        monkeypatch.setattr(f"fst.compile.algebra.{name}", limit)
+    with pytest.raises(UnsupportedError, match=message):
+        getattr(machine, operation)()

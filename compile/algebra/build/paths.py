@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.automata.trie import Strings, build
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
-from fst.errors import UnsupportedError
+from fst.compile.algebra.kernels.room import SizeError
 
 END = -1
 FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
@@ -60,7 +60,8 @@ class Paths:
         char = self._pairs.get(pair)
         if char is None:
             if len(self._pairs) == END_OF_PAIRS - FIRST_PAIR:
-                raise UnsupportedError(f"more than {END_OF_PAIRS - FIRST_PAIR:,} pairs of labels are different; expected fewer")
+                fault = f"more than {END_OF_PAIRS - FIRST_PAIR:,} pairs of labels are different; expected fewer"
+                raise SizeError(fault, "split the source")
             char = self._pairs[pair] = chr(FIRST_PAIR + len(self._pairs))
         return char
 
@@ -75,7 +76,7 @@ class Paths:
             self._count += 1
             self._symbols += len(path)
             if self._count > MAX_PATHS or self._symbols > MAX_SYMBOLS:
-                raise UnsupportedError(f"the words and endings have more than {MAX_PATHS:,} parts; expected fewer; split the source")
+                raise SizeError(f"the words and endings have more than {MAX_PATHS:,} parts; expected fewer", "split the source")
         self._path.append(number)
         self._following.append(following)
         self._weight.append(weight)

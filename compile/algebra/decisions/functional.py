@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.compose import products
 from fst.compile.algebra.connect import connect, leads_to
-from fst.compile.algebra.kernels.room import Rows
+from fst.compile.algebra.kernels.room import Rows, SizeError
 
 Labels = tuple[int, ...]
 Delay = tuple[Labels, Labels] | None  # outputs that only one of the paths has written; None: they differ
+MAX_COMPARED = 1 << 21  # maximum number of arcs of the square that are followed
 MOST_DELAYS = 2  # two delays of a state suffice, because no continuation makes both empty
 
 
@@ -51,7 +52,7 @@ def find_ambiguity(arcs: Arcs) -> Ambiguity | None:
     States of the square are visited in the order of the number of labels read.
 
     Raises:
-        UnsupportedError: the square has too many states or arcs.
+        SizeError: the square has too many states or arcs.
     """
     arcs = connect(arcs)
     if not arcs.states:
@@ -70,6 +71,9 @@ def find_ambiguity(arcs: Arcs) -> Ambiguity | None:
         if ends[state] and delay != ((), ()):
             return _ambiguity(arcs, steps, number)
         for arc in range(square.row_start[state], square.row_start[state + 1]):
+            if len(steps) > MAX_COMPARED:
+                fault = f"the comparison of paths that read the same takes more than {MAX_COMPARED:,} steps; expected at most as many"
+                raise SizeError(fault, "determinize the machine by determinize_input() first, or use fst.compile.lookup")
             taken = int(square.ilabel[arc]) - 1, int(square.olabel[arc]) - 1
             steps.append(_Step(int(square.target[arc]), _delayed(delay, *(_written(arcs, each) for each in taken)), number, taken))
             reads = any(each >= 0 and arcs.ilabel[each] for each in taken)
@@ -85,7 +89,7 @@ def _square(arcs: Arcs) -> tuple[Rows, list[bool]]:
     numbers = np.arange(1, arcs.arcs + 1, dtype=np.int32)
     first = Rows(arcs.row_start, numbers, arcs.ilabel, arcs.target, arcs.weights)
     second = Rows(arcs.row_start, arcs.ilabel, numbers, arcs.target, arcs.weights)
-    keys, rows = products(first, second, np.isfinite(arcs.final), (arcs.start, arcs.start))
+    keys, rows = products(first, second, np.isfinite(arcs.final), (arcs.start, arcs.start), "comparison of paths")
     is_final = np.isfinite(arcs.final)
     ends = is_final[keys >> 32] & is_final[(keys & 0xFFFFFFFF) >> 1]
     return _trimmed(rows, leads_to(rows.row_start, rows.target, ends)), ends.tolist()

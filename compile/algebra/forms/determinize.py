@@ -18,6 +18,7 @@ from fst.errors import UnsupportedError
 
 FIRST_STATES = 1 << 10
 MANY_SETS = 16  # sets for each state
+OPERATION = "determinization"
 
 
 class Encoded(NamedTuple):
@@ -88,7 +89,7 @@ def determinize(arcs: Arcs) -> Arcs:
     if not arcs.states:
         return arcs
     labels = encoded(arcs)
-    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: _need_twins(arcs, labels.labels))
+    output = _determinized(_machine(arcs, labels.labels), arcs.start, lambda: need_twins(arcs, labels.labels))
     weight = output.weight if output.weight.any() else None
     final = output.final.astype(np.float32)
     reads, writes = labels.ilabel[output.label], labels.olabel[output.label]
@@ -102,16 +103,21 @@ def _machine(arcs: Arcs, labels: NDArray[np.int32]) -> _Machine:
     return _Machine(arcs.row_start, codes[order], arcs.weights[order].astype(np.float64), arcs.final.astype(np.float64))
 
 
-def _need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
+def need_twins(arcs: Arcs, labels: NDArray[np.int32]) -> None:
     """Refuse a trimmed machine in which a string leads to two states, and another from both back to them with different weights.
+
+    Args:
+        arcs: the machine.
+        labels: int32[arcs], the label of each arc; 0 is the empty string.
 
     The residual of one of the two then grows with each repetition. In the square of the machine, whose arcs weigh the difference of two
     arcs, such a cycle or its mirror is negative (Mohri 1997, the twins property).
     """
     first = Rows(arcs.row_start, labels, labels, arcs.target, arcs.weights)
-    keys, rows = products(first, first._replace(weight=-arcs.weights), np.isfinite(arcs.final), (arcs.start, arcs.start))
+    keys, rows = products(first, first._replace(weight=-arcs.weights), np.isfinite(arcs.final), (arcs.start, arcs.start), "test of cycles")
+    backwards = np.arange(len(keys) - 1, -1, -1, dtype=np.int32)
     try:
-        improved(np.arange(len(keys), dtype=np.int32), rows.row_start, rows.target, rows.weight, np.zeros(len(keys)))
+        improved(backwards, rows.row_start, rows.target, rows.weight, np.zeros(len(keys)))
     except UnsupportedError:
         raise UnsupportedError(
             "a string leads to two states with cycles of different weights, so determinization does not end; remove these cycles"
@@ -138,10 +144,10 @@ def _determinized(machine: _Machine, start: int, need_twins: Callable[[], None])
         if result == MORE_BUFFER:
             buffer = _buffer(2 * int(counts[BUFFER]), len(machine.final))
         elif result == MORE_ARCS:
-            columns = (grown(column, MAX_ARCS, "arcs", counts) for column in output[1:4])
+            columns = (grown(column, MAX_ARCS, "arcs", counts, OPERATION) for column in output[1:4])
             output = _Output._make([output.row_start, *columns, output.final])
         elif result == MORE_MEMBERS:
-            members, residuals = (grown(column, MAX_ARCS, "members of sets of states", counts) for column in pool[:2])
+            members, residuals = (grown(column, MAX_ARCS, "members of sets of states", counts, OPERATION) for column in pool[:2])
             pool = pool._replace(members=members, residuals=residuals)
         else:
             if machine.weight.any() and counts[STATES] > MANY_SETS * len(machine.final):
@@ -159,12 +165,12 @@ def _more_states(pool: _Pool, output: _Output, counts: NDArray[np.int64]) -> tup
     """Twice the room for states."""
     from fst.compile.algebra.kernels.pools import fill
 
-    digests = grown(pool.digests, MAX_STATES, "states", counts)
+    digests = grown(pool.digests, MAX_STATES, "states", counts, OPERATION)
     starts, row_start = (np.zeros(len(digests) + 1, np.int64) for _ in range(2))
     starts[: len(pool.starts)], row_start[: len(output.row_start)] = pool.starts, output.row_start
     table = np.zeros(2 * len(digests), np.int32)
     fill(digests, counts[STATES], table)
     pool = _Pool(pool.members, pool.residuals, starts, digests, table)
-    return pool, output._replace(row_start=row_start, final=grown(output.final, MAX_STATES, "states", counts))
+    return pool, output._replace(row_start=row_start, final=grown(output.final, MAX_STATES, "states", counts, OPERATION))
 
 

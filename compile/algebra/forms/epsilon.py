@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.connect import connect
-from fst.compile.algebra.kernels.counters import ARCS, COMPLETE
-from fst.compile.algebra.kernels.room import MAX_ARCS, Rows, counters, grown, rows_of
+from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, MORE_ARCS
+from fst.compile.algebra.kernels.room import MAX_ARCS, Rows, SizeError, counters, grown, rows_of
 from fst.compile.algebra.shortest import finish_order, improved
+
+STEPS, MAX_CALLS = 1 << 28, 32  # ε-arcs that a call follows, and the maximum number of calls; a call takes some 0.3 s
+OPERATION = "removal of ε-arcs"
 
 
 class _Arcs(NamedTuple):
@@ -62,9 +65,14 @@ def _closed(arcs: Arcs, closing: NDArray[np.int32], epsilons: Rows, others: Rows
     final = np.stack([arcs.final, arcs.final], axis=1).astype(np.float64)
     distance, queued = np.full(arcs.states, np.inf), np.zeros(arcs.states, np.bool_)
     scratch = np.empty(arcs.states + 1, np.int32), np.empty(arcs.states, np.int32)
-    output, counts = _Arcs._make(np.empty(arcs.arcs + 1, column.dtype) for column in (arcs.sources, *rows_of(arcs)[1:])), counters()
-    while close(closing, epsilons, others, final, distance, queued, *scratch, output, counts) != COMPLETE:
-        output = _Arcs._make(grown(column, MAX_ARCS, "arcs", counts) for column in output)
+    columns, room = (arcs.sources, *rows_of(arcs)[1:]), min(arcs.arcs + 1, MAX_ARCS)
+    output, counts, calls = _Arcs._make(np.empty(room, column.dtype) for column in columns), counters(), 0
+    while (result := close(closing, epsilons, others, final, distance, queued, *scratch, STEPS, output, counts)) != COMPLETE:
+        if result == MORE_ARCS:
+            output = _Arcs._make(grown(column, MAX_ARCS, "arcs", counts, OPERATION) for column in output)
+        elif (calls := calls + 1) == MAX_CALLS:
+            fault = f"the {OPERATION} follows more than {MAX_CALLS * STEPS:,} of them; expected fewer"
+            raise SizeError(fault, "join the states of cycles of ε-arcs")
     return _Arcs._make(column[: counts[ARCS]] for column in output), final[:, 1]
 
 

@@ -12,23 +12,29 @@ Source: Mohri 1997, *Finite-state transducers in language and speech processing*
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.build.chains import Chains
 from fst.compile.algebra.connect import connect
-from fst.errors import UnsupportedError
+from fst.compile.algebra.forms.determinize import need_twins
+from fst.compile.algebra.forms.epsilon import remove_epsilon
+from fst.compile.algebra.kernels.room import SizeError
 
-MAX_SIZE = 1 << 22  # members of all sets, and labels of their delays
+MAX_SIZE = 1 << 22  # members of all sets, and labels of their delays; a member takes some 300 bytes
+SIZE, SIZE_FACTOR = 1 << 18, 256  # their number in small machines: `SIZE`, and this number for each state
 MAX_CLOSED = 1 << 20  # members that follow one set by arcs that read nothing, and labels of their delays
+STEPS, STEPS_FACTOR = 1 << 23, 4096  # arcs that are followed: `STEPS`, and this number for each state
+MANY_SETS, SETS_FACTOR = 1 << 10, 16  # a weighted machine with more sets, and more for each state, is tested
 DIGITS = 6  # decimals of compared weights
 
 Labels = tuple[int, ...]
 Member = tuple[int, Labels]  # a state, and the labels that are still to be written; `END` instead of a state: the end of a path
 Members = dict[Member, float]  # with the weight that is still to be added
 END = -1
-REFUSED = "expected a machine whose outputs are determined by a bounded part of the input"
+REFUSED = "use a machine whose outputs and weights are determined by a bounded part of the input, or fst.compile.lookup"
 
 
 def determinize_input(arcs: Arcs) -> Arcs:
@@ -62,7 +68,9 @@ class _Sets:
     """The sets that are found so far, in the order of their numbers. Iteration includes sets that are found on the way."""
 
     def __init__(self, arcs: Arcs) -> None:
-        self._rows, self._final, self._size = [[*arcs.arcs_of(state)] for state in range(arcs.states)], arcs.final, 0
+        self._arcs, self._rows, self._final = arcs, [[*arcs.arcs_of(state)] for state in range(arcs.states)], arcs.final
+        self._size, self._most = 0, min(MAX_SIZE, SIZE + SIZE_FACTOR * arcs.states)
+        self._steps = STEPS + STEPS_FACTOR * arcs.states
         self._sets, self._numbers = list[Members](), dict[frozenset[tuple[Member, float]], int]()
         self.number(self._closed({(arcs.start, ()): 0.0}))
 
@@ -75,14 +83,18 @@ class _Sets:
         if number == len(self._sets):
             self._sets.append(members)
             self._size += sum(1 + len(delay) for _, delay in members)
-            if self._size > MAX_SIZE:
-                raise UnsupportedError(f"determinization by input has more than {MAX_SIZE:,} states and delayed labels; {REFUSED}")
+            if self._size > self._most:
+                raise _fault(f"has more than {self._most:,} states and delayed labels in {len(self._sets):,} sets; expected fewer")
+            if number == max(MANY_SETS, SETS_FACTOR * self._arcs.states) and self._arcs.is_weighted:
+                read = remove_epsilon(replace(self._arcs, olabel=self._arcs.ilabel))
+                need_twins(read, read.ilabel)
         return number
 
     def following(self, members: Members) -> dict[int, Members]:
         """The members after each label that is read next."""
         found = dict[int, Members]()
         for (state, delay), before in members.items():
+            self._take(len(self._rows[state]) if state != END else 0)
             for read, written, target, weight in self._rows[state] if state != END else ():
                 if read != EPSILON:
                     _put(found.setdefault(read, {}), (target, _longer(delay, written)), before + weight)
@@ -95,7 +107,8 @@ class _Sets:
             state, delay = waiting.pop()
             size += 1 + len(delay)
             if size > MAX_CLOSED:
-                raise UnsupportedError(f"arcs that read nothing write more than {MAX_CLOSED:,} labels; {REFUSED}")
+                raise _fault(f"follows arcs that read nothing and write more than {MAX_CLOSED:,} labels; expected fewer")
+            self._take(len(self._rows[state]))
             for read, written, target, weight in self._rows[state]:
                 following = target, _longer(delay, written)
                 if read == EPSILON and _put(members, following, members[state, delay] + weight):
@@ -107,6 +120,16 @@ class _Sets:
             if np.isfinite(self._final[state]):
                 _put(kept, (END, delay), weight + float(self._final[state]))
         return kept
+
+    def _take(self, steps: int) -> None:
+        """Follow some arcs."""
+        self._steps -= steps
+        if self._steps < 0:
+            raise _fault(f"follows too many arcs for its {len(self._sets):,} sets of states; expected fewer")
+
+
+def _fault(found: str) -> SizeError:
+    return SizeError(f"determinization by input {found}", REFUSED)
 
 
 def _put(members: Members, key: Member, weight: float) -> bool:

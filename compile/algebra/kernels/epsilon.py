@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, MORE_ARCS
+from fst.compile.algebra.kernels.counters import ARCS, COMPLETE, DONE, MORE_ARCS, MORE_STEPS
 from fst.core.jit import kernel
 
 INFINITY = np.inf
 
 
 @kernel
-def close(states, epsilons, others, final, distance, queued, queue, closure, output, counts):
+def close(states, epsilons, others, final, distance, queued, queue, closure, most, output, counts):
     """Copy to each of the given states the arcs of all states in its ε-closure, except its own, and improve its final weight.
 
     Args:
@@ -23,12 +23,14 @@ def close(states, epsilons, others, final, distance, queued, queue, closure, out
         queued: bool[states], initially False, and so again at the end.
         queue: int32[states + 1], a ring.
         closure: int32[states], scratch: the states of a closure.
+        most: the number of ε-arcs that are followed before the kernel returns.
         output: source, ilabel, olabel, target, weight of the copied arcs.
         counts: see `counters`.
 
     Returns:
-        `COMPLETE` or `MORE_ARCS`.
+        `COMPLETE`, `MORE_ARCS`, or `MORE_STEPS` if the caller must call again.
     """
+    followed = 0
     while counts[DONE] < len(states):
         state = states[counts[DONE]]
         size, head, tail = 1, 0, 1
@@ -39,6 +41,7 @@ def close(states, epsilons, others, final, distance, queued, queue, closure, out
             place = queue[head]
             head = 0 if head + 1 == len(queue) else head + 1
             queued[place] = False
+            followed += epsilons.row_start[place + 1] - epsilons.row_start[place]
             for arc in range(epsilons.row_start[place], epsilons.row_start[place + 1]):
                 target, weight = epsilons.target[arc], distance[place] + epsilons.weight[arc]
                 if weight >= distance[target]:
@@ -72,4 +75,6 @@ def close(states, epsilons, others, final, distance, queued, queue, closure, out
         final[state, 1] = best
         counts[ARCS] = made
         counts[DONE] += 1
+        if followed > most:
+            return MORE_STEPS
     return COMPLETE

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +15,20 @@ from fst.compile.algebra.kernels.counters import ARCS, STATES
 from fst.errors import UnsupportedError
 
 MAX_STATES = 1 << 23
-MAX_ARCS = 1 << 26  # also the largest number of members of sets
+MAX_ARCS = 1 << 24  # also the largest number of members of sets; an arc takes 16 bytes, and as many while it is copied
+REMEDY = "apply it to smaller machines, or to their optimize()"
+
+
+class SizeError(UnsupportedError):
+    """A machine is too large.
+
+    Attributes:
+        fault, remedy: the parts of the message, for callers that read a file.
+    """
+
+    def __init__(self, fault: str, remedy: str) -> None:
+        super().__init__(f"{fault}; {remedy}")
+        self.fault, self.remedy = fault, remedy
 
 
 class Rows(NamedTuple):
@@ -23,6 +39,16 @@ class Rows(NamedTuple):
     olabel: NDArray[np.int32]
     target: NDArray[np.int32]
     weight: NDArray[np.float32]
+
+
+@contextmanager
+def of_file(path: Path) -> Iterator[None]:
+    """Add the file to the message of a `SizeError`; the remedy for a machine becomes that for a dictionary."""
+    try:
+        yield
+    except SizeError as error:
+        remedy = "split the dictionary" if error.remedy == REMEDY else error.remedy
+        raise UnsupportedError(f"{path}: {error.fault}; {remedy}") from None
 
 
 def rows_of(arcs: Arcs) -> Rows:
@@ -47,31 +73,34 @@ def counters() -> NDArray[np.int64]:
     return np.zeros(5, np.int64)
 
 
-def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64]) -> NDArray[Any]:
-    """A copy of twice the length.
+def grown(array: NDArray[Any], cap: int, what: str, counts: NDArray[np.int64], operation: str) -> NDArray[Any]:
+    """A copy of twice the length, at most `cap`.
 
     Args:
         array: the array; 0 follows its elements.
-        cap: the largest length.
+        cap: the largest length; twice of a length that is not larger.
         what: a noun for the elements, for the message.
         counts: the counters of the builder.
+        operation: the operation, for the message.
 
     Raises:
-        UnsupportedError: the array has the largest length already.
+        SizeError: the array has the largest length already.
     """
     if len(array) >= cap:
         made = f"{counts[STATES]:,} states and {counts[ARCS]:,} arcs"
-        raise UnsupportedError(f"the result has {made} so far; expected at most {cap:,} {what}: make the machine smaller")
-    larger = np.zeros(2 * len(array), array.dtype)
+        raise SizeError(f"the {operation} has {made} so far; expected at most {cap:,} {what}", REMEDY)
+    larger = np.zeros(min(2 * len(array), cap), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-def more_states(keys: NDArray[np.int64], rows: Rows, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], Rows]:
+def more_states(
+    keys: NDArray[np.int64], rows: Rows, counts: NDArray[np.int64], operation: str
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Rows]:
     """Twice the room for states: keys, the table of their numbers, and rows."""
     from fst.compile.algebra.kernels.pools import fill
 
-    keys = grown(keys, MAX_STATES, "states", counts)
+    keys = grown(keys, MAX_STATES, "states", counts, operation)
     table = np.zeros(2 * len(keys), np.int32)
     fill(keys, counts[STATES], table)
     row_start = np.zeros(len(keys) + 1, np.int64)
@@ -79,6 +108,6 @@ def more_states(keys: NDArray[np.int64], rows: Rows, counts: NDArray[np.int64]) 
     return keys, table, rows._replace(row_start=row_start)
 
 
-def more_arcs(rows: Rows, counts: NDArray[np.int64]) -> Rows:
+def more_arcs(rows: Rows, counts: NDArray[np.int64], operation: str) -> Rows:
     """Twice the room for arcs."""
-    return Rows._make([rows.row_start, *(grown(column, MAX_ARCS, "arcs", counts) for column in rows[1:])])
+    return Rows._make([rows.row_start, *(grown(column, MAX_ARCS, "arcs", counts, operation) for column in rows[1:])])

@@ -14,14 +14,18 @@ from collections.abc import Iterable
 import numpy as np
 
 from fst.compile.algebra.forms.characters import over_characters
+from fst.compile.algebra.kernels.room import SizeError
 from fst.compile.algebra.machine import Fst
 from fst.compile.machines.rules.folding import Machine, folded_arcs
 from fst.compile.machines.rules.passes import Numbering, Passes, Strings, merged_passes
 from fst.compile.machines.rules.positions import Alphabet, bits
 from fst.compile.patterns.code_points import of_text
 from fst.errors import UnsupportedError, quoted
-from fst.machines.rules.entries import COPY, NOTHING
+from fst.machines.rules.entries import COPY, MAX_ENTRIES, NOTHING
 
+MAX_STEPS = 1 << 23  # maximum number of arcs that are read
+MAX_BITS = 1 << 31  # maximum number of bits of all sets of states
+TOO_LARGE = f"the passes of the transducer need more than {MAX_ENTRIES:,} transitions; expected at most as many; use fst.compile.lookup"
 COPYING = -1  # the state of the pass to the right in a text that is not accepted
 START = -2  # the state before the first character
 
@@ -38,15 +42,19 @@ def passes(machine: Fst, strings: Strings) -> Passes:
     names = dict(zip(alphabet.of_text("".join(characters)), characters, strict=True))
     targets = [_targets(folded, names.get(read, "")) for read in range(alphabet.size)]
     sources = [_sources(folded, names.get(read, "")) for read in range(alphabet.size)]
-    columns, sets, rows = Numbering[tuple[int, int]](1), Numbering(alphabet.size, _mask(folded.finals)), list[tuple[int, int]]()
+    columns = Numbering[tuple[int, int]](1, fault=TOO_LARGE)
+    sets, rows = Numbering(alphabet.size, _mask(folded.finals), fault=TOO_LARGE), list[tuple[int, int]]()
+    steps = _Steps(len(folded.arcs))
     for accepted in sets.listed:
         for read in range(alphabet.size):
             live = accepted & targets[read]
+            steps.take(sum(len(sources[read][target]) for target in bits(live)), len(sets.listed) + len(columns.listed))
             before = _mask(source for target in bits(live) for source in sources[read][target])
             rows.append((sets.number(before), columns.number((read, live))))
-    states, entries, finals = Numbering(len(columns.listed), START), list[tuple[int, int, int]](), list[int]()
+    states, entries, finals = Numbering(len(columns.listed), START, fault=TOO_LARGE), list[tuple[int, int, int]](), list[int]()
     for state in states.listed:
         for read, live in columns.listed:
+            steps.take(1, 0)
             target, string, copies = _step(folded, state, names.get(read, ""), live, strings)
             entries.append((states.number(target), string, copies))
         text = folded.finals.get(folded.start if state == START else state, "")
@@ -64,6 +72,26 @@ def folded_machine(machine: Fst, is_mirrored: bool = False) -> Machine:
     _check(machine)
     over = Fst.of(over_characters(machine.connect()))
     return folded_arcs(over.reverse(), -1) if is_mirrored else folded_arcs(over)
+
+
+class _Steps:
+    """A limit on the time and the memory of a transducer with some number of states."""
+
+    def __init__(self, states: int) -> None:
+        self._left, self._most_sets = MAX_STEPS, MAX_BITS // (states + 1)
+
+    def take(self, steps: int, sets: int) -> None:
+        """Count arcs that are read, and check the number of sets.
+
+        Raises:
+            UnsupportedError: there are too many arcs or sets.
+        """
+        self._left -= steps
+        if self._left < 0 or sets > self._most_sets:
+            raise UnsupportedError(
+                "the passes of the transducer have too many sets of states; expected a transducer whose states are determined by a shorter "
+                "part of the text after them; use fst.compile.lookup"
+            )
 
 
 def _step(machine: Machine, state: int, char: str, live: int, strings: Strings) -> tuple[int, int, int]:
@@ -84,7 +112,10 @@ def _check(machine: Fst) -> None:
     for symbol in machine.alphabet:
         if len(symbol) > 1:
             raise UnsupportedError(f"the transducer reads the symbol {quoted(symbol)}; expected single characters; use fst.compile.lookup")
-    found = machine.find_ambiguity()
+    try:
+        found = machine.find_ambiguity()
+    except SizeError as error:
+        raise UnsupportedError(f"the transducer may not be functional: {error.fault}; use fst.compile.lookup") from None
     if found:
         text, first, second = map(quoted, found)
         raise UnsupportedError(f"the transducer is not functional: {text} becomes {first} and {second}; use fst.compile.lookup")

@@ -32,6 +32,8 @@ State = TypeVar("State", bound=Hashable)
 Ints = NDArray[np.int64]
 ADVICE = "write fewer strings or simpler contexts in one rule, or several rules in a cascade"
 
+TOO_MANY = f"the rules need more than {MAX_ENTRIES:,} transitions; expected at most as many; {ADVICE}"
+
 
 class Column(NamedTuple):
     """The data of the pass to the right at a character.
@@ -73,12 +75,14 @@ class Numbering(Generic[State]):
     Args:
         width: the number of transitions of a state.
         states: the first states.
+        fault: the message for too many states.
 
     Attributes:
         listed: the states.
     """
 
-    def __init__(self, width: int, *states: State) -> None:
+    def __init__(self, width: int, *states: State, fault: str = TOO_MANY) -> None:
+        self._fault = fault
         self._most, self._numbers = MAX_ENTRIES // width, {state: number for number, state in enumerate(states)}
         self.listed = [*states]
 
@@ -91,7 +95,7 @@ class Numbering(Generic[State]):
         number = self._numbers.setdefault(state, len(self.listed))
         if number == len(self.listed):
             if number >= self._most:
-                raise UnsupportedError(f"the rules need more than {MAX_ENTRIES:,} transitions; {ADVICE}")
+                raise UnsupportedError(self._fault)
             self.listed.append(state)
         return number
 

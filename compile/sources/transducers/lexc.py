@@ -23,6 +23,7 @@ from typing import NamedTuple
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.forms.minimize import merge_states
+from fst.compile.algebra.kernels.room import of_file
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import read_text
 from fst.errors import UnsupportedError, VocabularyError, quoted
@@ -200,7 +201,8 @@ def read(path: Path) -> Arcs:
         UnsupportedError: an entry is a regular expression, or the lexicon is too large.
         OSError: the file cannot be read.
     """
-    return _Reader(path).machine()
+    with of_file(path):
+        return _Reader(path).machine()
 
 
 def _tokens(text: str) -> Iterator[Token]:

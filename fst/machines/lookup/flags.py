@@ -20,7 +20,8 @@ Source: Beesley & Karttunen 2003, *Finite State Morphology*, chapter 7; where it
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from fst.automata.rows import Array
@@ -58,32 +59,104 @@ def features_of(operations: Array) -> Array:
     return found
 
 
-def applied(operations: Sequence[int], registers: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The registers after some packed operations; None if an operation fails.
+class Outcome(NamedTuple):
+    """The result of some operations.
+
+    Attributes:
+        registers: the registers after them; None if an operation fails.
+        decided: the mask of the features on whose values before the operations the success depends, or of that on which the failure does.
+        fixed: the mask of the features whose values after the operations do not depend on those before.
+    """
+
+    registers: tuple[int, ...] | None
+    decided: int
+    fixed: int
+
+
+def applied(operations: Sequence[int], registers: tuple[int, ...]) -> Outcome:
+    """Apply some packed operations to registers.
 
     Examples:
         >>> accusative = pack(Operation(POSITIVE, 0, 1))
-        >>> applied([accusative, pack(Operation(UNIFY, 0, 2))], (0,)), applied([accusative], (0,))
+        >>> applied([accusative, pack(Operation(UNIFY, 0, 2))], (0,)).registers, applied([accusative], (0,)).registers
         (None, (1,))
     """
-    found = [*registers]
+    if not operations:
+        return Outcome(registers, 0, 0)
+    found, decided, fixed = [*registers], 0, 0
     for packed in operations:
         kind, feature, value = unpack(packed)
-        held = found[feature]
+        read = 1 << feature & ~fixed
         if kind == POSITIVE:
             found[feature] = value
         elif kind == NEGATIVE:
             found[feature] = NEGATED | value
         elif kind == CLEAR:
             found[feature] = 0
-        elif kind == REQUIRE:
-            if not (held == value if value else held):
-                return None
-        elif kind == DISALLOW:
-            if held == value if value else held:
-                return None
+        elif not _holds(kind, value, found[feature]):
+            return Outcome(None, read, fixed)
         else:
-            if held not in (0, value) and not (held & NEGATED and held != NEGATED | value):
-                return None
-            found[feature] = value
-    return tuple(found)
+            decided |= read
+            found[feature] = value if kind == UNIFY else found[feature]
+        if kind not in (REQUIRE, DISALLOW):
+            fixed |= 1 << feature
+    return Outcome(tuple(found), decided, fixed)
+
+
+def _holds(kind: int, value: int, held: int) -> bool:
+    """Whether a test of a value, 0 for any, holds for a register."""
+    if kind == UNIFY:
+        return held in (0, value) or (held & NEGATED != 0 and held != NEGATED | value)
+    return (held == value if value else held != 0) == (kind == REQUIRE)
+
+
+class Alike:
+    """Values of registers that all operations of a table treat alike. One of them replaces the others, so that walks reach fewer
+    combinations of registers; a feature that no operation tests has one value.
+
+    Args:
+        operations: the packed operations.
+    """
+
+    def __init__(self, operations: Iterable[int]) -> None:
+        self._exact, self._unified, self._neutral = (dict[int, set[int]]() for _ in range(3))
+        for packed in operations:
+            kind, feature, value = unpack(packed)
+            if kind == UNIFY:
+                self._unified.setdefault(feature, set()).add(value)
+            elif kind in (REQUIRE, DISALLOW):
+                (self._exact if value else self._neutral).setdefault(feature, set()).add(value)
+        self._first = dict[tuple[int, bool, int, tuple[int, int]], int]()
+        self._values = dict[tuple[int, int], int]()
+
+    def registers(self, registers: tuple[int, ...], changed: int) -> tuple[int, ...]:
+        """The registers with the values that replace those of the features in the mask `changed`."""
+        if not changed:
+            return registers
+        found = [*registers]
+        for feature in members(changed):
+            found[feature] = self._value(feature, found[feature])
+        return tuple(found)
+
+    def _value(self, feature: int, held: int) -> int:
+        if (feature, held) not in self._values:
+            self._first.setdefault((feature, *self._tested(feature, 0)), 0)  # all registers are 0 at first
+            self._values[feature, held] = self._first.setdefault((feature, *self._tested(feature, held)), held)
+        return self._values[feature, held]
+
+    def _tested(self, feature: int, held: int) -> tuple[bool, int, tuple[int, int]]:
+        """The results of all tests of a register: those for a neutral feature; the value, if it is tested; and the failing unifications, as
+        the kind of the register and a value.
+        """
+        unified, value = self._unified.get(feature, set()), held & ~NEGATED
+        if held & NEGATED:
+            failing = (NEGATIVE, value) if value in unified else (CLEAR, 0)
+        else:
+            failing = (POSITIVE, value if value in unified else 0) if held and unified - {value} else (CLEAR, 0)
+        return held == 0 and feature in self._neutral, held if held in self._exact.get(feature, ()) else 0, failing
+
+
+@lru_cache(1 << 12)
+def members(mask: int) -> tuple[int, ...]:
+    """The features of a mask, ascending."""
+    return tuple(feature for feature in range(mask.bit_length()) if mask >> feature & 1)

@@ -129,6 +129,11 @@ class LookupTable(Table):
         """The pieces; piece 0 is empty."""
         return StringColumn(self.piece_bytes, self.piece_ends)
 
+    @Lazy
+    def alike(self) -> flags.Alike:
+        """The values of features that the slow walk need not distinguish."""
+        return flags.Alike(self.operations.tolist())
+
     @property
     def is_weighted(self) -> bool:
         """Whether the ids contain weights."""

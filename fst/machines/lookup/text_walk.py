@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from fst.errors import MAX_QUOTED
+from fst.machines.lookup import flags
 from fst.machines.lookup.arcs import Registers, arcs_of, finals_of
 from fst.machines.lookup.layout import EPSILON, FIRST_SECTION, LETTER, MAX_ANALYSES, UNKNOWN
-from fst.machines.lookup.walk import Symbol, ids_of, symbol_at, units_of
+from fst.machines.lookup.walk import Steps, Symbol, ids_of, symbol_at, units_of
 
 Place = tuple[int, Registers]  # a state and registers
 
@@ -34,18 +36,23 @@ class Match(NamedTuple):
 
 
 def tokens(table: Any, text: str, *, limit: int = MAX_ANALYSES) -> Iterator[list[int]]:
-    """Yield the ids of each token of a text."""
+    """Yield the ids of each token of a text.
+
+    Raises:
+        TextError: a token takes more than `MAX_STEPS` steps.
+    """
     units = units_of(text)
     places = [0]  # the number of characters before each unit
     for unit in units:
         places.append(places[-1] + (unit & 0xFC00 != 0xDC00))
     at = 0
     while at < len(units):
-        match = longest(table, units, at)
-        end, is_known = _next(table, units, at, match)
+        with Steps(text[places[at] : places[at] + MAX_QUOTED + 1]) as steps:
+            match = longest(table, units, at, steps)
+            end, is_known = _next(table, units, at, match)
+            symbols = [*_symbols(table, units, at, end)] if is_known else []
+            ids = ids_of(table, symbols, steps, inverse=False, limit=limit, in_text=True) if is_known else []
         if is_known:
-            symbols = [*_symbols(table, units, at, end)]
-            ids = ids_of(table, symbols, inverse=False, limit=limit, in_text=True)
             yield [FIRST_SECTION + match.section, places[at], places[end], *ids]
         elif end > at:
             yield [UNKNOWN, places[at], places[end]]
@@ -77,37 +84,49 @@ def _symbols(table: Any, units: Sequence[int], at: int, end: int) -> Iterator[Sy
         at = symbol.end
 
 
-def longest(table: Any, units: Sequence[int], begin: int) -> Match:
+def longest(table: Any, units: Sequence[int], begin: int, steps: Steps) -> Match:
     """The longest match at a position."""
     pending: dict[int, set[Place]] = {begin: {(int(table.begin()[0]), (0,) * table.metadata.settings.features)}}
     match = Match(begin, 0, begin)
     while pending:
         at = min(pending)
-        places = _closed(table, pending.pop(at))
+        steps.add(1)
+        places = _closed(table, pending.pop(at), steps)
         match = match._replace(reach=at)
-        sections = [final.section for state, registers in places for final in finals_of(table, state, registers)]
+        sections = [section for place in places for section in _sections(table, place)]
         section = max(sections, default=0)
         if at > begin and sections and (section or not is_letter(table, units, at)):
             match = Match(at, section, at)
         if at < len(units):
             symbol = symbol_at(table, units, at)
             for label in {symbol.number, symbol.lower} - {EPSILON}:
-                for place in places:
-                    pending.setdefault(symbol.end, set()).update(_targets(table, place, label))
-                    if not pending[symbol.end]:
-                        del pending[symbol.end]
+                found = {target for place in places for target in _targets(table, place, label, steps)}
+                if found:
+                    pending.setdefault(symbol.end, set()).update(found)
     return match
 
 
-def _closed(table: Any, places: set[Place]) -> set[Place]:
+def _closed(table: Any, places: set[Place], steps: Steps) -> set[Place]:
     """The places that are reached from some places by arcs that read nothing."""
     found, new = set(places), [*places]
     while new:
-        more = {*_targets(table, new.pop(), EPSILON)} - found
+        more = {*_targets(table, new.pop(), EPSILON, steps)} - found
         found |= more
         new += more
     return found
 
 
-def _targets(table: Any, place: Place, label: int) -> Iterator[Place]:
-    return ((arc.target, arc.registers) for arc in arcs_of(table, place[0], label, place[1]))
+def _sections(table: Any, place: Place) -> Iterator[int]:
+    """Yield the sections of the finals of a place whose conditions hold."""
+    for final in finals_of(table, place[0]):
+        if flags.applied(final.operations, place[1]).registers is not None:
+            yield final.section
+
+
+def _targets(table: Any, place: Place, label: int, steps: Steps) -> Iterator[Place]:
+    """Yield the places after the arcs of a place that read a class, and whose conditions hold."""
+    for arc in arcs_of(table, place[0], label):
+        steps.take(1 + (len(place[1]) >> 6))
+        outcome = flags.applied(arc.operations, place[1])
+        if outcome.registers is not None:
+            yield arc.target, table.alike.registers(outcome.registers, outcome.fixed)

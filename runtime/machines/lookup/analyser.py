@@ -77,7 +77,7 @@ class Lookup(PublicClass):
             The analyses, each once; in a weighted table, the smallest weight first. An unknown word has none.
 
         Raises:
-            TextError: the argument is not text.
+            TextError: the argument is not text, or as in `lookup_batch`.
             ValueError: as in `lookup_batch`.
         """
         _check(case, unknown)
@@ -110,7 +110,8 @@ class Lookup(PublicClass):
             The analyses of each word, as a sequence of lists of str, and as arrays.
 
         Raises:
-            TextError: a row is not text; the message contains the row's number.
+            TextError: a row is not text, or a word takes more than a million steps, because its flag diacritics have too many combinations;
+                the message contains the row's number.
             ValueError: `limit`, `case`, `unknown`, `threads` or `errors` has an invalid value.
         """
         _check(case, unknown)
@@ -129,7 +130,8 @@ class Lookup(PublicClass):
             chunks.
 
         Raises:
-            TextError: a row is not text, or the column does not contain texts; the message contains the row's number or the column's type.
+            TextError: as in `lookup_batch`, or the column does not contain texts; the message contains the row's number or the column's
+                type.
             ValueError: as in `lookup_batch`.
             ImportError: pyarrow is not installed.
 
@@ -168,7 +170,7 @@ class Lookup(PublicClass):
 
         Raises:
             UnsupportedError: the look-up generates.
-            TextError: the argument is not text.
+            TextError: the argument is not text, or as in `lookup_batch`.
             ValueError: `limit` or `errors` has an invalid value.
 
         Examples:

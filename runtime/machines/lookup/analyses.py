@@ -104,7 +104,7 @@ class Analyses:
 
     @Lazy
     def is_complete(self) -> Any:
-        """bool[rows], whether each row contains all analyses; False if there are more than the limit, or too many paths."""
+        """bool[rows], whether each row contains all analyses; False if there may be more than the limit."""
         found = np.ones(len(self), np.bool_)
         found[np.searchsorted(self._batch.row_splits, np.flatnonzero(self._batch.ids == CUT), "right") - 1] = False
         return found

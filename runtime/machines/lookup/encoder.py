@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.rows import Array
 from fst.automata.trie import spread
 from fst.core.lazy import Lazy
+from fst.errors import TextError
 from fst.machines.lookup.layout import MAX_ANALYSES, SLOW
 from fst.machines.lookup.walk import analyses
 from fst.runtime.encoder import Encoder
@@ -49,7 +51,7 @@ class LookupEncoder(Encoder):
             unknown = np.flatnonzero(np.diff(batch.row_splits) == 0).tolist()
             words = {row: whole(rows, row, errors) for row in unknown}
             folded = {row: fold(word) for row, word in words.items() if fold(word) != word}
-            other = self._encode(rows_of([*folded.values()]), special_ids=NO_SPECIAL_IDS, threads=threads)
+            other = self._encode(rows_of([*folded.values()]), numbers=[*folded], special_ids=NO_SPECIAL_IDS, threads=threads)
             batch = with_rows(batch, np.fromiter(folded, np.int64, len(folded)), other.ids, other.row_splits)
         return batch
 
@@ -65,15 +67,47 @@ class LookupEncoder(Encoder):
         begin = self._table.begin(inverse=self.inverse, limit=self.limit)
         return Runner(self._table, self.arguments._replace(begin=begin), self._workspaces, with_spans=with_spans)
 
-    def _encode(self, source: Source, *, counted: bool = False, errors: str = "strict", **options: Any) -> Batch:  # noqa: ARG002 - slow words need ids
+    def _encode(
+        self,
+        source: Source,
+        *,
+        counted: bool = False,  # noqa: ARG002 - slow words need ids
+        errors: str = "strict",
+        numbers: Sequence[int] | None = None,
+        **options: Any,
+    ) -> Batch:
+        """See `Encoder._encode`; `numbers` are those of the rows in errors."""
         batch = super()._encode(source, errors=errors, **options)
         places = np.flatnonzero(batch.ids == SLOW)
         if not len(places):
             return batch
         rows = np.searchsorted(batch.row_splits, places, "right") - 1
-        found = [analyses(self._table, whole(source, row, errors), inverse=self.inverse, limit=self.limit) for row in rows.tolist()]
-        ids = np.array([number for numbers in found for number in numbers], np.int32)
-        return with_rows(batch, rows, ids, np.cumsum([0, *map(len, found)]))
+
+        def walk(row: int) -> list[int]:
+            return analyses(self._table, whole(source, row, errors), inverse=self.inverse, limit=self.limit)
+
+        return with_rows(batch, rows, *walked(walk, rows.tolist(), numbers))
+
+
+def walked(walk: Callable[[int], list[int]], rows: Sequence[int], numbers: Sequence[int] | None = None) -> tuple[Array, Ints]:
+    """The ids of rows by a slow walk, and their row splits.
+
+    Args:
+        walk: the walk of a row.
+        rows: the rows.
+        numbers: the number of each row of the batch, for errors; None: the row.
+
+    Raises:
+        TextError: `walk` raises this error; the message then contains the row.
+    """
+    row, found = -1, list[list[int]]()
+    try:
+        for row in rows:
+            found.append(walk(row))
+    except TextError as error:
+        number = row if numbers is None else numbers[row]
+        raise TextError(f"row {number}: {error}", number) from None
+    return np.array([number for ids in found for number in ids], np.int32), np.cumsum([0, *map(len, found)])
 
 
 def with_rows(batch: Batch, rows: Ints, ids: Any, splits: Ints) -> Batch:

@@ -21,7 +21,7 @@ from fst.machines.lookup.layout import (
 )
 from fst.machines.lookup.text_walk import tokens
 from fst.runtime.encoder import Encoder
-from fst.runtime.machines.lookup.encoder import with_rows
+from fst.runtime.machines.lookup.encoder import walked, with_rows
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import MOST_UNITS, Source, whole
 from fst.runtime.run import Kernel, Runner, capacity_for
@@ -80,9 +80,11 @@ class TextEncoder(Encoder):
         rows = np.unique(np.searchsorted(batch.row_splits, places, "right") - 1)
         if not len(rows):
             return batch
-        found = [tokens(self._table, whole(source, row, errors), limit=self._limit) for row in rows.tolist()]
-        ids = [np.array([number for token in row for number in token], np.int32) for row in found]
-        return with_rows(batch, rows, np.concatenate(ids), np.cumsum([0, *map(len, ids)]))
+
+        def walk(row: int) -> list[int]:
+            return [number for token in tokens(self._table, whole(source, row, errors), limit=self._limit) for number in token]
+
+        return with_rows(batch, rows, *walked(walk, rows.tolist()))
 
 
 def tokens_of(text: str, ids: Sequence[int], pieces: Sequence[str], *, weighted: bool) -> Iterator[Token]:

@@ -142,3 +142,18 @@ def test_options_of_rules_are_refused() -> None:
         given: Any = options
         with pytest.raises(ValueError, match="are for rules"):
             rewrite(Fst.from_strings(["a"]), **given)
+
+
+def test_large_transducers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A functional transducer that takes too many steps to compare or to convert is refused, and the message offers look-up."""
+    arcs = [(0, 0, "a", "a"), (0, 0, "b", "b"), (0, 1, "a", "a"), *((at, at + 1, "b", "b") for at in range(1, 9))]
+    machine = Fst.from_arcs(arcs, [9])
+    for name, limit, message in (
+        ("machines.rules.functional.MAX_STEPS", 16, "the passes of the transducer have too many sets of .*; use fst.compile.lookup"),
+        ("machines.rules.functional.MAX_BITS", 16, "the passes of the transducer have too many sets of .*; use fst.compile.lookup"),
+        ("algebra.decisions.functional.MAX_COMPARED", 4, "the transducer may not be functional: the comparison .*; use fst.compile.lookup"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"fst.compile.{name}", limit)
+            with pytest.raises(fst.UnsupportedError, match=message):
+                rewrite(machine)

@@ -1,12 +1,18 @@
-"""Look-up by its definition: follow every path of a transducer, without a table."""
+"""Look-up by its definition: follow every path of a transducer, without a table; or every path of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
+from typing import Any
+
+import numpy as np
 
 from fst.compile.algebra.arcs import FIRST_SYMBOL, Arcs
-from fst.machines.lookup.flags import FLAG
+from fst.machines.lookup.arcs import Registers
+from fst.machines.lookup.flags import FLAG, applied
+from fst.machines.lookup.layout import CUT, END, END_FOLDED, MAX_ANALYSES
+from fst.machines.lookup.walk import Move, Symbol, moves_of
 
 Features = dict[str, tuple[bool, str]]  # feature → whether it has the value, or must not have it; and the value
 
@@ -66,3 +72,44 @@ def _evaluated(kind: str, feature: str, value: str | None, features: Features) -
         return {**features, feature: (True, value or "")} if unites else None
     has = held is not None if value is None else held == (True, value)
     return features if has == (kind == "R") else None
+
+
+def paths_of(table: Any, symbols: Sequence[Symbol], root: int) -> Iterator[tuple[list[Move], bool]]:
+    """Yield every path of a table that reads some symbols, in the order of the table: its moves, and whether it reads in lower case."""
+    pending: list[tuple[Any, Registers, list[Move]]] = [((0, root, False), (0,) * table.metadata.settings.features, [])]
+    while pending:
+        place, registers, moves = pending.pop()
+        following = []
+        for move in moves_of(table, symbols, place):
+            after = applied(move.operations, registers).registers
+            if after is not None and move.to is None:
+                yield [*moves, move], place[2]
+            elif after is not None:
+                following.append((move.to, after, [*moves, move]))
+        pending += reversed(following)
+
+
+def ids_of_paths(table: Any, paths: Iterable[tuple[list[Move], bool]], limit: int, *, in_text: bool) -> list[int]:
+    """The ids of the analyses of paths, from `paths_of`: of equal analyses the first path, with the smallest key of all."""
+    found = dict[tuple[str, bool], tuple[list[int], Any]]()
+    is_sorted = in_text or table.is_weighted
+    is_cut = False
+    for moves, folds in paths:
+        weight, ranks = np.float32(0), [0]
+        for move in moves:
+            weight, ranks[-1] = weight + move.weight, ranks[-1] + move.pauses + move.is_pause
+            ranks += [0] if move.to is not None and not move.is_pause else []
+        pieces, key = [move.piece for move in moves if move.piece], (float(weight), ranks[::-1] if in_text else [])
+        written = "".join(table.pieces[piece] for piece in pieces), folds
+        if written not in found and len(found) == (MAX_ANALYSES if is_sorted else limit):
+            is_cut = True
+            break
+        first = found.setdefault(written, (pieces, key))
+        found[written] = first[0], min(first[1], key)
+    rows = [(written[1], *one) for written, one in found.items()]
+    rows = sorted(rows, key=lambda row: row[2]) if is_sorted else rows
+    ids = list[int]()
+    for folds, pieces, (weight, _) in rows[:limit]:
+        ids += [*pieces, END_FOLDED if folds else END]
+        ids += [int(np.float32(weight).view(np.int32))] if table.is_weighted else []
+    return [*ids, CUT] if is_cut or len(rows) > limit else ids

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from fst.compile.algebra.arcs import EPSILON, Arcs, empty
 from fst.compile.algebra.build.regex import from_tree
 from fst.compile.algebra.forms.minimize import optimize
+from fst.compile.algebra.kernels.room import of_file
 from fst.compile.algebra.rational import union
 from fst.compile.algebra.symbols import Symbols
 from fst.compile.files import contents
@@ -79,10 +80,8 @@ def read(path: Path, direction: Direction = "lr") -> Dictionary:
     reader = _Reader(path, direction)
     reader.elements.read(contents(path))
     names, ranks = reader.symbols.names, reader.ranks
-    try:
+    with of_file(path):
         sections = {kind: ordered(optimize(entries.machine(names)), ranks) for kind, entries in reader.sections.items()}
-    except UnsupportedError as error:
-        raise UnsupportedError(f"{path}: {error}; expected a smaller dictionary; split it") from None
     return Dictionary(sections, "".join(reader.alphabet.split()))
 
 

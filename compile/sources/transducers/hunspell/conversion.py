@@ -10,7 +10,7 @@ from fst.compile.algebra.arcs import EPSILON, Arcs
 from fst.compile.algebra.build.chains import Chains
 from fst.compile.algebra.compose import compose
 from fst.compile.algebra.connect import connect
-from fst.errors import UnsupportedError
+from fst.compile.algebra.kernels.room import SizeError
 
 MAX_LENGTH, MAX_ARCS = 16, 1 << 20
 
@@ -31,10 +31,10 @@ def _converter(conversions: Mapping[str, str], ignored: str, alphabet: Sequence[
     """
     longest = max(map(len, [*conversions, *conversions.values()]), default=0)
     if longest > MAX_LENGTH:
-        raise UnsupportedError(f"a conversion (ICONV) has {longest:,} characters; expected at most {MAX_LENGTH}; remove it")
+        raise SizeError(f"a conversion (ICONV) has {longest:,} characters; expected at most {MAX_LENGTH}", "remove it")
     unfinished = {pattern[:end] for pattern in conversions for end in range(1, len(pattern))}
     if (1 + len(unfinished)) * len(alphabet) > MAX_ARCS:
-        raise UnsupportedError(f"the conversions (ICONV) take more than {MAX_ARCS:,} arcs; expected fewer; remove some")
+        raise SizeError(f"the conversions (ICONV) take more than {MAX_ARCS:,} arcs; expected fewer", "remove some")
     removed, chains = dict.fromkeys(map(ord, ignored)), Chains()
     states = {"": chains.state()}
     waiting = [""]

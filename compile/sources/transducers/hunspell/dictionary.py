@@ -17,13 +17,15 @@ from pathlib import Path
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.forms.minimize import merge_states
+from fst.compile.algebra.kernels.room import SizeError, of_file
 from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, read_affixes
 from fst.compile.sources.transducers.hunspell.conversion import converted
 from fst.compile.sources.transducers.hunspell.endings import Endings, Prefix
 from fst.compile.sources.transducers.hunspell.forbidden import without_words
 from fst.compile.sources.transducers.hunspell.words import Entry, read_words
-from fst.errors import UnsupportedError, VocabularyError
+from fst.errors import VocabularyError
 
+REMEDY = "split the dictionary"
 NO_PREFIX = Prefix()
 MAX_EXPANDED = 1 << 20  # maximum number of words that are so short that the condition of a prefix reads their suffix
 
@@ -41,7 +43,8 @@ def read(path: Path) -> Arcs:
     """
     affixes = read_affixes(_partner(path, ".aff"))
     entries = read_words(_partner(path, ".dic"), affixes)
-    return machine_of(affixes, entries)
+    with of_file(path):
+        return machine_of(affixes, entries)
 
 
 def _partner(path: Path, ending: str) -> Path:
@@ -148,7 +151,7 @@ class _Builder:
         for read, _, following in self._endings.sets[number]:
             self._expanded += 1
             if self._expanded > MAX_EXPANDED:
-                raise UnsupportedError(f"more than {MAX_EXPANDED:,} words are shorter than a condition of their prefix; expected fewer")
+                raise SizeError(f"more than {MAX_EXPANDED:,} words are shorter than a condition of their prefix; expected fewer", REMEDY)
             yield from [read] if following == END else (read + rest for rest in self._readings(following))
 
     def _prefixes_of(self, flags: Flags) -> list[Prefix]:

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from fst.compile.algebra.build.paths import END
+from fst.compile.algebra.kernels.room import SizeError
 from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags
-from fst.errors import UnsupportedError
 
 MAX_STEPS = 1 << 26  # maximum number of affixes that are tried
 MAX_ENDINGS = 1 << 22  # maximum number of endings in all sets
@@ -79,7 +79,7 @@ class Endings:
             self.sets.append(members)
             self._size += len(members)
             if self._size > MAX_ENDINGS:
-                raise UnsupportedError(f"the words have more than {MAX_ENDINGS:,} endings; expected fewer; split the dictionary")
+                raise SizeError(f"the words have more than {MAX_ENDINGS:,} endings; expected fewer", "split the dictionary")
         return found
 
     def after(self, word: str, flags: Flags, prefix: Prefix) -> dict[int, int]:
@@ -170,7 +170,7 @@ class Endings:
     def _step(self, count: int) -> None:
         self._steps += count
         if self._steps > MAX_STEPS:
-            raise UnsupportedError(f"more than {MAX_STEPS:,} affixes are tried for the words; expected fewer; split the dictionary")
+            raise SizeError(f"more than {MAX_STEPS:,} affixes are tried for the words; expected fewer", "split the dictionary")
 
     def _fits(self, suffix: Affix, context: _Context) -> bool:
         """Whether the flags of a first suffix allow it next to the prefix."""

@@ -9,7 +9,7 @@ import numpy as np
 from fst.automata.graph import leading_to
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.connect import connect
-from fst.errors import UnsupportedError
+from fst.compile.algebra.kernels.room import SizeError
 
 MAX_PAIRS = 1 << 22
 Pair = tuple[int, int]
@@ -72,7 +72,7 @@ def _pairs(arcs: Arcs, tree: list[dict[int, int]]) -> dict[Pair, list[Pair]]:
         ]
         waiting += found[pair]
         if len(found) > MAX_PAIRS:
-            raise UnsupportedError(f"the forbidden words pass more than {MAX_PAIRS:,} states; expected fewer; split the dictionary")
+            raise SizeError(f"the forbidden words pass more than {MAX_PAIRS:,} states; expected fewer", "split the dictionary")
     return found
 
 
