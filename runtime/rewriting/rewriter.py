@@ -14,6 +14,8 @@ import numpy as np
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
+from fst.machines.best_path.table import BestPathTable
+from fst.machines.best_path.ties import ties
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rewriting.rows import NO_SPANS, Rewriting, Rows
 from fst.runtime.rewriting.stream import RewriteStream
@@ -177,6 +179,37 @@ class Rewriter(PublicClass):
             return ends, lambda: np.concatenate([np.empty(0, np.uint8), *(part.text for part in parts)])
 
         return rewritten(column, rewrite)
+
+    def ties(self, text: str, *, limit: int = 100) -> list[str]:
+        """Find all new texts whose best paths have the same weight: the one that `apply` returns, and the others.
+
+        The paths are found by a slow walk. So this method is for short texts.
+
+        Args:
+            text: the text.
+            limit: maximum number of new texts, 1 or more.
+
+        Returns:
+            The text that `apply` returns, and then the others in the order of their code points. Rules give one text.
+
+        Raises:
+            TextError: as in `apply`.
+            ValueError: `limit` is less than 1.
+
+        Examples:
+            >>> import fst
+            >>> from fst.compile import best_path
+            >>> words = [("100", "one hundred", 1.0), ("100", "a hundred", 1.0), ("100", "hundred", 1.5)]
+            >>> Rewriter(best_path(fst.Fst.from_strings(words))).ties("100")
+            ['a hundred', 'one hundred']
+        """
+        if limit < 1:
+            raise ValueError(f"limit is {limit}; expected 1 or more")
+        first, table = self.apply(text), self._table
+        if not isinstance(table, BestPathTable):
+            return [first]
+        found = (data.decode() for data in ties(table, text.encode(), limit))
+        return [first, *(new for new in found if new != first)][:limit]
 
     def explain(self, text: str) -> Explanation:
         """Explain what the rules do with a text: which rule matched where, and which context failed.

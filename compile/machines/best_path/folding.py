@@ -22,19 +22,24 @@ MAX_JOINED = 128  # number of bytes of an output from which on arcs are no longe
 
 
 def folded(machine: Machine) -> Machine:
-    """Join arcs into and out of states that have a single arc; keep the best of arcs that read the same byte and have the same target."""
+    """Join arcs into and out of states that have a single arc. Of arcs that read the same byte and have the same target, keep the best, one
+    for each output.
+    """
     following = [row[0] if len(row) == 1 and state not in machine.finals else None for state, row in enumerate(machine.rows)]
     rows: list[list[Arc]] = [[] for _ in machine.rows]
     waiting, found = [machine.start], {machine.start}
     while waiting:
         state = waiting.pop()
-        best: dict[tuple[int, int], Arc] = {}
+        best: dict[tuple[int, int], dict[bytes, Arc]] = {}
         for arc in machine.rows[state]:
             joined = _joined(arc, following)
-            key = joined.byte, joined.target
-            if key not in best or joined.weight < best[key].weight:
-                best[key] = joined
-        rows[state] = [*best.values()]
+            tied = best.setdefault((joined.byte, joined.target), {})
+            weight = min((each.weight for each in tied.values()), default=joined.weight)
+            if joined.weight < weight:
+                tied.clear()
+            if joined.weight <= weight:
+                tied.setdefault(joined.output, joined)
+        rows[state] = [arc for tied in best.values() for arc in tied.values()]
         new = {arc.target for arc in rows[state]} - found
         found |= new
         waiting += new
