@@ -85,7 +85,7 @@ class ShortTexts:
 
     def _new(self) -> ShortText:
         """Make the arguments for a thread."""
-        short, calls = _prepared(self._runner, self._special_ids, lambda short: self._reader.prepare("", short))
+        short, calls = prepared(self._runner, self._special_ids, lambda short: self._reader.prepare("", short))
         self._calls += calls
         return short
 
@@ -104,7 +104,7 @@ class ShortSearch:
 
     def __init__(self, runner: Runner, kind: type) -> None:
         in_use = np.zeros(1, np.uint64)
-        short, self._calls = _prepared(runner, NO_SPECIAL_IDS, lambda short: find_in_string.prepare(short, in_use, kind, ""))
+        short, self._calls = prepared(runner, NO_SPECIAL_IDS, lambda short: find_in_string.prepare(short, in_use, kind, ""))
         self.find: Callable[[str], list[Any] | None] = partial(find_in_string.call, short, in_use, kind)
 
 
@@ -141,7 +141,7 @@ def plan(runner: Runner, special_ids: SpecialIds, workspace: Workspace, text: Un
     return Plan(text, starts, workspace.state, buffers.ids, buffers.offsets, dict(zip(CALLS, calls, strict=True)))
 
 
-def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortText], None]) -> tuple[ShortText, list[PreparedCall]]:
+def prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortText], None]) -> tuple[ShortText, list[PreparedCall]]:
     """Make the argument ``short`` of a kernel, and the prepared calls in it, which must be kept as long as the argument.
 
     Args:
@@ -158,4 +158,9 @@ def _prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortT
 
 def can_be_short(runner: Runner) -> bool:
     """Whether the kernels of a runner can read short texts; otherwise, every text needs a batch."""
-    return runner.can_be_short and (native.library() is not None or has_private_parts())
+    return runner.can_be_short and can_prepare()
+
+
+def can_prepare() -> bool:
+    """Whether kernels can make prepared calls."""
+    return native.library() is not None or has_private_parts()

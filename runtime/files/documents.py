@@ -96,7 +96,8 @@ class Documents:
 
     def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
         """Return the texts of the chosen rows; the text of a null row is None."""
-        return [text.encode() if isinstance(text := self.texts[row], str) else text for row in rows]
+        texts = [self.texts[row] for row in rows]
+        return [text.encode() if isinstance(text, str) else text for text in texts] if str in set(map(type, texts)) else texts
 
     def carrying(self, texts: Any, name: str) -> Documents:
         """Add a text to the other fields of each document.

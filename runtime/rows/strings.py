@@ -30,9 +30,17 @@ class Work(NamedTuple):
     address: Ints
 
 
+def new_work() -> Work:
+    """Allocate the working arrays of a call."""
+    units = np.empty(MOST_UNITS + PAST_END, np.uint16)
+    return Work(units, np.array([units.ctypes.data]))
+
+
 def ends_of(texts: Sequence[bytes]) -> Ints:
     """Return the start of each text in the concatenation of all texts, and the end of the last text."""
-    return np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    ends = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
+    return ends
 
 
 def strings_of(data: Bytes, ends: Ints, given: Sequence[Any] = ()) -> list[str]:
@@ -46,7 +54,6 @@ def strings_of(data: Bytes, ends: Ints, given: Sequence[Any] = ()) -> list[str]:
     contents: memoryview = data.data
     if len(ends) <= FEW_ROWS + 1:
         return [str(contents[begin:end], "utf-8") for begin, end in pairwise(ends.tolist())]
-    listed, units = given if type(given) is list else [*given], np.empty(MOST_UNITS + PAST_END, np.uint16)
-    work = Work(units, np.array([units.ctypes.data]))
-    made: list[str] = make_strings.call(data, ends, data.ctypes.data, id(listed) if len(listed) == len(ends) - 1 else 0, work)
+    listed = given if type(given) is list else [*given]
+    made: list[str] = make_strings.call(data, ends, data.ctypes.data, id(listed) if len(listed) == len(ends) - 1 else 0, new_work())
     return made

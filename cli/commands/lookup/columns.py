@@ -19,4 +19,4 @@ class AnalysisColumns:
 
     def of(self, found: Found, /) -> tuple[Documents, Sequence[Any]]:
         """See `fst.cli.files.columns.ColumnsOf`."""
-        return found.documents, [pa.array(found.analyses, KIND)]
+        return found.documents, [pa.array(found.rows, KIND)]

@@ -8,14 +8,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from fst.runtime.files.documents import Documents
+from fst.runtime.machines.lookup.lines import APERTIUM
 
 if TYPE_CHECKING:
-    from fst import Lookup
+    from fst import Analyses, Lookup
     from fst.cli.files.pipeline import Work
 
-APERTIUM = "apertium"  # a form
 ANALYSES, WEIGHTS, TOKENS = "analyses", "weights", "tokens"  # names of the added members or columns
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +23,27 @@ class Found:
 
     Attributes:
         documents: the documents.
-        words: the text of each document; None for a null.
-        analyses: the analyses of each document; None for a null.
-        weights: the weights of the analyses of each document; None for an unweighted table.
+        words: the text of each document in UTF-8; None for a null.
+        analyses: the analyses of each document; those of a null have no meaning.
     """
 
     documents: Documents
-    words: Sequence[str | None]
-    analyses: Sequence[list[str] | None]
-    weights: Sequence[list[float]] | None
+    words: Sequence[bytes | None]
+    analyses: Analyses
+
+    @property
+    def rows(self) -> Sequence[list[str] | None]:
+        """The analyses of each document; None for a null."""
+        return [None if word is None else row for word, row in zip(self.words, self.analyses, strict=True)]
+
+    @property
+    def weights(self) -> Sequence[list[float] | None] | None:
+        """The weights of the analyses of each document, None for a null; or None for an unweighted table."""
+        splits, weights = self.analyses.row_splits.tolist(), self.analyses.weights
+        if weights is None:
+            return None
+        rows = [weights[begin:end].tolist() for begin, end in pairwise(splits)]
+        return [None if word is None else row for word, row in zip(self.words, rows, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +69,8 @@ def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Work[Fo
     def look_up(documents: Documents, errors: str) -> Found:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.texts_in_utf8(range(len(documents)))
-        found = lookup.lookup_batch([text or b"" for text in texts], **options)
-        analyses = [None if text is None else row for text, row in zip(texts, found, strict=True)]
-        splits, weights = found.row_splits.tolist(), found.weights
-        weighted = None if weights is None else [weights[begin:end].tolist() for begin, end in pairwise(splits)]
-        words = [None if text is None else str(text, "utf-8") for text in texts]
-        return Found(documents if text_name is None else documents.carrying(documents.texts, text_name), words, analyses, weighted)
+        found = lookup.lookup_batch([text or b"" for text in texts] if None in texts else texts, **options)
+        return Found(documents if text_name is None else documents.carrying(documents.texts, text_name), texts, found)
 
     return look_up
 

@@ -205,11 +205,16 @@ def _compile_mecab(folder: Path) -> None:
 def _compile_lookup(folder: Path) -> None:
     import fst
     from fst.compile import lookup
+    from fst.runtime.machines.lookup.lines import LINES
 
     lookup({"ab": "b"}).save(folder / "lookup.npz")
     for words in (["ab"], [b"ab"]):
         fst.Lookup.load(folder / "lookup.npz").lookup_batch(words).strings()
     loaded = fst.Lookup.load(folder / "lookup.npz")
+    for form in LINES:
+        loaded.lookup_batch(["ab"]).lines([b"ab"], form)
+    loaded("ab")
+    [*loaded.lookup_batch(["ab"] * 8)]  # enough analyses for the kernel that makes lists
     loaded._encoder.encode_batch(["ab"], offsets=True)
     loaded.to_apertium(["ab"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,16 @@ from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.machines.lookup.layout import MAX_ANALYSES
 from fst.machines.lookup.table import LookupTable
-from fst.runtime.machines.lookup.analyses import Analyses, spelled
+from fst.runtime.machines.lookup.analyses import Analyses
 from fst.runtime.machines.lookup.encoder import LookupEncoder
+from fst.runtime.machines.lookup.spelling import Strings, spelled
 from fst.runtime.machines.lookup.streams import streams
 from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of
+from fst.runtime.machines.lookup.words import finder
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import PAST_END, Bytes, Ints, Source, Texts, batch_of, listed, rows_of, whole
+from fst.runtime.short_texts import can_prepare
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -80,6 +83,10 @@ class Lookup(PublicClass):
             TextError: the argument is not text, or as in `lookup_batch`.
             ValueError: as in `lookup_batch`.
         """
+        if type(word) is str and limit is None and case == "exact" and unknown is None:
+            short = self._find(word)
+            if short is not None:
+                return short
         _check(case, unknown)
         batch = self._limited(limit).look_up(rows_of(batch_of(word)), 1, "strict", folds=case == "fold")
         found = spelled(batch.ids.tolist(), self._pieces, weighted=self._table.is_weighted)
@@ -261,14 +268,20 @@ class Lookup(PublicClass):
         return LookupEncoder(self._table, inverse=self._encoder.inverse, limit=limit, like=self._encoder)
 
     @Lazy
+    def _find(self) -> Callable[[str], list[str] | None]:
+        """A function that returns the analyses of a word, or None if the word needs a batch."""
+        if not can_prepare():
+            return lambda _: None
+        return finder(self._encoder._ids_runner, self._data, weighted=self._table.is_weighted)
+
+    @Lazy
     def _pieces(self) -> list[str]:
         return [*self._table.pieces]
 
     @Lazy
-    def _data(self) -> tuple[Bytes, Ints]:
-        """The bytes of the pieces, and `PAST_END` more; and the start of each piece, and the end of the last."""
+    def _data(self) -> Strings:
         past_end = np.zeros(PAST_END, np.uint8)
-        return np.append(self._table.piece_bytes, past_end), np.append(0, self._table.piece_ends).astype(np.int64)
+        return Strings(np.append(self._table.piece_bytes, past_end), np.append(0, self._table.piece_ends).astype(np.int64))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_generator, (self._table,)) if self._encoder.inverse else (type(self), (self._table,))

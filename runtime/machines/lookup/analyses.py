@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
-from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.machines.lookup.layout import CUT, END
+from fst.runtime.machines.lookup.encoder import with_rows
+from fst.runtime.machines.lookup.lines import lines
+from fst.runtime.machines.lookup.spelling import Strings, spelled, spelled_all
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import PAST_END, Bytes, Ints
+from fst.runtime.rows.strings import strings_of
+from fst.runtime.rows.texts import Bytes, Ints
 from fst.runtime.workspace import Ids
 
-spell = Deferred("fst.runtime.machines.lookup.kernels.spelling", "spell")
+ROWS = 1 << 10  # number of words whose lists are made together
 
 
 class Analyses:
@@ -35,7 +39,7 @@ class Analyses:
     """
 
     def __init__(
-        self, batch: Batch, pieces: Sequence[str], data: tuple[Bytes, Ints], unknown: Sequence[Any] | None, *, weighted: bool
+        self, batch: Batch, pieces: Sequence[str], data: Strings, unknown: Sequence[Any] | None, *, weighted: bool
     ) -> None:
         self._batch, self._data, self._unknown, self._weighted, self.pieces = batch, data, unknown, weighted, pieces
 
@@ -51,22 +55,43 @@ class Analyses:
         row %= len(self)
         splits = self._batch.row_splits
         found = spelled(self._batch.ids[splits[row] : splits[row + 1]].tolist(), self.pieces, weighted=self._weighted)
-        if not found and self._unknown is not None:
-            word = self._unknown[row]
-            return [word if isinstance(word, str) else str(word, "utf-8", "replace")]
-        return found
+        return found or self._copied(row)
 
     def __iter__(self) -> Iterator[list[str]]:
-        return (self[row] for row in range(len(self)))
+        return chain.from_iterable(self._lists(first, min(first + ROWS, len(self))) for first in range(0, len(self), ROWS))
+
+    def _lists(self, first: int, last: int) -> list[list[str]]:
+        """The lists of some words, one past the last of which is `last`."""
+        begin, end = self._batch.row_splits[[first, last]].tolist()
+        written = strings_of(*spelled_all(self._batch.ids[begin:end], self._data, weighted=self._weighted))
+        splits = self.row_splits[first : last + 1]
+        found = [written[start:stop] for start, stop in pairwise((splits - splits[0]).tolist())]
+        return found if self._unknown is None else [row or self._copied(number) for number, row in enumerate(found, first)]
+
+    def _copied(self, row: int) -> list[str]:
+        """The list of a word without analyses."""
+        if self._unknown is None:
+            return []
+        word = self._unknown[row]
+        return [word if isinstance(word, str) else str(word, "utf-8", "replace")]
 
     def strings(self) -> tuple[Bytes, Ints]:
         """The UTF-8 of all analyses, concatenated; and int64[analyses + 1], the start of each analysis, and the end of the last."""
-        piece_bytes, piece_starts = self._data
-        arguments = self._batch.ids, piece_starts, piece_bytes, np.uint64(self._weighted)
-        size, count = spell.call(*arguments, np.empty(0, np.uint8), np.empty(0, np.int64))
-        data, starts = np.empty(size + PAST_END, np.uint8), np.empty(count + 1, np.int64)
-        spell.call(*arguments, data, starts)
-        return data[:size], starts
+        return spelled_all(self._batch.ids, self._data, weighted=self._weighted)
+
+    def lines(self, words: Sequence[bytes | None], form: str) -> Bytes:
+        """The lines of `fst lookup`, see `fst.runtime.machines.lookup.lines`.
+
+        Args:
+            words: the words in UTF-8; None: a null, which has no analyses.
+            form: "tsv", "apertium" or "xerox".
+        """
+        if None in words:
+            nulls = np.array([row for row, word in enumerate(words) if word is None])
+            batch = with_rows(self._batch, nulls, np.empty(0, np.int32), np.zeros(len(nulls) + 1, np.int64))
+            others = Analyses(batch, self.pieces, self._data, None, weighted=self._weighted)
+            return others.lines([word or b"" for word in words], form)
+        return lines(form, words, self._batch, self._data, np.diff(self.row_splits), self.weights)
 
     @Lazy
     def _ends(self) -> Ints:
@@ -108,13 +133,3 @@ class Analyses:
         found = np.ones(len(self), np.bool_)
         found[np.searchsorted(self._batch.row_splits, np.flatnonzero(self._batch.ids == CUT), "right") - 1] = False
         return found
-
-
-def spelled(ids: Sequence[int], pieces: Sequence[str], *, weighted: bool) -> list[str]:
-    """The analyses of one word, from its ids."""
-    found, begin = list[str](), 0
-    for at, number in enumerate(ids):
-        if number == END:
-            found.append("".join([pieces[piece] for piece in ids[begin:at]]))
-            begin = at + 1 + weighted
-    return found

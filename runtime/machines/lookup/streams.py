@@ -13,6 +13,7 @@ import numpy as np
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.machines.lookup.layout import MAX_ANALYSES, POSTBLANK, PREBLANK
+from fst.runtime.machines.lookup.spelling import Strings
 from fst.runtime.machines.lookup.text import Token
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import PAST_END, Bytes, Ints
@@ -47,25 +48,24 @@ def stream_of(text: str, found: Iterable[Token]) -> str:
     """The stream of a text, from its tokens. This is the specification of the kernel."""
     parts, before = list[str](), 0
     for token in found:
-        word = _escaped(text[token.start : token.end])
+        word = escaped(text[token.start : token.end])
         analyses = "/".join(token.analyses) if token.section else f"*{word}"
         blanks = (" " if token.section == PREBLANK else ""), (" " if token.section == POSTBLANK else "")
-        parts += _escaped(text[before : token.start]), f"{blanks[0]}^{word}/{analyses}${blanks[1]}"
+        parts += escaped(text[before : token.start]), f"{blanks[0]}^{word}/{analyses}${blanks[1]}"
         before = token.end
-    return "".join([*parts, _escaped(text[before:])])
+    return "".join([*parts, escaped(text[before:])])
 
 
-def streams(texts: Sequence[str], batch: Batch, data: tuple[Bytes, Ints], *, weighted: bool) -> list[str]:
+def streams(texts: Sequence[str], batch: Batch, data: Strings, *, weighted: bool) -> list[str]:
     """The streams of texts.
 
     Args:
         texts: the texts.
         batch: their tokens.
-        data: the bytes of the pieces, and `PAST_END` more; and the start of each piece, and the end of the last.
+        data: the pieces of the table.
         weighted: whether a weight follows each analysis.
     """
-    cases, escapes = _characters()
-    pieces = Pieces(*data, np.array([weighted], np.uint64), cases, escapes)
+    pieces = Pieces(*data, np.array([weighted], np.uint64), _cases(), escapes())
     rows = [text.encode() for text in texts]
     text, starts = np.frombuffer(b"".join(rows), np.uint8), np.cumsum([0, *map(len, rows)])
     size, longest = measure.call(batch.ids, pieces)
@@ -77,17 +77,25 @@ def streams(texts: Sequence[str], batch: Batch, data: tuple[Bytes, Ints], *, wei
 
 
 @cache
-def _characters() -> tuple[Array, Array]:
-    """See `Pieces.cases` and `Pieces.escapes`."""
-    cases, escapes = np.arange(LETTERS, dtype=np.uint32), np.zeros(256, np.bool_)
+def _cases() -> Array:
+    """See `Pieces.cases`."""
+    cases = np.arange(LETTERS, dtype=np.uint32)
     for code in range(LETTERS):
         upper = chr(code).upper()
         if len(upper) == 1 and ord(upper) < LETTERS:
             cases[code] = ord(upper)
         cases[code] |= UPPER * chr(code).isupper()
-    escapes[[*SPECIAL.encode()]] = True
-    return cases, escapes
+    return cases
 
 
-def _escaped(text: str) -> str:
+@cache
+def escapes() -> Array:
+    """See `Pieces.escapes`."""
+    found = np.zeros(256, np.bool_)
+    found[[*SPECIAL.encode()]] = True
+    return found
+
+
+def escaped(text: str) -> str:
+    """A text with a backslash before each character that has a meaning in the format."""
     return ESCAPED.sub(r"\\\g<0>", text)

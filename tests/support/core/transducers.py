@@ -14,6 +14,7 @@ import fst
 from fst.compile import best_path, lookup
 from fst.machines.best_path import arguments
 from fst.machines.best_path.table import COPY, UNKNOWN
+from fst.runtime.machines.lookup.lines import LINES
 from fst.runtime.rows.texts import rows_of
 from fst.runtime.workspace import NO_SPECIAL_IDS
 
@@ -74,6 +75,9 @@ def drive_lookup(draw: random.Random, words: Sequence[str]) -> None:
             found = m.lookup_batch(words, threads=2)
             assert [m(word) for word in words] == [*found]
             assert m.lookup_arrow(pa.array(words)).to_pylist() == [*found]
+            assert [m(word) for word in words] == [*found]
+            for form in LINES:
+                found.lines([word.encode() for word in words], form)
             m.lookup_batch([word.upper() for word in words], case="fold").strings()
             located = m._encoder._encode(rows_of([*words]), special_ids=NO_SPECIAL_IDS, with_spans=True)
             assert located.offsets is not None

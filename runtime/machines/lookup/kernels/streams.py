@@ -14,7 +14,7 @@ from fst.machines.lookup import layout
 from fst.machines.lookup.layout import SECTIONS
 from fst.runtime.kernels.constants import U0, U1, U2, U3, U6, U12
 from fst.runtime.kernels.utf_8 import put_code
-from fst.runtime.machines.lookup.kernels.spelling import put_piece, put_wide
+from fst.runtime.machines.lookup.kernels.spelling import put_row, put_wide
 
 CUT, END_FOLDED, UNKNOWN = np.int64(layout.CUT), np.int64(layout.END_FOLDED), np.int64(layout.UNKNOWN)
 BEFORE, AFTER = (np.int64(layout.FIRST_SECTION + SECTIONS.index(kind)) for kind in (layout.PREBLANK, layout.POSTBLANK))
@@ -114,7 +114,7 @@ def put_analyses(ids, place, last, case, pieces, scratch, begins, out, filled):
         out[filled] = SLASH
         begin = end = filled + U1
         while np.int64(ids[place]) >= 0:
-            end = put_piece(ids[place], pieces.starts, pieces.data, out, end)
+            end = put_row(pieces, ids[place], out, end)
             place += U1
         mark = np.int64(ids[place])
         place += U1
