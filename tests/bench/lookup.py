@@ -8,7 +8,8 @@ FOLDER contains the transducers and the words (default: ``oracles/morphology`` i
 The first table contains thousands of words per second of processor time, one thread, with all analyses: for "fst, arrays" as arrays of
 pieces, for "fst, bytes" as UTF-8, for the peers as their output. The words of the oracle are repeated until a run takes about a second. A
 peer runs in a process of its own, which first looks up no words: the time for loading is subtracted. The second table contains running
-text, in MB/s: for "fst, arrays" tokens and analyses as arrays, for "fst, streams" the stream that lt-proc writes.
+text, in MB/s: for "fst, arrays" tokens and analyses as arrays, for "fst, streams" the stream that lt-proc writes. The third contains whole
+commands, in seconds of processor time for 400,000 words, with the time for loading.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from fst.compile import lookup
 from fst.compile.algebra.machine import read_att
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "oracles" / "morphology"
-ROUNDS, REPEATED = 3, 150
+ROUNDS, REPEATED = 3, 160
 APERTIUM = Path("/usr/share/apertium/apertium-eng-spa")
 BINARIES = {"spa": APERTIUM / "spa-eng.automorf.bin", "eng": APERTIUM / "eng-spa.automorf.bin"}
 SECTIONS = {
@@ -52,16 +53,17 @@ Run = Callable[[Sequence[str]], float]  # texts → seconds of processor time
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     with TemporaryDirectory() as made:
         print_words(folder, Path(made))
         print_texts(folder)
+        print_commands(folder, Path(made))
 
 
 def print_words(folder: Path, made: Path) -> None:
     """Print the table of words."""
-    names = ["fst, arrays", "fst, bytes", "hfst-optimized-lookup", "flookup", "lt-proc", "hfst from Python"]
+    names = ["fst, arrays", "fst, bytes", "fst, lists", "fst, m(word)", "hfst-optimized-lookup", "flookup", "lt-proc", "hfst from Python"]
     print(f"| thousand words/s | {' | '.join(names)} |\n| --- |{' ---: |' * len(names)}")
     for language in ("spa", "eng", "hin", "fin"):
         words = texts_of(folder, language, "analyse", "word")
@@ -69,6 +71,8 @@ def print_words(folder: Path, made: Path) -> None:
         runs: dict[str, Run] = {
             "fst, arrays": partial(seconds, partial(m.lookup_batch, threads=1)),
             "fst, bytes": partial(seconds, partial(in_bytes, m)),
+            "fst, lists": partial(seconds, partial(in_lists, m)),
+            "fst, m(word)": partial(seconds, partial(one_by_one, m)),
             **peers(folder / f"{language}.att.gz", made, language),
         }
         rates = measured(runs, words)
@@ -114,6 +118,32 @@ def seconds(function: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> f
 def in_bytes(m: fst.Lookup, words: Sequence[str]) -> Any:
     """The analyses of words in UTF-8."""
     return m.lookup_batch(words, threads=1).strings()
+
+
+def in_lists(m: fst.Lookup, words: Sequence[str]) -> Any:
+    """The analyses of words as lists of str."""
+    return [*m.lookup_batch(words, threads=1)]
+
+
+def one_by_one(m: fst.Lookup, words: Sequence[str]) -> Any:
+    """The analyses of words, each by a call."""
+    return [m(word) for word in words]
+
+
+def print_commands(folder: Path, made: Path) -> None:
+    """Print the table of commands."""
+    print("\n| 400,000 words, seconds | fst lookup | with --format xerox | hfst-optimized-lookup | flookup |\n| --- |" + " ---: |" * 4)
+    for language in ("spa", "eng"):
+        words, table = texts_of(folder, language, "analyse", "word")[:400_000], made / f"{language}.npz"
+        lookup(folder / f"{language}.att.gz").save(table)
+        own = [str(Path(sys.executable).with_name("fst")), "lookup", str(table), "--threads", "1"]
+        commands = {"tsv": own, "xerox": [*own, "--format", "xerox"]}
+        commands["hfst"] = ["hfst-optimized-lookup", str(made / f"{language}.hfstol")]
+        commands["foma"] = ["flookup", "-i", str(made / f"{language}.foma")]
+        given = "".join(f"{word}\n" for word in words)
+        runs = {name: partial(run_process, command, given) for name, command in commands.items() if which(command[0])}
+        taken = in_turns(runs, ROUNDS)
+        print(f"| {language} | {' | '.join(f'{min(taken[name]):.2f}' if name in taken else '–' for name in commands)} |", flush=True)
 
 
 def peers(source: Path, made: Path, language: str) -> dict[str, Run]:
