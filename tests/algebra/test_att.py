@@ -35,6 +35,7 @@ def written(folder: Path, text: str) -> Path:
         ("7\t2\t0\t@0@\n2\n", [("0", "", 0.0)]),
         ("0\t1\t@_EPSILON_SYMBOL_@\t<eps>\n1\n", [("", "", 0.0)]),
         ("0\t1\t@_SPACE_@\t@_TAB_@\n1\n", [(" ", "\t", 0.0)]),
+        ("0\t1\ta@_SPACE_@b@_COLON_@\t<np@_TAB_@>\n1\n", [("a b:", "<np\t>", 0.0)]),
         ("0\t1\t \t\u2028\r\n1\r\n", [(" ", "\u2028", 0.0)]),
         ("0\t1\t<n>\tab\n1\n", [("<n>", "ab", 0.0)]),
         ("0\t1\ta\tb\tInfinity\n0\t1\ta\tc\n1\n", [("a", "c", 0.0)]),
@@ -98,6 +99,7 @@ def test_packed_file_is_read(tmp_path: Path) -> None:
     "machine",
     [
         Fst.from_strings(["0", (" \t", "\r\n", 0.25), ("<n>", "")], symbols=["<n>"]),
+        Fst.from_strings([("<a b>", "<\t>")], symbols=["<a b>", "<\t>"]),
         Fst.from_strings(["0"]),
         Fst.from_strings([]),
         Fst.from_arcs([(0, 1, "a", "b")], final=[0], start=1),

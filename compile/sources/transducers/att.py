@@ -6,6 +6,7 @@ named is the start. lttoolbox separates several machines by lines ``--``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from math import inf, isnan
@@ -22,6 +23,7 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 SECTION = "--"
 EPSILONS = ("@0@", "@_EPSILON_SYMBOL_@", "<eps>")
 ESCAPES = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n", "@_CARRIAGE_RETURN_@": "\r", "@_COLON_@": ":"}
+ESCAPE = re.compile("|".join(ESCAPES))
 WILDCARDS = ("@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@", "@_DEFAULT_SYMBOL_@")
 END_OF_STATES = 10**18
 MAX_GAPS = 4  # the largest ratio of the number of a state and the number of states
@@ -85,8 +87,13 @@ def _labels(rows: Sequence[Sequence[str]], write: int, numbers: bool, unit: Unit
     for name in names:
         if name in WILDCARDS:
             raise UnsupportedError(f"the label {name} stands for characters without names; expand it before you write the file")
-        found[name] = EPSILON if name in epsilons else symbols.label(ESCAPES.get(name, name))
+        found[name] = EPSILON if name in epsilons else symbols.label(unescaped(name))
     return found, symbols
+
+
+def unescaped(name: str) -> str:
+    """A symbol with the characters that its escapes, such as ``@_SPACE_@``, replace."""
+    return ESCAPE.sub(lambda found: ESCAPES[found[0]], name) if "@_" in name else name
 
 
 def _columns(rows: Sequence[Sequence[str]], label: dict[str, int], write: int) -> _Columns:
@@ -212,11 +219,11 @@ def _names(arcs: Arcs) -> dict[int, str]:
     """The name of each label in the format."""
     if arcs.unit != "character":
         raise UnsupportedError("labels are bytes, which AT&T text has no names for; write numbers")
-    escapes = {char: name for name, char in ESCAPES.items() if name != "@_COLON_@"}
+    escapes = str.maketrans({char: name for name, char in ESCAPES.items() if name != "@_COLON_@"})
     names = {}
     for label in _used(arcs):
         name = text_of([label], arcs.symbols)
-        if name in (*EPSILONS, *ESCAPES, *WILDCARDS) or (len(name) > 1 and set(name) & {*escapes}):
+        if name in (*EPSILONS, *WILDCARDS) or ESCAPE.search(name):
             raise VocabularyError(f"the symbol {quoted(name)} cannot be written as AT&T text; expected another name")
-        names[label] = escapes.get(name, name) or EPSILONS[0]
+        names[label] = name.translate(escapes) or EPSILONS[0]
     return names
