@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -11,6 +12,7 @@ from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from random import Random
+from shutil import which
 
 import pytest
 from support.naive.hunspell import random_dictionary
@@ -102,6 +104,50 @@ def test_installed_dictionaries_have_the_stems_of_spylls(name: str) -> None:
     words += [word[:-1] + random.choice("aeiours") for word in words]
     found = [{*stems} for stems in fst.Lookup(lookup(path)).lookup_batch(words)]
     assert found == stems_of_spylls({path: words})[0]
+
+
+@pytest.mark.parametrize("data", ["\tst:berja po:vrb", " po:vrb st:berja", "\t2"])
+def test_stems_in_the_data(tmp_path: Path, data: str) -> None:
+    """The stem in the data of a word, or in their alias, is the analysis of the word with all its affixes; other words have their own."""
+    aff = "SET UTF-8\nAM 2\nAM po:noun\nAM po:vrb st:berja\nPFX P Y 2\nPFX P ba ge ba\nPFX P 0 un [^b]\n"
+    aff += "SFX S Y 2\nSFX S i ar/T i\nSFX S 0 s .\nSFX T Y 1\nSFX T r x r\n"
+    dic = f"4\nbarði/PS{data}\nbarði/S\na/P{data}\nberja\tpo:vrb\n"
+    words = ["barði", "barðar", "barðax", "barðis", "gerði", "gerðar", "una", "berja"]
+    both = ["barði", "berja"]
+    assert stems_of(tmp_path, aff, dic, *words) == [both, both, both, both, *[["berja"]] * 4]
+
+
+CASES_AFF = "SET UTF-8\nKEEPCASE K\nFORBIDDENWORD F\nSFX S Y 1\nSFX S 0 s .\n"
+CASES_DIC = "9\nmcDonald\nfoo/S\nOpenOffice\nParis/S\nkg/K\nijs\nIjs/F\nNASA\nbar/KS\n"
+IN_CASES = {  # as hunspell 1.7.1 accepts them
+    *("mcDonald", "foo", "Foo", "FOO", "foos", "Foos", "FOOS", "OpenOffice", "Paris", "PARIS", "PARISS", "kg", "ijs", "NASA", "bars"),
+}
+OTHER_CASES = {"McDonald", "fOO", "FOo", "openoffice", "Openoffice", "paris", "pARIS", "Kg", "KG", "Ijs", "IJS", "Nasa", "Bars", "BARS"}
+
+
+def test_cases(tmp_path: Path) -> None:
+    """case="fold" accepts the cases that Hunspell accepts: none for words with KEEPCASE, and no forbidden word in any case."""
+    m = fst.Lookup(lookup(written(tmp_path, CASES_AFF, CASES_DIC), inverse=True))
+    words = sorted(IN_CASES | OTHER_CASES)
+    assert {word for word, stems in zip(words, m.lookup_batch(words, case="fold"), strict=True) if stems} == IN_CASES
+    assert (m("PARISS", case="fold"), m.inverted()("bar")) == (["Paris"], ["bar", "bars"])
+
+
+def test_words_with_two_entries_keep_the_other(tmp_path: Path) -> None:
+    """In another case, a word has only the stems of its entries without KEEPCASE."""
+    m = fst.Lookup(lookup(written(tmp_path, CASES_AFF, "2\nbar/KS\nbars\n")))
+    assert (sorted(m("bars")), m("Bars", case="fold")) == (["bar", "bars"], ["bars"])
+
+
+def test_hunspell_accepts_the_same_cases(tmp_path: Path) -> None:
+    """If Hunspell is installed, it accepts the recorded words."""
+    if not which("hunspell"):
+        pytest.skip("hunspell is not installed: nothing to compare with")
+    written(tmp_path, CASES_AFF, CASES_DIC)
+    words = "".join(f"{word}\n" for word in sorted(IN_CASES | OTHER_CASES))
+    command, utf_8 = ["hunspell", "-d", str(tmp_path / "x"), "-G"], {**os.environ, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(command, input=words, check=True, capture_output=True, text=True, env=utf_8)
+    assert {*done.stdout.split()} == IN_CASES
 
 
 def test_both_files_name_the_dictionary(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,12 +15,15 @@ from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.strings import Entry, from_strings
 from fst.compile.algebra.forms.characters import over_characters
-from fst.compile.algebra.machine import read_att, read_att_sections, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
+from fst.compile.algebra.machine import read_att_sections, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
 from fst.compile.algebra.rational import invert, union
 from fst.compile.files import read_text
 from fst.compile.sources.transducers.dix import dictionary
+from fst.compile.sources.transducers.hunspell import dictionary as hunspell
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.lookup.layout import SECTIONS
+
+UNKNOWN_KINDS = "without `sections`, or --sections, all count as standard, so that running text has no token, such as l', before a letter"
 
 
 class Source(NamedTuple):
@@ -40,8 +44,12 @@ class Source(NamedTuple):
 
 def source_of(source: Any, sections: Sequence[str] | None, *, inverse: bool) -> Source:
     """Read a source; see `fst.compile.lookup`."""
-    if sections is None and isinstance(source, str | Path) and READERS.get(_ending(Path(source))) is read_dix:
+    reader = READERS.get(_ending(Path(source))) if isinstance(source, str | Path) and sections is None else None
+    if reader is read_dix:
         return _of_dix(Path(source), inverse=inverse)
+    if reader is read_hunspell:
+        machine = hunspell.read(Path(source), marks=True)
+        return Source(machine, np.zeros(machine.states, np.int64), hunspell.read(Path(source)) if inverse else None)
     machine, kinds = _with_sections(source, sections)
     return Source(machine, kinds, machine if inverse else None)
 
@@ -63,7 +71,7 @@ def _with_sections(source: Any, sections: Sequence[str] | None) -> tuple[Arcs, I
     for kind in sections:
         if kind not in SECTIONS:
             raise ValueError(not_one_of("section", kind, SECTIONS))
-    if not isinstance(source, str | Path) or READERS.get(_ending(Path(source))) is not read_att:
+    if not isinstance(source, str | Path) or READERS.get(_ending(Path(source))) is not _of_att:
         raise VocabularyError(f"the source is {quoted(source)}; expected AT&T text: other formats contain the kinds, or have no sections")
     found = read_att_sections(source)
     if len(found) != len(sections):
@@ -99,6 +107,14 @@ def _ending(path: Path) -> str:
     return name[name.rfind(".") :]
 
 
+def _of_att(path: Path) -> Arcs:
+    """Read AT&T text as one machine. If it has sections, as lttoolbox writes them, a warning contains that their kinds are unknown."""
+    found = read_att_sections(path)
+    if len(found) > 1:
+        logging.getLogger("fst").warning("fst: %s has %d sections; %s", path.name, len(found), UNKNOWN_KINDS)
+    return found[0] if len(found) == 1 else union(found)
+
+
 def _of_tsv(path: Path) -> Arcs:
     """Read lines of a word, an analysis and possibly a weight."""
     return from_strings(_of_records(path, csv.reader(io.StringIO(read_text(path), newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)))
@@ -127,7 +143,7 @@ def _pairs(analyses: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 
 
 READERS: Mapping[str, Callable[[Path], Arcs]] = {
-    **dict.fromkeys([".att", ".txt"], read_att),
+    **dict.fromkeys([".att", ".txt"], _of_att),
     **dict.fromkeys([".fst", ".far"], read_openfst),
     ".dix": read_dix,
     ".hfstol": read_hfstol,

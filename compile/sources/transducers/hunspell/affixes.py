@@ -18,13 +18,14 @@ from fst.compile.files import contents
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 
 COMPOUNDS = ("COMPOUNDFLAG", "COMPOUNDBEGIN", "COMPOUNDMIDDLE", "COMPOUNDEND", "COMPOUNDLAST", "COMPOUNDRULE")
-TABLES = ("AF", "ICONV", "COMPOUNDRULE")  # options whose first line contains the number of the following lines
+TABLES = ("AF", "AM", "ICONV", "COMPOUNDRULE")  # options whose first line contains the number of the following lines
 FORMATS = ("long", "num", "UTF-8")
 SHORT = ""  # the format of flags without the option FLAG: one character each
 NAMES_OF_FLAGS = {
     "NEEDAFFIX": "needs_affix",
     "PSEUDOROOT": "needs_affix",
     "FORBIDDENWORD": "forbidden",
+    "KEEPCASE": "keeps_case",
     "CIRCUMFIX": "circumfix",
     "ONLYINCOMPOUND": "only_in_compound",
 }
@@ -92,10 +93,12 @@ class Affixes:
         prefixes, suffixes: by flag.
         needs_affix: the flag of words and affixes that are no word without a further affix. For all flags, None: no such words.
         forbidden: the flag of words that are no words.
+        keeps_case: the flag of words that no other case may have.
         circumfix: the flag of prefixes and suffixes that only occur together.
         only_in_compound: the flag of words and affixes that only occur in compounds.
         ignored: characters that words may contain anywhere.
         conversions: strings, and their replacements before look-up.
+        data_aliases: data of words, which may be the number of an element, from 1 (option AM).
     """
 
     encoding: str = ENCODING
@@ -103,10 +106,12 @@ class Affixes:
     suffixes: dict[str, list[Affix]] = field(default_factory=dict)
     needs_affix: str | None = None
     forbidden: str | None = None
+    keeps_case: str | None = None
     circumfix: str | None = None
     only_in_compound: str | None = None
     ignored: str = ""
     conversions: list[tuple[str, str]] = field(default_factory=list)
+    data_aliases: list[str] = field(default_factory=list)
     _format: str = SHORT
     _aliases: list[Flags] = field(default_factory=list)
 
@@ -214,6 +219,7 @@ def _set_tables(affixes: Affixes, options: list[tuple[Line, list[str]]]) -> None
     """Read the lines of tables after their first ones."""
     for line, (_, *values) in _rows(options, "AF"):
         affixes._aliases.append(frozenset(affixes._flags(_value(line, values), line)))
+    affixes.data_aliases.extend(" ".join(values) for _, (_, *values) in _rows(options, "AM"))
     for line, (_, *values) in _rows(options, "ICONV"):
         if len(values) < 2:
             raise line.fault(f"the conversion has {len(values)} values; expected a string and its replacement")

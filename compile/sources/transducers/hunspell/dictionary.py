@@ -5,36 +5,41 @@ to the characters that a suffix strips. From its end an ε-arc leads to the tree
 that read the prefixes lead to the trees of their words. So each set of endings, and each prefix, is stored once.
 
 Equal to the analyses of spylls, a port of Hunspell: a word, up to one prefix and up to two suffixes. As in Hunspell, but not in spylls,
-a suffix with its own flag needs a word with this flag; in affixes and conditions only "." and sets have a meaning; and case does not matter
-for words with the flag KEEPCASE. As in spylls, but not in Hunspell, an affix may strip a whole word also without the option FULLSTRIP.
+a suffix with its own flag needs a word with this flag; in affixes and conditions only "." and sets have a meaning; case does not matter
+for words with the flag KEEPCASE; and the data of a word may contain its stem (``st:``). As in spylls, but not in Hunspell, an affix may
+strip a whole word also without the option FULLSTRIP.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
+from fst.compile.algebra.build.strings import from_strings
 from fst.compile.algebra.forms.minimize import merge_states
 from fst.compile.algebra.kernels.room import SizeError, of_file
+from fst.compile.algebra.rational import concatenate, union
 from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, read_affixes
 from fst.compile.sources.transducers.hunspell.conversion import converted
 from fst.compile.sources.transducers.hunspell.endings import Endings, Prefix
 from fst.compile.sources.transducers.hunspell.forbidden import without_words
 from fst.compile.sources.transducers.hunspell.words import Entry, read_words
 from fst.errors import VocabularyError
+from fst.machines.lookup.layout import FORBIDDEN, KEPT
 
 REMEDY = "split the dictionary"
 NO_PREFIX = Prefix()
 MAX_EXPANDED = 1 << 20  # maximum number of words that are so short that the condition of a prefix reads their suffix
 
 
-def read(path: Path) -> Arcs:
+def read(path: Path, *, marks: bool = False) -> Arcs:
     """The transducer from the words of a dictionary to their stems.
 
     Args:
         path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip.
+        marks: also read the words with the flags KEEPCASE and FORBIDDENWORD, after the characters `KEPT` and `FORBIDDEN`.
 
     Raises:
         VocabularyError: a line is malformed.
@@ -44,7 +49,7 @@ def read(path: Path) -> Arcs:
     affixes = read_affixes(_partner(path, ".aff"))
     entries = read_words(_partner(path, ".dic"), affixes)
     with of_file(path):
-        return machine_of(affixes, entries)
+        return machine_of(affixes, entries, marks=marks)
 
 
 def _partner(path: Path, ending: str) -> Path:
@@ -59,20 +64,30 @@ def _partner(path: Path, ending: str) -> Path:
     return found if found.exists() else packed
 
 
-def machine_of(affixes: Affixes, entries: Sequence[Entry]) -> Arcs:
-    """The transducer from words to stems."""
+def machine_of(affixes: Affixes, entries: Sequence[Entry], *, marks: bool = False) -> Arcs:
+    """The transducer from words to stems. For `marks`, see `read`."""
     forbidden = {entry.word for entry in entries if affixes.forbidden in entry.flags}
-    allowed = {entry.word for entry in entries if affixes.forbidden not in entry.flags}
-    builder = _Builder(affixes)
-    for word, flags in entries:
-        if word in forbidden:  # a word with this flag takes no affixes
-            builder.add_alone(word, flags)
-        else:
-            builder.add(word, flags)
-    machine = merge_states(builder.machine())
-    if forbidden - allowed:
-        machine = without_words(machine, forbidden - allowed)
+    removed = forbidden - {entry.word for entry in entries if affixes.forbidden not in entry.flags}
+    machine = _machine(affixes, entries, forbidden)
+    if removed:
+        machine = without_words(machine, removed)
+    if marks:
+        kept = [entry for entry in entries if affixes.keeps_case in entry.flags]
+        parts = [] if not kept else [concatenate(from_strings([(KEPT, "")]), _machine(affixes, kept, forbidden))]
+        parts += [from_strings([(FORBIDDEN + word, word) for word in sorted(removed)])] if removed else []
+        machine = union([machine, *parts]) if parts else machine
     return converted(machine, affixes.conversions, affixes.ignored)
+
+
+def _machine(affixes: Affixes, entries: Sequence[Entry], forbidden: Collection[str]) -> Arcs:
+    """The transducer of entries, also of forbidden words, which take no affixes."""
+    builder = _Builder(affixes)
+    for entry in entries:
+        if entry.word in forbidden:
+            builder.add_alone(entry)
+        else:
+            builder.add(entry)
+    return merge_states(builder.machine())
 
 
 class _Builder:
@@ -90,21 +105,23 @@ class _Builder:
         self._prefixes: dict[Flags, list[Prefix]] = {}
         self._expanded = 0
 
-    def add(self, word: str, flags: Flags) -> None:
+    def add(self, entry: Entry) -> None:
         """Add a word with all its affixes."""
-        self._add_endings(NO_PREFIX, word, self._endings.after(word, flags, NO_PREFIX))
+        word, flags, _ = entry
+        self._add_endings(NO_PREFIX, entry, self._endings.after(word, flags, NO_PREFIX))
         for prefix in self._prefixes_of(flags):
             sets = self._endings.after(word, flags, prefix)
             first = self._groups[prefix.flag][prefix][0]
             if sets and len(word) - max(sets) < first.reach:
-                self._expand(prefix, word, sets)
+                self._expand(prefix, entry, sets)
             elif sets and first.begins(word):
-                self._add_endings(prefix, word[len(prefix.strip) :], sets)
+                self._add_endings(prefix, entry, sets)
 
-    def add_alone(self, word: str, flags: Flags) -> None:
+    def add_alone(self, entry: Entry) -> None:
         """Add a word without affixes."""
-        if not flags & {self._affixes.needs_affix, self._affixes.only_in_compound}:
-            self._paths.add(self._start, self._paths.copy(word), END)
+        if not entry.flags & {self._affixes.needs_affix, self._affixes.only_in_compound}:
+            path = self._paths.copy(entry.word) if entry.stem == entry.word else self._pairs(entry.word, entry.stem)
+            self._paths.add(self._start, path, END)
 
     def machine(self) -> Arcs:
         """The transducer of all words so far."""
@@ -113,11 +130,17 @@ class _Builder:
                 self._paths.add(self._set(number), self._pairs(read, write), END if following == END else self._set(following))
         return self._paths.machine(self._start)
 
-    def _add_endings(self, prefix: Prefix, word: str, sets: dict[int, int]) -> None:
-        """Add paths that copy a word up to its endings."""
-        root = self._root(prefix)
+    def _add_endings(self, prefix: Prefix, entry: Entry, sets: dict[int, int]) -> None:
+        """Add paths that read a word up to its endings. They copy it, unless it has another stem, which they then write at once."""
+        word, _, stem = entry
         for stripped, number in sets.items():
-            self._paths.add(root, self._paths.copy(word[: len(word) - stripped]), self._set(number))
+            end = len(word) - stripped
+            if stem == word:
+                self._paths.add(self._root(prefix), self._paths.copy(word[len(prefix.strip) : end]), self._set(number))
+                continue
+            for added in [affix.add for affix in self._groups[prefix.flag][prefix]] if prefix.flag else [""]:
+                path = self._pairs(added + word[len(prefix.strip) : end], stem)
+                self._paths.add(self._start, path, self._set(self._endings.silent(number)))
 
     def _pairs(self, read: str, write: str) -> str:
         return self._paths.pairs(map(ord, read), map(ord, write))
@@ -136,15 +159,15 @@ class _Builder:
                 self._paths.add(self._start, self._pairs(affix.add, affix.strip), self._roots[prefix])
         return self._roots[prefix]
 
-    def _expand(self, prefix: Prefix, word: str, sets: dict[int, int]) -> None:
+    def _expand(self, prefix: Prefix, entry: Entry, sets: dict[int, int]) -> None:
         """Add a word with a prefix and each of its endings as paths of their own, because the condition of the prefix reads the endings."""
-        some = self._groups[prefix.flag][prefix]
+        some, word = self._groups[prefix.flag][prefix], entry.word
         for stripped, number in sets.items():
             for ending in self._readings(number):
                 form = word[: len(word) - stripped] + ending
                 if some[0].begins(form):
                     for affix in some:
-                        self._paths.add(self._start, self._pairs(affix.add + form[len(prefix.strip) :], word), END)
+                        self._paths.add(self._start, self._pairs(affix.add + form[len(prefix.strip) :], entry.stem), END)
 
     def _readings(self, number: int) -> Iterator[str]:
         """All strings that a set of endings reads."""

@@ -65,6 +65,7 @@ class Endings:
         self._affixes = affixes
         self._numbers: dict[frozenset[Ending], int] = {}
         self._size = self._steps = 0
+        self._silent: dict[int, int] = {}
         self._of_flag: dict[tuple[str, _Context, str], dict[int, int]] = {}
         self._of_flags: dict[tuple[Flags, _Context, Flags, str], dict[int, int]] = {}
         self._reaches: dict[Flags, int] = {}
@@ -81,6 +82,14 @@ class Endings:
             if self._size > MAX_ENDINGS:
                 raise SizeError(f"the words have more than {MAX_ENDINGS:,} endings; expected fewer", "split the dictionary")
         return found
+
+    def silent(self, number: int) -> int:
+        """The number of the set whose endings read the same, and write nothing."""
+        if number not in self._silent:
+            endings = self.sets[number]
+            members = {Ending(read, "", END if following == END else self.silent(following)) for read, _, following in endings}
+            self._silent[number] = self.number(members)
+        return self._silent[number]
 
     def after(self, word: str, flags: Flags, prefix: Prefix) -> dict[int, int]:
         """The sets of endings of a word with a prefix: the number of characters that are stripped → the set.

@@ -1,4 +1,4 @@
-"""Read the words of a dictionary (``.dic``): a word, a slash, its flags; then data, which is ignored."""
+"""Read the words of a dictionary (``.dic``): a word, a slash, its flags; then data, of which only the stem (``st:``) is read."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from fst.errors import quoted
 
 COUNT = re.compile(r"\d+(\s|$)")
 DATA = re.compile(r"\t|[ \t]\w\w:")
+STEM = re.compile(r"(?:^|\s)st:(\S+)")
 SLASH = re.compile(r"(?<!\\)/")
 MAX_WORD = 1000
 
 
 class Entry(NamedTuple):
-    """A word of the dictionary and its flags."""
+    """A word of the dictionary, its flags, and its stem, usually the word itself."""
 
     word: str
     flags: Flags
+    stem: str
 
 
 def read_words(path: Path, affixes: Affixes) -> list[Entry]:
@@ -46,5 +48,14 @@ def read_words(path: Path, affixes: Affixes) -> list[Entry]:
             raise line.fault(f"the word is {quoted(word)}; expected {affixes.encoding}; save the file in the encoding of the option SET")
         if flags not in flags_of:
             flags_of[flags] = affixes.flags(flags, line)
-        found.append(Entry(word, flags_of[flags]))
+        stem = STEM.search(_data(line.text[data.start() :].strip(), affixes)) if data else None
+        if stem and not is_text(stem[1]):
+            raise line.fault(f"the stem is {quoted(stem[1])}; expected {affixes.encoding}; save the file in the encoding of the option SET")
+        found.append(Entry(word, flags_of[flags], stem[1] if stem else word))
     return found
+
+
+def _data(text: str, affixes: Affixes) -> str:
+    """The data of a word, which may be the number of an alias."""
+    is_alias = affixes.data_aliases and text.isascii() and text.isdigit() and 0 < int(text[:9]) <= len(affixes.data_aliases)
+    return affixes.data_aliases[int(text[:9]) - 1] if is_alias else text
