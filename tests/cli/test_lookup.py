@@ -59,6 +59,11 @@ def test_lines(form: str, expected: str, table: Path) -> None:
     assert call("lookup", table, "--format", form, stdin=b"flies\nfly\n").stdout == expected
 
 
+def test_escaped_words(table: Path) -> None:
+    """In the stream format, a backslash precedes characters of words that have a meaning in it."""
+    assert call("lookup", table, "--format", "apertium", stdin=b"a/b\n").stdout == "^a\\/b/*a\\/b$\n"
+
+
 def test_options(table: Path, tmp_path: Path) -> None:
     """--case, --limit and --inverse have the effects of the Python interface, and the ending .tsv is known."""
     call("lookup", table, "--case", "fold", "--limit", "1", "-o", tmp_path / "out.tsv", stdin=b"FLIES\n")
@@ -109,6 +114,9 @@ def test_running_text(table: Path, tmp_path: Path) -> None:
         ],
     }
     assert "--text cannot be combined with the format tsv" in call("lookup", table, "--text", "-o", tmp_path / "out.tsv", code=2).stderr
+    assert call("lookup", table, "--text", "--deformatted", stdin=b"[<b>]Flies[</b>]\n").stdout == "[<b>]^Flies/Fly+N/Fly+V$[</b>]\n"
+    assert "--deformatted needs --text" in call("lookup", table, "--deformatted", code=2).stderr
+    assert "cannot be combined with the format json" in call("lookup", table, "--text", "--deformatted", "--format", "json", code=2).stderr
     assert "--text cannot be combined with --inverse" in call("lookup", table, "--text", "--inverse", code=2).stderr
 
 

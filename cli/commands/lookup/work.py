@@ -69,7 +69,8 @@ def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Work[Fo
     def look_up(documents: Documents, errors: str) -> Found:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.texts_in_utf8(range(len(documents)))
-        found = lookup.lookup_batch([text or b"" for text in texts] if None in texts else texts, **options)
+        words: list[Any] = [text or b"" for text in texts] if None in texts else texts
+        found = lookup.lookup_batch(words, **options)
         return Found(documents if text_name is None else documents.carrying(documents.texts, text_name), texts, found)
 
     return look_up

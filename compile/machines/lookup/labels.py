@@ -7,12 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from fst.automata.rows import Array
+from fst.automata.rows import CODE_POINTS, Array
 from fst.automata.trie import Ints
 from fst.compile.algebra.arcs import FIRST_SYMBOL
 from fst.compile.algebra.arcs import Arcs as Machine
 from fst.compile.machines.lookup.arcs import FINAL, Arcs, Pool, sorted_by_source
-from fst.compile.patterns.code_points import union
+from fst.compile.patterns.code_points import Set, intersection, of_text, union
 from fst.compile.patterns.properties import named
 from fst.compile.text.characters import reference
 from fst.errors import UnsupportedError
@@ -20,6 +20,7 @@ from fst.machines.lookup import flags
 from fst.machines.lookup.layout import BEGINS, LETTER, MAX_CLASSES, NODE_SHIFT, ROOTS, UNITS
 
 Units = tuple[int, ...]
+LONG: Set = np.array([UNITS, CODE_POINTS], np.int64)  # the code points of two units
 
 
 class Labels:
@@ -40,7 +41,7 @@ class Labels:
         self.pieces, self.conditions = Pool(""), Pool[tuple[int, ...]](())
         self._names = machine.symbols
         self._operations = _operations(machine.symbols)
-        self._letters = np.array([*map(ord, letters)], np.int64)
+        self._letters = of_text(letters)
         self._read = [_used(machine.ilabel), *([_used(generator.olabel)] if generator is not None else [])]
         frequency = np.bincount(machine.ilabel, minlength=FIRST_SYMBOL + len(machine.symbols))
         if generator is not None:
@@ -90,11 +91,14 @@ class Labels:
         found = np.zeros(UNITS, np.uint32)
         characters = self.classes[:UNITS]
         found[: len(characters)] = characters
-        found[_letters()] |= LETTER
-        found[self._letters[self._letters < UNITS]] |= LETTER
+        found[_units_of(union(_letters(), self._letters))] |= LETTER
         for units, _, _ in self._long:
             found[units[0]] |= BEGINS
         return found
+
+    def long_letters(self) -> Array:
+        """See `fst.machines.lookup.table.LookupTable.letters`."""
+        return intersection(union(_letters(), self._letters), LONG).astype(np.uint32)
 
     def symbols(self) -> tuple[Array, Array]:
         """The tree of symbols of several units; see `fst.machines.lookup.table.LookupTable`."""
@@ -137,25 +141,24 @@ class Labels:
 
 
 @cache
-def _letters() -> Ints:
-    """The UTF-16 units that are letters, marks or numbers."""
-    return _members("L", "M", "N")
+def _letters() -> Set:
+    """The code points that are letters, marks or numbers."""
+    return union(*map(named, ("L", "M", "N")))
 
 
 @cache
 def lower_units() -> Array:
     """See `fst.machines.lookup.table.LookupTable.lower_units`."""
-    found, upper = np.zeros(UNITS, np.uint16), _members("Lu")
+    found, upper = np.zeros(UNITS, np.uint16), _units_of(named("Lu"))
     lower = reference.lower().apply(upper)
     lower = np.where((lower[:, 0] < UNITS) & (lower[:, 1:] < 0).all(axis=1), lower[:, 0], upper)
     found[upper] = np.where(lower == upper, 0, lower)
     return found
 
 
-def _members(*properties: str) -> Ints:
-    """The UTF-16 units that are characters with one of these properties."""
-    edges = union(*map(named, properties)).reshape(-1, 2)
-    members = np.concatenate([np.arange(first, end) for first, end in edges.tolist()])
+def _units_of(edges: Set) -> Ints:
+    """The UTF-16 units that are characters of a set."""
+    members = np.concatenate([np.arange(first, end) for first, end in edges.reshape(-1, 2).tolist()])
     return members[(members < UNITS) & ~((members >= 0xD800) & (members < 0xE000))]
 
 

@@ -64,6 +64,7 @@ def table_of(arcs: Arcs, roots: Any, labels: Labels) -> LookupTable:
         header(LookupSettings(LookupTable.kind, labels.count, features, len(piece_ends), int(slots[roots[1]]) if len(roots) > 1 else None)),
         units=labels.units(),
         lower_units=lower_units(),
+        letters=labels.long_letters(),
         symbol_keys=symbol_keys,
         symbol_classes=symbol_classes,
         entries=entries,

@@ -49,6 +49,7 @@ def _prove_units(table: Any, classes: int) -> None:
     need_none(wrong, lambda unit: f"unit {unit} has the class {int(table.units[unit]) % BEGINS} of {classes}")
 
     need(len(table.lower_units) == UNITS, f"lower_units has {len(table.lower_units)} elements; expected {UNITS}")
+    need_none(table.letters[1:] <= table.letters[:-1], lambda at: f"element {at + 1} of letters is not after element {at}")
 
 
 def _prove_symbols(table: Any, classes: int) -> None:

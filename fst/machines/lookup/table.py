@@ -76,6 +76,8 @@ class LookupTable(Table):
     Attributes:
         units: uint32[65536], the class of each UTF-16 unit, and `BEGINS`.
         lower_units: uint16[65536], the lower case of each upper-case unit; 0 for other units.
+        letters: uint32[n], ascending, the letters, marks and numbers beyond U+FFFF: a code point is one if an odd number of elements are at
+            most as great.
         symbol_keys: uint64[n], the edges of the tree of symbols of several units, ``node << 16 | unit``, ascending. Edge k leads to node
             ``ROOTS + k``.
         symbol_classes: uint32[n], the class of the symbol that ends with each edge, or 0.
@@ -102,6 +104,7 @@ class LookupTable(Table):
 
     units: Array = member("<u4")
     lower_units: Array = member("<u2")
+    letters: Array = member("<u4")
     symbol_keys: Array = member("<u8")
     symbol_classes: Array = member("<u4")
     entries: Array = member("<u8")

@@ -18,11 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fst.errors import MAX_QUOTED
 from fst.machines.lookup import flags
 from fst.machines.lookup.arcs import Registers, arcs_of, finals_of
-from fst.machines.lookup.layout import EPSILON, FIRST_SECTION, LETTER, MAX_ANALYSES, UNKNOWN
+from fst.machines.lookup.layout import EPSILON, FIRST_SECTION, LETTER, MAX_ANALYSES, UNITS, UNKNOWN
 from fst.machines.lookup.walk import Steps, Symbol, ids_of, symbol_at, units_of
+
+SURROGATES = 0xD800 >> 11
 
 Place = tuple[int, Registers]  # a state and registers
 
@@ -73,8 +77,12 @@ def _next(table: Any, units: Sequence[int], at: int, match: Match) -> tuple[int,
 
 
 def is_letter(table: Any, units: Sequence[int], at: int) -> bool:
-    """Whether there is a unit at a position, and this unit is a letter, a mark or a number."""
-    return at < len(units) and bool(int(table.units[units[at]]) & LETTER)
+    """Whether there is a unit at a position, and it is, or belongs to, a letter, a mark or a number."""
+    if at >= len(units) or units[at] >> 11 != SURROGATES:
+        return at < len(units) and bool(int(table.units[units[at]]) & LETTER)
+    first = at - (units[at] & 0xFC00 == 0xDC00)
+    code = (units[first] - 0xD800 << 10) + units[first + 1] - 0xDC00 + UNITS
+    return int(np.searchsorted(table.letters, code, "right")) % 2 == 1
 
 
 def _symbols(table: Any, units: Sequence[int], at: int, end: int) -> Iterator[Symbol]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from fst.machines.lookup.table import LookupTable
 from fst.runtime.machines.lookup.analyses import Analyses
 from fst.runtime.machines.lookup.encoder import LookupEncoder
 from fst.runtime.machines.lookup.spelling import Strings, spelled
-from fst.runtime.machines.lookup.streams import streams
-from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of
+from fst.runtime.machines.lookup.streams import Blanks, parsed_rows, stream_of, streams
+from fst.runtime.machines.lookup.text import TextEncoder, Token, tokens_of, with_hyphens, without_hyphens
 from fst.runtime.machines.lookup.words import finder
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import PAST_END, Bytes, Ints, Source, Texts, batch_of, listed, rows_of, whole
+from fst.runtime.rows.texts import PAST_END, Bytes, Ints, Source, Texts, batch_of, check, listed, rows_of, whole
 from fst.runtime.short_texts import can_prepare
 
 if TYPE_CHECKING:
@@ -109,7 +108,8 @@ class Lookup(PublicClass):
         Args:
             words: as in `fst.Tokenizer.encode_batch`.
             limit: the maximum number of analyses of a word, 1 to 4096; None: 4096. `Analyses.is_complete` contains whether there are more.
-            case: "exact"; or "fold": a word without analyses is looked up with a lower-case first letter, and then in lower case.
+            case: "exact"; or "fold": a word without analyses is looked up in lower case, if all its letters or only the first are upper
+                case; before that with a capital, if all are. These are the rules of Hunspell.
             unknown: None: a word without analyses has an empty list; or "copy": its list contains the word.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
@@ -163,8 +163,8 @@ class Lookup(PublicClass):
 
         At each position, the longest string that has analyses is a token; it may contain spaces. In a section of the kind "standard", a
         token ends before a character that is no letter, no mark and no number; see ``sections`` of `fst.compile.lookup`. Letters that begin
-        no token are an unknown word. Other characters belong to no token. Upper-case letters are also read in lower case; then the
-        analyses have the case of the word.
+        no token are an unknown word. Other characters belong to no token. Soft hyphens (U+00AD) are ignored. Upper-case letters are also
+        read in lower case; then the analyses have the case of the word.
 
         Args:
             text: str, or bytes in UTF-8.
@@ -207,40 +207,61 @@ class Lookup(PublicClass):
         """
         return self._tokens(listed(texts), limit, threads, errors)
 
-    def to_apertium(self, texts: Texts, *, limit: int | None = None, threads: int | None = None, errors: str = "strict") -> list[str]:
-        """Analyse many running texts, and write them in Apertium's stream format, as lt-proc does.
+    def to_apertium(
+        self, texts: Texts, *, deformatted: bool = False, limit: int | None = None, threads: int | None = None, errors: str = "strict"
+    ) -> list[str]:
+        r"""Analyse many running texts, and write them in Apertium's stream format, as lt-proc does.
 
         Args:
             texts, limit, threads, errors: as in `analyze_batch`.
+            deformatted: whether the texts come from a deformatter of Apertium, as those that lt-proc reads. If so, superblanks, such as
+                ``[<b>]``, are copied and count as a space, and a backslash removes the meaning of the character after it.
 
         Returns:
             The stream of each text: ``^word/analysis/analysis$`` for a word, ``^word/*word$`` for an unknown word, and other text between
-            them. Characters with a meaning in the format follow a backslash.
+            them. Characters with a meaning in the format follow a backslash. Soft hyphens are left out.
 
         Raises:
             UnsupportedError, TextError, ValueError: as in `analyze_batch`.
 
         Examples:
             >>> from fst.compile import lookup
-            >>> Lookup(lookup({"flies": ["fly<n>", "fly<v>"]})).to_apertium(["Flies, flew"])
-            ['^Flies/Fly<n>/Fly<v>$, ^flew/*flew$']
+            >>> words = Lookup(lookup({"flies": ["fly<n>", "fly<v>"]}))
+            >>> words.to_apertium(["Flies, [flew]"])
+            ['^Flies/Fly<n>/Fly<v>$, \\[^flew/*flew$\\]']
+            >>> words.to_apertium(["[<b>]Flies[</b>]"], deformatted=True)
+            ['[<b>]^Flies/Fly<n>/Fly<v>$[</b>]']
         """
-        given = listed(texts)
+        given, blanks = listed(texts), dict[int, Blanks]()
+        if deformatted:
+            check(errors)
+            source = rows_of(given)
+            given, blanks = parsed_rows([whole(source, row, errors) for row in range(len(source))])
+        given = [without_hyphens(text, errors) for text in given]
         rows = rows_of(given)
         batch = self._text_batch(rows, limit, threads, errors)
         is_plain = errors == "strict" and all(type(text) is str for text in given)
         whole_texts = given if is_plain else [whole(rows, row, errors) for row in range(len(rows))]
-        return streams(whole_texts, batch, self._data, weighted=self._table.is_weighted)
+        found = streams(whole_texts, batch, self._data, weighted=self._table.is_weighted)
+        for row, some in blanks.items():
+            found[row] = stream_of(whole_texts[row], self._row_tokens(batch, row, whole_texts[row]), some)
+        return found
 
     def _tokens(self, texts: Sequence[Any], limit: int | None, threads: int | None, errors: str) -> Iterator[list[Token]]:
         """Analyse texts, and return an iterator over the tokens of each text."""
-        rows = rows_of(texts)
+        bare, source = [without_hyphens(text, errors) for text in texts], rows_of(texts)
+        rows = rows_of(bare)
         batch = self._text_batch(rows, limit, threads, errors)
-        ids, splits, weighted = batch.ids, batch.row_splits.tolist(), self._table.is_weighted
-        return (
-            [*tokens_of(whole(rows, row, errors), ids[begin:end].tolist(), self._pieces, weighted=weighted)]
-            for row, (begin, end) in enumerate(pairwise(splits))
-        )
+
+        def tokens(row: int) -> list[Token]:
+            found = self._row_tokens(batch, row, whole(rows, row, errors))
+            return found if bare[row] is texts[row] else [*with_hyphens(found, whole(source, row, errors))]
+
+        return map(tokens, range(len(texts)))
+
+    def _row_tokens(self, batch: Batch, row: int, text: str) -> list[Token]:
+        """The tokens of a text of a batch."""
+        return [*tokens_of(text, batch[row].tolist(), self._pieces, weighted=self._table.is_weighted)]
 
     def _text_batch(self, rows: Source, limit: int | None, threads: int | None, errors: str) -> Batch:
         """Analyse rows as running text."""

@@ -86,12 +86,12 @@ class Analyses:
             words: the words in UTF-8; None: a null, which has no analyses.
             form: "tsv", "apertium" or "xerox".
         """
-        if None in words:
-            nulls = np.array([row for row, word in enumerate(words) if word is None])
-            batch = with_rows(self._batch, nulls, np.empty(0, np.int32), np.zeros(len(nulls) + 1, np.int64))
-            others = Analyses(batch, self.pieces, self._data, None, weighted=self._weighted)
-            return others.lines([word or b"" for word in words], form)
-        return lines(form, words, self._batch, self._data, np.diff(self.row_splits), self.weights)
+        given = [word or b"" for word in words]
+        if None not in words:
+            return lines(form, given, self._batch, self._data, np.diff(self.row_splits), self.weights)
+        nulls = np.array([row for row, word in enumerate(words) if word is None])
+        batch = with_rows(self._batch, nulls, np.empty(0, np.int32), np.zeros(len(nulls) + 1, np.int64))
+        return Analyses(batch, self.pieces, self._data, None, weighted=self._weighted).lines(given, form)
 
     @Lazy
     def _ends(self) -> Ints:

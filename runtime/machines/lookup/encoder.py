@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,33 @@ from fst.automata.rows import Array
 from fst.automata.trie import spread
 from fst.core.lazy import Lazy
 from fst.errors import TextError
-from fst.machines.lookup.layout import MAX_ANALYSES, SLOW
+from fst.machines.lookup.layout import BEGINS, END, FORBIDDEN, KEPT, MAX_ANALYSES, SLOW
 from fst.machines.lookup.walk import analyses
 from fst.runtime.encoder import Encoder
+from fst.runtime.machines.lookup.spelling import spelled
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import Ints, Source, rows_of, whole
 from fst.runtime.run import Runner
 from fst.runtime.workspace import NO_SPECIAL_IDS
 
-FOLDS: Sequence[Callable[[str], str]] = (lambda word: word[:1].lower() + word[1:], str.lower)
+MOST_CASES = 2  # maximum number of results of `cases_of`
+
+
+def cases_of(word: str) -> list[str]:
+    """The other cases in which Hunspell looks up a word: lower case, if the word is in upper case or only its first letter is, and before
+    that lower case after a capital, if the word is in upper case.
+
+    Examples:
+        >>> cases_of("Word"), cases_of("WORD"), cases_of("wORD"), cases_of("McDonald")
+        (['word'], ['Word', 'word'], [], [])
+    """
+    upper = [char.lower() != char for char in word]
+    lower = word.lower()
+    if sum(upper) == 1 and upper[0]:
+        return [lower]
+    if sum(upper) > 1 and all(is_upper or char.upper() == char for is_upper, char in zip(upper, word, strict=True)):
+        return [lower[:1].upper() + lower[1:], lower]
+    return []
 
 
 class LookupEncoder(Encoder):
@@ -45,15 +63,48 @@ class LookupEncoder(Encoder):
         return self._table.arguments()
 
     def look_up(self, rows: Source, threads: int | None, errors: str, *, folds: bool) -> Batch:
-        """Look up words; if `folds`, look up those without analyses with a lower-case first letter, then in lower case."""
+        """Look up words; if `folds`, look up those without analyses in the other cases that `cases_of` returns."""
         batch = self._encode(rows, special_ids=NO_SPECIAL_IDS, threads=threads, errors=errors)
-        for fold in FOLDS if folds else ():
-            unknown = np.flatnonzero(np.diff(batch.row_splits) == 0).tolist()
-            words = {row: whole(rows, row, errors) for row in unknown}
-            folded = {row: fold(word) for row, word in words.items() if fold(word) != word}
-            other = self._encode(rows_of([*folded.values()]), numbers=[*folded], special_ids=NO_SPECIAL_IDS, threads=threads)
-            batch = with_rows(batch, np.fromiter(folded, np.int64, len(folded)), other.ids, other.row_splits)
+        if not folds:
+            return batch
+        unknown = np.flatnonzero(np.diff(batch.row_splits) == 0).tolist()
+        cases = {row: some for row in unknown if (some := cases_of(whole(rows, row, errors)))}
+        if self._reads(FORBIDDEN):
+            cases = {row: some for row, some in cases.items() if not self._is_forbidden(row, whole(rows, row, errors), some)}
+        for turn in range(MOST_CASES):
+            others = {row: some[turn] for row, some in cases.items() if turn < len(some)}
+            found = self._in_case(others, threads)
+            batch = with_rows(batch, np.fromiter(others, np.int64, len(others)), found.ids, found.row_splits)
+            cases = {row: cases[row] for row, size in zip(others, np.diff(found.row_splits).tolist(), strict=True) if not size}
         return batch
+
+    def _in_case(self, words: dict[int, str], threads: int | None) -> Batch:
+        """Look up words that a text contains in another case, by their rows. Those that keep their case have no analyses."""
+        found = self._encode(rows_of([*words.values()]), numbers=[*words], special_ids=NO_SPECIAL_IDS, threads=threads)
+        if not self._reads(KEPT):
+            return found
+        marked = rows_of([KEPT + word for word in words.values()])
+        kept = self._encode(marked, numbers=[*words], special_ids=NO_SPECIAL_IDS, threads=threads)
+        rows = np.flatnonzero(np.diff(kept.row_splits))
+        ids = [self._without(found[row].tolist(), kept[row].tolist()) for row in rows.tolist()]
+        return with_rows(found, rows, np.array([number for row in ids for number in row], np.int32), np.cumsum([0, *map(len, ids)]))
+
+    def _without(self, ids: list[int], others: list[int]) -> list[int]:
+        """The ids of an unweighted table without the analyses that are also in `others`."""
+        pieces = self._table.pieces
+        written, left = {*spelled(others, pieces, weighted=False)}, list[int]()
+        for analysis, part in zip(spelled(ids, pieces, weighted=False), _parts(ids), strict=True):
+            left += [] if analysis in written else part
+        return left
+
+    def _is_forbidden(self, row: int, word: str, cases: Sequence[str]) -> bool:
+        """Whether a word is forbidden, or in upper case, the word with a capital."""
+        some = [FORBIDDEN + each for each in (word, *cases[:-1])]
+        return len(self._encode(rows_of(some), numbers=[row] * len(some), special_ids=NO_SPECIAL_IDS, threads=1).ids) > 0
+
+    def _reads(self, mark: str) -> bool:
+        """Whether the table contains words after a mark; see `fst.machines.lookup.layout`."""
+        return not self.inverse and int(self._table.units[ord(mark)]) % BEGINS > 0
 
     @Lazy
     def _ids_runner(self) -> Runner:
@@ -108,6 +159,15 @@ def walked(walk: Callable[[int], list[int]], rows: Sequence[int], numbers: Seque
         number = row if numbers is None else numbers[row]
         raise TextError(f"row {number}: {error}", number) from None
     return np.array([number for ids in found for number in ids], np.int32), np.cumsum([0, *map(len, found)])
+
+
+def _parts(ids: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the ids of each analysis."""
+    begin = 0
+    for at, number in enumerate(ids):
+        if number == END:
+            yield [*ids[begin : at + 1]]
+            begin = at + 1
 
 
 def with_rows(batch: Batch, rows: Ints, ids: Any, splits: Ints) -> Batch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,12 +14,15 @@ from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.machines.lookup.layout import MAX_ANALYSES, POSTBLANK, PREBLANK
 from fst.runtime.machines.lookup.spelling import Strings
-from fst.runtime.machines.lookup.text import Token
+from fst.runtime.machines.lookup.text import SOFT_HYPHEN, Token
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.texts import PAST_END, Bytes, Ints
 
 SPECIAL = r"\^$@/<>[]{}"  # characters with a meaning in the format; a backslash escapes them
 ESCAPED = re.compile(f"[{re.escape(SPECIAL)}]")
+MARK = re.compile(r"\[\[.*?\]\]|\[(?:[^\]\\]|\\.)*\]|\\(.)", re.DOTALL)  # a superblank, or a character without its meaning
+Blanks = Mapping[int, str]  # the position of a space → the superblank that is read as this space
+NO_BLANKS: Blanks = {}
 MOST_COPIES = 4  # a word and its copy, with a backslash before each byte
 LETTERS = 1 << 16
 UPPER = 1 << 16  # the bit of an upper-case letter in `Pieces.cases`
@@ -44,16 +47,46 @@ class Pieces(NamedTuple):
     escapes: Array
 
 
-def stream_of(text: str, found: Iterable[Token]) -> str:
-    """The stream of a text, from its tokens. This is the specification of the kernel."""
+def stream_of(text: str, found: Iterable[Token], superblanks: Blanks = NO_BLANKS) -> str:
+    """The stream of a text, from its tokens. This is the specification of the kernel, which reads no superblanks."""
     parts, before = list[str](), 0
     for token in found:
         word = escaped(text[token.start : token.end])
         analyses = "/".join(token.analyses) if token.section else f"*{word}"
         blanks = (" " if token.section == PREBLANK else ""), (" " if token.section == POSTBLANK else "")
-        parts += escaped(text[before : token.start]), f"{blanks[0]}^{word}/{analyses}${blanks[1]}"
+        inside = [superblanks[place] for place in range(token.start, token.end) if place in superblanks]
+        parts += _between(text, before, token.start, superblanks), f"{blanks[0]}^{word}/{analyses}$", *inside, blanks[1]
         before = token.end
-    return "".join([*parts, escaped(text[before:])])
+    return "".join([*parts, _between(text, before, len(text), superblanks)])
+
+
+def _between(text: str, begin: int, end: int, superblanks: Blanks) -> str:
+    """The stream of characters that belong to no token."""
+    if not superblanks:
+        return escaped(text[begin:end])
+    return "".join([superblanks.get(place) or escaped(text[place]) for place in range(begin, end)])
+
+
+def parsed_rows(texts: Sequence[str]) -> tuple[list[str], dict[int, Blanks]]:
+    """Read texts of a deformatter.
+
+    Returns:
+        The texts, with a space for each superblank; and the superblanks of each row that has some.
+    """
+    rows = [_parsed(text) for text in texts]
+    return [text for text, _ in rows], {row: blanks for row, (_, blanks) in enumerate(rows) if blanks}
+
+
+def _parsed(text: str) -> tuple[str, Blanks]:
+    """Read a text of a deformatter; return the text, and its superblanks by the positions of their spaces."""
+    plain, blanks, before = "", dict[int, str](), 0
+    for mark in MARK.finditer(text):
+        plain += text[before : mark.start()].replace(SOFT_HYPHEN, "")
+        if mark[1] is None:
+            blanks[len(plain)] = mark[0]
+        plain += " " if mark[1] is None else mark[1].replace(SOFT_HYPHEN, "")
+        before = mark.end()
+    return plain + text[before:].replace(SOFT_HYPHEN, ""), blanks
 
 
 def streams(texts: Sequence[str], batch: Batch, data: Strings, *, weighted: bool) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,12 +23,13 @@ from fst.machines.lookup.text_walk import tokens
 from fst.runtime.encoder import Encoder
 from fst.runtime.machines.lookup.encoder import walked, with_rows
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import MOST_UNITS, Source, whole
+from fst.runtime.rows.texts import MOST_UNITS, Source, replaced, whole, wrong_at
 from fst.runtime.run import Kernel, Runner, capacity_for
 from fst.runtime.workspace import NO_SPECIAL_IDS, Workspace, Workspaces
 from fst.tables.kernel_call import SHORT
 
 KERNEL = "fst.runtime.machines.lookup.kernels.text"
+SOFT_HYPHEN = "\u00ad"  # lt-proc ignores it
 TAG = re.compile("(<[^>]*>)")
 
 
@@ -85,6 +86,22 @@ class TextEncoder(Encoder):
             return [number for token in tokens(self._table, whole(source, row, errors), limit=self._limit) for number in token]
 
         return with_rows(batch, rows, *walked(walk, rows.tolist()))
+
+
+def without_hyphens(text: Any, errors: str) -> Any:
+    """A str or bytes without soft hyphens; the same object if it has none, or is not text."""
+    if not isinstance(text, str | bytes) or (SOFT_HYPHEN if isinstance(text, str) else SOFT_HYPHEN.encode()) not in text:
+        return text
+    if errors == "strict" and wrong_at(text) is not None:
+        return text
+    bare = replaced(text).replace(SOFT_HYPHEN, "")
+    return bare if isinstance(text, str) else bare.encode()
+
+
+def with_hyphens(found: Iterable[Token], text: str) -> Iterator[Token]:
+    """Yield the tokens of a text without its soft hyphens, with positions in `text`."""
+    places = [place for place, char in enumerate(text) if char != SOFT_HYPHEN]
+    return (token._replace(start=places[token.start], end=places[token.end - 1] + 1) for token in found)
 
 
 def tokens_of(text: str, ids: Sequence[int], pieces: Sequence[str], *, weighted: bool) -> Iterator[Token]:

@@ -72,6 +72,16 @@ def test_kinds_of_sources(tmp_path: Path) -> None:
         assert [*fst.Lookup(lookup(source)).lookup_batch(["flies", "fly", "f"])] == [["fly+N", "fly+V"], ["fly+N"], []]
 
 
+def test_sections_of_unknown_kinds(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """AT&T text with sections whose kinds are not given is compiled with a warning."""
+    source = tmp_path / "two.att"
+    source.write_text("0\t1\ta\tA\n1\n--\n0\t1\tb\tB\n1\n")
+    lookup(source, sections=["standard", "inconditional"])
+    assert not caplog.messages
+    assert fst.Lookup(lookup(source))("b") == ["B"]
+    assert caplog.messages[0].startswith("fst: two.att has 2 sections; without `sections`")
+
+
 def test_machines_over_bytes(tmp_path: Path) -> None:
     """A machine over the bytes of UTF-8 gives the analyses and weights of the machine over characters, also from a file."""
     draw = random.Random(5)
@@ -187,14 +197,15 @@ def test_arrays_of_analyses() -> None:
 
 
 def test_case_and_unknown_words() -> None:
-    """With case="fold", an unknown word is looked up with a lower-case first letter, then in lower case, and with unknown="copy", a word
-    without analyses is its own analysis.
+    """With case="fold", an unknown word in upper case, or with one capital at its beginning, is looked up in lower case, and with
+    unknown="copy", a word without analyses is its own analysis.
     """
-    m = fst.Lookup(lookup({"mcDonald": "1", "ab": "2", "Ab": "3", "ﬀ": "4"}))
-    words = ["McDonald", "AB", "Ab", "ab", "X", "ÉA"]
-    assert [*m.lookup_batch(words)] == [[], [], ["3"], ["2"], [], []]
-    assert [*m.lookup_batch(words, case="fold", unknown="copy")] == [["1"], ["2"], ["3"], ["2"], ["X"], ["ÉA"]]
-    assert [*m.lookup_batch([word.encode() for word in words], case="fold", unknown="copy")][3:] == [["2"], ["X"], ["ÉA"]]
+    m = fst.Lookup(lookup({"mcDonald": "1", "ab": "2", "Cd": "3", "ﬀ": "4", "éa-1": "5"}))
+    words = ["McDonald", "AB", "Ab", "aB", "CD", "cd", "X", "ÉA-1"]
+    assert [*m.lookup_batch(words)] == [[]] * len(words)
+    expected = [["McDonald"], ["2"], ["2"], ["aB"], ["3"], ["cd"], ["X"], ["5"]]
+    assert [*m.lookup_batch(words, case="fold", unknown="copy")] == expected
+    assert [*m.lookup_batch([word.encode() for word in words], case="fold", unknown="copy")] == expected
     assert (m("AB", case="fold"), m("AB"), m(b"X", unknown="copy")) == (["2"], [], ["X"])
 
 

@@ -28,6 +28,7 @@ LABEL = int(ENTRY.labels_of(FLAGGED)[ALONE_AT])
         ("lookup", "units", None, [0], "units has 1 elements"),
         ("lookup", "units", 98, 9, "unit 98 has the class 9 of 2"),
         ("lookup", "lower_units", None, [0], "lower_units has 1 elements"),
+        ("lookup", "letters", None, [66_000, 65_999], "element 1 of letters is not after element 0"),
         ("lookup", "final_sections", 0, 4, "final 0 has the section 4 of 4"),
         ("lookup", "final_pauses", None, [0], "final_pauses has 1 elements"),
         ("lookup", "units", 98, 1 << 18, "unit 98 has the class"),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -29,7 +32,7 @@ KINDS = {
     "eng": ("preblank", "inconditional", "standard", "standard"),
     "spa": ("inconditional", "standard", "standard"),
 }
-TEXT_LABELS = ("a", "b", "A", " ", "-", "<n>", "", "@P.A.X@", "@D.A@", "\U0001f600")
+TEXT_LABELS = ("a", "b", "A", " ", "-", "<n>", "", "@P.A.X@", "@D.A@", "\U0001f600", "𝜊")
 MORPHOLOGY_OF_WORDS = {
     "New York": "New York<np>", "new": "new<adj>", "in": "in<pr>", "re-": "re<pre>", "ab": ["ab<n>", "AB<x>"], "'s": "be<v>",
 }  # fmt: skip
@@ -45,7 +48,7 @@ def found(m: fst.Lookup, texts: list[str], threads: int | None = 1) -> list[list
     return [row.tolist() for row in m._text_encoder.analyse(rows_of(texts), threads, "strict")]
 
 
-@given(machines(TEXT_LABELS), some.lists(some.text("aAbB -\U0001f600éx", max_size=12), min_size=3, max_size=6))
+@given(machines(TEXT_LABELS), some.lists(some.text("aAbB -\U0001f600éx𝜊", max_size=12), min_size=3, max_size=6))
 @examples(400)
 def test_slow_walk(machine: Fst, texts: list[str]) -> None:
     """For small transducers, the kernel gives the tokens of the slow walk."""
@@ -106,6 +109,67 @@ def test_tokens() -> None:
         ("inn", [], None),
     ]
     assert m.analyze_text(b"ab", limit=1)[0].analyses == ["ab<n>"]
+
+
+DIX = """<dictionary><alphabet>abcdefghijklmnopqrstuvwxyzNY𝜊</alphabet><sdefs><sdef n="n"/></sdefs><section id="main" type="standard">
+<e><p><l>house</l><r>house<s n="n"/></r></p></e><e><p><l>New<b/>York</l><r>New<b/>York<s n="n"/></r></p></e>
+<e><p><l>𝜊</l><r>o<s n="n"/></r></p></e></section></dictionary>"""
+DEFORMATTED = {  # text of a deformatter → the stream of lt-proc 3.7.1
+    "𝜊𝜊 𝜊 x": "^𝜊𝜊/*𝜊𝜊$ ^𝜊/o<n>$ ^x/*x$",
+    "hou\u00adse hou\u00ad": "^house/house<n>$ ^hou/*hou$",
+    "\u00adhouse\u00ad. \u00ad": "^house/house<n>$. ",
+    "[<b>]house[</b>] hou[x]se": "[<b>]^house/house<n>$[</b>] ^hou/*hou$[x]^se/*se$",
+    "New[ ]York [a\\]b]house": "^New York/New York<n>$[ ] [a\\]b]^house/house<n>$",
+    "New [<b>]York": "^New/*New$ [<b>]^York/*York$",
+    "\\[house\\]": "\\[^house/house<n>$\\]",
+    "[a\u00adb]house[c]": "[a\u00adb]^house/house<n>$[c]",
+    "[[t:b:123]]house[[/]]": "[[t:b:123]]^house/house<n>$[[/]]",
+}
+
+
+@pytest.fixture(scope="module")
+def houses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dictionary of Apertium."""
+    path = tmp_path_factory.mktemp("dix") / "houses.dix"
+    path.write_text(DIX, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("text", "stream"), DEFORMATTED.items())
+def test_texts_of_deformatters(text: str, stream: str, houses: Path) -> None:
+    """Superblanks are copied, escaped characters keep their backslash, soft hyphens are left out, and letters may be beyond U+FFFF."""
+    m = fst.Lookup(lookup(houses))
+    assert m.to_apertium([text], deformatted=True) == m.to_apertium([text.encode()], deformatted=True) == [stream]
+    assert m.to_apertium(["house", text, "house"], deformatted=True)[1] == stream
+
+
+def test_lt_proc_gives_the_same_streams(houses: Path, tmp_path: Path) -> None:
+    """If lttoolbox is installed, it gives the recorded streams."""
+    if not (which("lt-comp") and which("lt-proc")):
+        pytest.skip("lttoolbox is not installed: nothing to compare with")
+    binary, utf_8 = tmp_path / "houses.bin", {**os.environ, "LC_ALL": "C.UTF-8"}
+    subprocess.run(["lt-comp", "lr", houses, binary], check=True, capture_output=True, env=utf_8)
+    for text, stream in DEFORMATTED.items():
+        done = subprocess.run(["lt-proc", binary], input=f"{text}\n".encode(), check=True, capture_output=True, env=utf_8)
+        assert done.stdout.decode() == f"{stream}\n"
+
+
+def test_superblanks_of_plain_text(houses: Path) -> None:
+    """In plain text, brackets have no meaning, and follow a backslash in the stream."""
+    assert fst.Lookup(lookup(houses)).to_apertium(["[house]"]) == ["\\[^house/house<n>$\\]"]
+
+
+@pytest.mark.parametrize(("errors", "text"), [("strict", "x hou\u00adse\u00ad 𝜊"), ("replace", "\ud800 hou\u00adse\u00ad 𝜊")])
+def test_positions_with_soft_hyphens(errors: str, text: str, houses: Path) -> None:
+    """Positions count soft hyphens, which belong to a token only if they are inside of it."""
+    found = fst.Lookup(lookup(houses)).analyze_text(text, errors=errors)
+    assert [(token.start, token.end, token.analyses) for token in found][-2:] == [(2, 8, ["house<n>"]), (10, 11, ["o<n>"])]
+
+
+def test_wrong_texts_with_soft_hyphens(houses: Path) -> None:
+    """The error for a text that is malformed contains the position in the given text."""
+    with pytest.raises(fst.TextError, match="row 0, position 2: not UTF-8"):
+        fst.Lookup(lookup(houses)).analyze_text(b"\xc2\xad\xff")
 
 
 def test_words_inside_of_words() -> None:

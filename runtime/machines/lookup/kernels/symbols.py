@@ -6,8 +6,8 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.machines.lookup import layout
-from fst.runtime.kernels.constants import U0, U1, U2
-from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
+from fst.runtime.kernels.constants import U0, U1, U2, U11
+from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE, SURROGATES, UTF_16, label_at
 
 BEGINS, CLASS, ROOTS = np.uint64(layout.BEGINS), np.uint64(layout.BEGINS - 1), np.uint64(layout.ROOTS)
 LETTER = np.uint64(layout.LETTER)
@@ -52,10 +52,29 @@ def symbol_at(text, at, stop, table):
     return found, U0, end
 
 
+@part
+def is_long_letter(text, at, edges):
+    """Whether a surrogate belongs to a letter, a mark or a number: a set of code points, as `LookupTable.letters`."""
+    first = at - np.uint64(np.uint64(text[at]) & SURROGATE == LOW_SURROGATE)
+    code, _ = label_at(text, first, UTF_16)
+    low, high = U0, np.uint64(len(edges))
+    while low < high:
+        middle = (low + high) >> U1
+        if np.uint64(edges[middle]) <= code:
+            low = middle + U1
+        else:
+            high = middle
+    return low & U1 != U0
+
+
 @inlined
 def is_letter(text, at, stop, table):
-    """Whether there is a unit at a position, and this unit is a letter, a mark or a number."""
-    return at < stop and np.uint64(table.units[text[at]]) & LETTER != U0
+    """Whether there is a unit at a position, and it is, or belongs to, a letter, a mark or a number."""
+    if at >= stop:
+        return False
+    if np.uint64(text[at]) >> U11 == SURROGATES:
+        return is_long_letter(text, at, table.letters)
+    return np.uint64(table.units[text[at]]) & LETTER != U0
 
 
 @inlined
