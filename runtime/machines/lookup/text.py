@@ -90,7 +90,8 @@ class TextEncoder(Encoder):
 
 def without_hyphens(text: Any, errors: str) -> Any:
     """A str or bytes without soft hyphens; the same object if it has none, or is not text."""
-    if not isinstance(text, str | bytes) or (SOFT_HYPHEN if isinstance(text, str) else SOFT_HYPHEN.encode()) not in text:
+    has_hyphens = SOFT_HYPHEN in text if isinstance(text, str) else isinstance(text, bytes) and SOFT_HYPHEN.encode() in text
+    if not has_hyphens:
         return text
     if errors == "strict" and wrong_at(text) is not None:
         return text
