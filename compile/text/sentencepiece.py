@@ -24,6 +24,7 @@ from fst.text.whitespace import SPACE
 SYMBOL = "▁"
 CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"
 WORD_CUTS = {"type": "Split", "pattern": {"String": SYMBOL}, "behavior": "MergedWithNext", "invert": False}  # for models of the kind word
+DEFAULTS = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True, "is_suffix": False}  # of ``spm_train``
 MAX_PREFIXES = 64  # `sentencepiece` finds at most this number of user-defined pieces at a position
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,7 +21,9 @@ from fst.compile.compilers import COMPILERS, assembled
 from fst.compile.pretokens import splits
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text import sentencepiece
 from fst.compile.text.components import Component
+from fst.compile.text.edits.rules import RULES, of_rule
 from fst.compile.text.source import TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.machines.bpe.table import BpeTable
@@ -34,7 +37,12 @@ LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 O200K = ENCODINGS["o200k_base"].pattern
 NAME = re.compile(r"[\w .-]*")  # a str of only these characters is the name of a splitter, not a pattern
-NONE = "none"
+NONE, SENTENCEPIECE = "none", "sentencepiece"
+# The normalizers of `tokenizers` that remove extra whitespace like SentencePiece.
+STRIPS = (
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+)
 EXAMPLE = r" ?\w+|\s+"
 
 
@@ -47,12 +55,15 @@ class Pipeline:
         decoder: the step after the model.
         added: the added tokens of a ``tokenizer.json``, since patterns may contain them. If no automaton can split texts with added tokens,
             documents must not contain them.
+        rule: a normalization rule of SentencePiece, see `fst.compile.text.edits.rules`; None: there is none. With a rule, texts are
+            normalized and split as in SentencePiece with its default options, and only a ``tokenizer.json`` contains `pre_tokenizer`.
     """
 
     normalizer: Component | None = None
     pre_tokenizer: Component | None = None
     decoder: Component | None = None
     added: Sequence[str] = ()
+    rule: str | None = None
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any]) -> Pipeline:
@@ -68,10 +79,24 @@ class Pipeline:
             UnsupportedError: a component is not supported.
             VocabularyError: a component is malformed.
         """
+        if self.rule is not None:
+            parts = sentencepiece.components(of_rule(self.rule), [], **sentencepiece.DEFAULTS, are_found=True)
+            return TextPipeline(parts, (sentencepiece.WORD_CUTS,))
         try:
             return COMPILERS["BPE"].text(self.normalizer, self.pre_tokenizer)
         except (TypeError, AttributeError, ValueError, RecursionError) as error:
             raise VocabularyError(f"the splitter or the normalizer is malformed: {error}") from None
+
+    @property
+    def stated(self) -> Component | None:
+        """The normalizer in a ``tokenizer.json``. For a rule of SentencePiece, it is the one that converters of `transformers` write:
+        `tokenizers` replaces strings by grapheme clusters, so rare texts get other ids.
+        """
+        if self.rule is None:
+            return self.normalizer
+        data = of_rule(self.rule)
+        charsmap = [{"type": "Precompiled", "precompiled_charsmap": b64encode(data).decode()}] if data else []
+        return {"type": "Sequence", "normalizers": [*charsmap, *STRIPS]}
 
     @property
     def are_bytes(self) -> bool:
@@ -103,6 +128,8 @@ class Pipeline:
         # Without `ignore_merges`, the compiler would split pre-tokens into characters, because there are no merges.
         model = {"type": "BPE", "vocab": {name: at for at, name in enumerate(names)}, "merges": [], "ignore_merges": not are_bytes}
         document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
+        if self.rule is not None:
+            return _table(json.dumps(document), self.rule)
         try:
             return _table(json.dumps(document))
         except UnsupportedError:
@@ -114,8 +141,9 @@ class Pipeline:
 
 
 @lru_cache(4)  # a splitter such as "o200k" takes a second to compile
-def _table(document: str) -> BpeTable:
-    table: Any = assembled(of_document(json.loads(document), Path("the splitter")), "auto")
+def _table(document: str, rule: str | None = None) -> BpeTable:
+    source = of_document(json.loads(document), Path("the splitter"))
+    table: Any = assembled(source if rule is None else replace(source, text=Pipeline(rule=rule).parts), "auto")
     if len(table.byte_kinds):
         raise UnsupportedError("a pre_tokenizer after ByteLevel splits bytes, and such words cannot be counted; put it before ByteLevel")
     return cast(BpeTable, table)
@@ -134,20 +162,11 @@ NORMALIZERS: Mapping[str, Component | None] = {
     **{name.lower(): {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase")},
     NONE: None,
 }
-SENTENCEPIECE = {
-    "type": "Sequence",
-    "normalizers": [
-        {"type": "Nmt"},
-        {"type": "NFKC"},
-        {"type": "Strip", "strip_left": True, "strip_right": True},
-        {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
-    ],
-}
 SPLITTERS: Mapping[str, Pipeline] = {
     "gpt2": Pipeline(pre_tokenizer=BYTE_LEVEL, decoder=BYTES_DECODER),
     "bert": Pipeline(pre_tokenizer={"type": "BertPreTokenizer"}),
     "metaspace": Pipeline(pre_tokenizer=METASPACE, decoder=METASPACE),
-    "sentencepiece": Pipeline(SENTENCEPIECE, METASPACE, METASPACE),
+    SENTENCEPIECE: Pipeline(None, METASPACE, METASPACE, rule=RULES[0]),
     "whitespace": Pipeline(pre_tokenizer={"type": "WhitespaceSplit"}),
     "cl100k": _by_pattern(LLAMA3),
     "llama3": _by_pattern(LLAMA3),
@@ -165,7 +184,8 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
     Args:
         splitter: a key of `SPLITTERS`; a regular expression, for byte-level vocabularies; a pre-tokenizer as a mapping or as an object of
             `tokenizers`; or a whole ``tokenizer.json`` as a mapping.
-        normalizer: a key of `NORMALIZERS`, or a normalizer as a mapping or as an object of `tokenizers`; None: the splitter's normalizer.
+        normalizer: a key of `NORMALIZERS`, or a normalizer as a mapping or as an object of `tokenizers`; for the splitter "sentencepiece",
+            also one of `RULES`, which take precedence; None: the splitter's normalizer.
 
     Raises:
         UnsupportedError: the name is unknown, or an object of `tokenizers` is implemented in Python.
@@ -178,7 +198,11 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
         True
     """
     found = _splitter(splitter)
-    return found if normalizer is None else replace(found, normalizer=_normalizer(normalizer))
+    if normalizer is None:
+        return found
+    if isinstance(normalizer, str) and normalizer in RULES and found.rule is not None:
+        return replace(found, rule=normalizer)
+    return replace(found, normalizer=_normalizer(normalizer), rule=None)
 
 
 def _splitter(splitter: Any) -> Pipeline:
@@ -196,6 +220,8 @@ def _splitter(splitter: Any) -> Pipeline:
 
 def _normalizer(normalizer: Any) -> Component | None:
     known = f"expected {', '.join(NORMALIZERS)}, a mapping or a live normalizer"
+    if isinstance(normalizer, str) and normalizer in RULES and normalizer not in NORMALIZERS:
+        raise UnsupportedError(f"normalizer {normalizer!r} is a rule of sentencepiece; {known}; it needs the splitter {SENTENCEPIECE!r}")
     if isinstance(normalizer, str):
         if normalizer not in NORMALIZERS:
             raise UnsupportedError(f"normalizer {quoted(normalizer)} is unknown; {known}")

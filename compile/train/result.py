@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +15,12 @@ from numpy.typing import NDArray
 from fst.compile.compilers import STOPPED, assembled
 from fst.compile.machines.bpe.score_merges import merges_of_scores
 from fst.compile.sources.read import of_statement
+from fst.compile.sources.sentencepiece.model_file import SUFFIX, SentencePieceModel
+from fst.compile.sources.sentencepiece.source import of_model
 from fst.compile.train import saving
 from fst.compile.train.old.renumbering import renumbered
-from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.pipeline import SENTENCEPIECE, Pipeline
+from fst.compile.train.sentencepiece.file import model_of
 from fst.core.json_numbers import reference_float
 from fst.tables.header import CONTEXTUAL_FLAGS
 from fst.tables.table import Table
@@ -41,6 +46,10 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {  # type of model → further fields 
     "WordLevel": {"unk_token": "<unk>"},
     "Unigram": {"unk_id": None, "byte_fallback": False},
 }
+INEXACT = (
+    "a tokenizer.json cannot express the normalizer of sentencepiece: tokenizers replaces strings by grapheme clusters, so half-width "
+    "kana, Hangul jamo and letters with several marks may get other ids than from the table; save a .model or .npz for equal ids"
+)
 PLAIN = {**dict.fromkeys(CONTEXTUAL_FLAGS, False), "special": True}  # default flags of special tokens
 
 
@@ -95,6 +104,9 @@ class Trained:
     def to_json(self) -> dict[str, Any]:
         """The ``tokenizer.json``, as a value for `json.dumps`.
 
+        Warns:
+            UserWarning: as in `save`.
+
         Raises:
             VocabularyError: the post-processor contains a token that is not in the vocabulary.
             UnsupportedError: the model is BPE with SentencePiece's scores, and no list of merges gives the same tokens.
@@ -105,6 +117,11 @@ class Trained:
             >>> trained.to_json()["model"]["vocab"]
             {'[UNK]': 0, 'un': 1, '##able': 2}
         """
+        if self._model() is not None:
+            warn(INEXACT, UserWarning, stacklevel=2)
+        return self._document()
+
+    def _document(self) -> dict[str, Any]:
         pipeline = self.pipeline or Pipeline()
         further = {name: self.further.get(name) for name in ("truncation", "padding", "post_processor")}
         return {
@@ -112,7 +129,7 @@ class Trained:
             "truncation": further["truncation"],
             "padding": renumbered(further["padding"], self.vocabulary),
             "added_tokens": [self._added(token) for token in self.special_tokens],
-            "normalizer": pipeline.normalizer,
+            "normalizer": pipeline.stated,
             "pre_tokenizer": pipeline.pre_tokenizer,
             "post_processor": renumbered(further["post_processor"], self.vocabulary),
             "decoder": pipeline.decoder,
@@ -136,7 +153,7 @@ class Trained:
 
     def _all_merges(self) -> Sequence[tuple[str, str]]:
         """The merges. With the reference "sentencepiece", whose files contain scores instead of merges, all pairs that make a piece."""
-        if self.reference != "sentencepiece":
+        if self.reference != SENTENCEPIECE:
             return self.merges
         pieces = self.vocabulary.keys() - {*self.special_tokens}
         scores = {piece: float(self.scores[self.vocabulary[piece]]) for piece in sorted(pieces) if len(piece) > 1}
@@ -145,14 +162,32 @@ class Trained:
     def table(self) -> Table:
         """The table, compiled in memory.
 
+        If the splitter was "sentencepiece", and a ``.model`` can express the vocabulary, the table has the ids of the ``.model``.
+
         Raises:
             VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message is the reason.
         """
-        where, document = "the trained vocabulary", self.to_json()
+        model = self._model()
+        if model is not None:
+            return assembled(of_model(model), "auto")
+        where, document = "the trained vocabulary", self._document()
         if self.kind == UNIGRAM:  # round scores as `tokenizers` does when it reads a file
             model = document["model"]
             model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
         return assembled(of_statement((document, self.settings), where), "auto")
+
+    def _model(self) -> SentencePieceModel | None:
+        """The content of the ``.model``, if SentencePiece's normalizer made the words and a ``.model`` can express the vocabulary."""
+        if self.pipeline is None or self.pipeline.rule is None:
+            return None
+        with suppress(ValueError):
+            return model_of(self._document(), self._scores, self.pipeline.rule)
+        return None
+
+    @property
+    def _scores(self) -> Sequence[float] | None:
+        """The scores of BPE in a ``.model``; None if the order of the merges determines them."""
+        return self.scores.tolist() if self.reference == SENTENCEPIECE else None
 
     def tokenizer(self) -> Tokenizer:
         """An `fst.Tokenizer` with the compiled table.
@@ -178,12 +213,15 @@ class Trained:
                 - any other ``.json``: a ``tokenizer.json``.
                 - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one per line.
                 - ``.tiktoken``: the ranks of byte-level BPE. The file does not contain the pattern of the pipeline or the special tokens.
-                - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are not recognized in texts.
-                  Scores are rounded to float32, which may change the result if two segmentations have nearly equal scores. SentencePiece
-                  puts ▁ before every text, but Metaspace only before texts that do not begin with a space; the results are the same if the
-                  normalizer strips whitespace from texts, as the normalizer of the splitter "sentencepiece" does. The normalizers Nmt and
-                  NFKC are replaced by SentencePiece's rule nmt_nfkc, whose result differs for 175 rare characters.
+                - ``.model``: SentencePiece, for Unigram and BPE. After training with the splitter "sentencepiece", the ids are those of the
+                  table. With other splitters, they may differ: special tokens become control pieces, which are not recognized in texts;
+                  scores are rounded to float32, which may change the result if two segmentations have nearly equal scores; SentencePiece
+                  puts ▁ before every text, but Metaspace only before texts that do not begin with a space; and a normalizer Precompiled
+                  replaces grapheme clusters in ``tokenizers``, but the longest strings in SentencePiece.
                 - ``.npz``: the compiled table.
+
+        Warns:
+            UserWarning: the splitter was "sentencepiece", and the format is ``tokenizer.json``, which gives rare texts other ids.
 
         Raises:
             UnsupportedError: the format is unknown or cannot represent the vocabulary (the message contains the reason), or a required
@@ -194,7 +232,9 @@ class Trained:
         if Path(path).suffix == saving.TABLE:
             self.table().save(path)
         else:
-            saving.save(self.to_json(), self.scores.tolist() if self.reference == "sentencepiece" else None, path)
+            is_model = Path(path).suffix == SUFFIX
+            rule = None if self.pipeline is None else self.pipeline.rule
+            saving.save(self._document() if is_model else self.to_json(), self._scores, path, rule)
 
     def report(self, held_out: Any, *, column: str | None = None, field: str | None = None, by: str | None = None) -> Report:
         """Measure the vocabulary on texts that were not used for training.

@@ -20,7 +20,7 @@ from fst.compile.sources.sentencepiece.model_file import SUFFIX as MODEL
 from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.sentencepiece.file import model_file
+from fst.compile.train.sentencepiece.file import model_file, model_of
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.byte_letters import bytes_of
@@ -33,17 +33,19 @@ VERSION = f"{COMMENT}: 0.2"  # the first line of a merges.txt
 OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # type of model → older files in a folder
 
 
-def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> None:
+def save(document: Json, scores: Sequence[float] | None, path: str | Path, rule: str | None = None) -> None:
     """Write a vocabulary.
 
     Args:
         document: the value of the ``tokenizer.json``.
         scores: the scores by id, for BPE trained as in SentencePiece; None: the scores in a ``.model`` are computed from the order of the
             merges.
+        rule: the normalization rule of SentencePiece, see `fst.compile.train.pipeline.Pipeline`; None: the vocabulary has none.
         path: the file or the folder, as in `fst.compile.train.result.Trained.save`.
     """
     if not _is_folder(path):
-        _write({str(path): _form(_name(path), _kind(document)).made(document, scores)})
+        form = _form(_name(path), _kind(document))
+        _write({str(path): _model(document, scores, rule) if form.made is _model else form.made(document, scores)})
         return
     files = {_inside(path, name): data for name, data in _folder(document).items()}
     with nullcontext() if remote.is_remote(path) else _made_folder(Path(path)):
@@ -215,10 +217,10 @@ def _need_tiktoken(document: Json) -> None:
             _refuse(TIKTOKEN, f"it has {name}")
 
 
-def _model(document: Json, scores: Sequence[float] | None) -> bytes:
+def _model(document: Json, scores: Sequence[float] | None, rule: str | None = None) -> bytes:
     """The content of a SentencePiece ``.model``."""
     try:
-        return model_file(document, scores)
+        return model_file(model_of(document, scores, rule), rule)
     except ValueError as error:
         _refuse(MODEL, str(error))
 

@@ -25,7 +25,7 @@ PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
 MAX_BYTES = 1 << 29  # maximum size of all tables in the folder; the least recently used tables are removed first
 
 # The files that determine a table, by package.
-SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv")}
+SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv", "**/*.xz")}
 
 
 def table_of(name: str | None, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:

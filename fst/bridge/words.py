@@ -90,7 +90,8 @@ def _table_of(pipeline: Pipeline) -> Any:
     """The table of a pipeline. Tables of pipelines without added tokens are kept, in this process and on disk, because some take seconds to
     compile.
     """
-    return pipeline.table() if pipeline.added else _kept_table(json.dumps([pipeline.normalizer, pipeline.pre_tokenizer]))
+    parts = pipeline.normalizer, pipeline.pre_tokenizer, pipeline.rule
+    return pipeline.table() if pipeline.added else _kept_table(json.dumps(parts))
 
 
 @lru_cache(4)
@@ -98,7 +99,8 @@ def _kept_table(components: str) -> Any:
     from fst.bridge.table_cache import table_of
     from fst.compile.train.pipeline import Pipeline
 
-    return table_of(None, (f"splitter {components}", None), Pipeline(*json.loads(components)).table)
+    normalizer, pre_tokenizer, rule = json.loads(components)
+    return table_of(None, (f"splitter {components}", None), Pipeline(normalizer, pre_tokenizer, rule=rule).table)
 
 
 def _check(**numbers: Any) -> None:
@@ -130,22 +132,28 @@ def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
 
 def _named(split: str) -> Pipeline | None:
     """The pipeline with the digest `split`, if it consists of a named splitter and a named normalizer; otherwise None."""
-    from fst.compile.train.pipeline import NORMALIZERS, SPLITTERS, pipeline_of
+    from fst.compile.text.edits.rules import RULES
+    from fst.compile.train.pipeline import NORMALIZERS, SENTENCEPIECE, SPLITTERS, pipeline_of
 
     if split == UNKNOWN_SPLIT:
         return None
-    pipelines = (pipeline_of(splitter, normalizer) for normalizer in (None, *NORMALIZERS) for splitter in SPLITTERS)
+    named = [(splitter, normalizer) for normalizer in (None, *NORMALIZERS) for splitter in SPLITTERS]
+    pipelines = [pipeline_of(*names) for names in (*named, *((SENTENCEPIECE, rule) for rule in RULES))]
+    pipelines.sort(key=lambda pipeline: pipeline.rule is not None)  # the digest of a rule takes longer, since it contains the charsmap
     return next((pipeline for pipeline in pipelines if pipeline.digest == split), None)
 
 
 def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
     """The pipeline for the arguments `splitter` and `normalizer`; None if both are None."""
     from fst.compile.train.pipeline import pipeline_of
+    from fst.compile.train.result import Trained
 
     if splitter is None and normalizer is not None:
         _no_splitter("a normalizer needs one")
     if splitter is None:
         return None
+    if isinstance(splitter, Trained) and splitter.pipeline is not None and splitter.pipeline.rule is not None:
+        splitter = splitter.pipeline  # a tokenizer.json does not contain the rule
     return pipeline_of(_document_of(splitter) or splitter, normalizer)
 
 

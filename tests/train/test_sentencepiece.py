@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 from support.shared_data import SHARED, needs_shared
+from support.tiers import examples
 
 import fst
+from fst import train
+from fst.compile.text.edits.rules import RULES
 from fst.compile.train.bpe import bpe
 from fst.compile.train.control import Control
 from fst.compile.train.merges import run
@@ -120,6 +131,139 @@ def test_options_without_a_counterpart_are_refused() -> None:
         bpe(words, reference="sentencepiece", min_frequency=2)
     with pytest.raises(fst.VocabularyError, match="vocab_size is 5; expected at least 6"):
         bpe(words, reference="sentencepiece", vocab_size=5)
+
+
+HOSTILE = (
+    *("10～20 km", "全角～波", "ｶﾞ ガ ｶ", "가 가 각", "👨‍👩‍👧", "e\u0301\u0316", "e\u0316\u0301", "É", "\u200d", "\ufeff", "\u061c"),
+    *("\t", "\n", "  "),
+    *("▁", "ﬁ", "①", "İ", "Ａ", "ς", "㎏", "\u3099", "ᄀ", "ㅏ", "a", "b", "<s>", "\u00a0", "\x00", "日", "𝐀", "é", "\u0345", "ꭰ"),
+)
+LINES = [*HOSTILE[:10], " ".join(HOSTILE[:22]), "ＡＢab ab ﬁ É 10～20 km", "全角～波 ガ 가각"] * 2
+SIZES = {"vocab_size": 88, "character_coverage": 1.0, "model_type": "bpe", "minloglevel": 2}
+SPLIT: dict[str, Any] = {"splitter": "sentencepiece", "vocab_size": 88}
+
+
+def processor(data: bytes) -> Any:
+    """The processor of `sentencepiece` for a model."""
+    return pytest.importorskip("sentencepiece").SentencePieceProcessor(model_proto=data)
+
+
+@cache
+def model_of_the_library(rule: str) -> Any:
+    """The processor that `sentencepiece` trains on `LINES` with a normalization rule."""
+    written = BytesIO()
+    library = pytest.importorskip("sentencepiece")
+    texts = iter([line for line in LINES if "\x00" not in line])
+    library.SentencePieceTrainer.train(sentence_iterator=texts, model_writer=written, normalization_rule_name=rule, **SIZES)
+    return processor(written.getvalue())
+
+
+@cache
+def trained(rule: str) -> Trained:
+    """The result of this package for the same texts."""
+    return train.bpe([line for line in LINES if "\x00" not in line], **SPLIT, normalizer=rule, reference="sentencepiece")
+
+
+@cache
+def saved(rule: str) -> tuple[fst.Tokenizer, Any]:
+    """The tokenizer of a result, and the processor of its ``.model``."""
+    with TemporaryDirectory() as folder:
+        trained(rule).save(Path(folder) / "a.model")
+        return trained(rule).tokenizer(), processor((Path(folder) / "a.model").read_bytes())
+
+
+each_rule = pytest.mark.parametrize("rule", RULES)
+
+
+@each_rule
+def test_pieces_of_texts_equal_those_of_sentencepiece(rule: str) -> None:
+    """From texts that a normalization rule changes, the trainer learns the same pieces as `sentencepiece`."""
+    reference = model_of_the_library(rule)
+    assert pieces_of(trained(rule)) == [(reference.id_to_piece(number), reference.get_score(number)) for number in range(88)]
+
+
+@given(texts=some.lists(some.one_of(some.sampled_from(HOSTILE), some.text(max_size=3)), max_size=10), rule=some.sampled_from(RULES))
+@examples(100)
+def test_saved_model_has_the_ids_of_the_table(texts: list[str], rule: str) -> None:
+    """For any text, `sentencepiece` gives the same ids with the saved .model and with its own model as the table gives."""
+    own, reference = saved(rule)
+    text = "".join(texts)
+    assert own.encode(text).tolist() == reference.encode(text) == model_of_the_library(rule).encode(text)
+
+
+def test_table_is_that_of_the_saved_model(tmp_path: Path) -> None:
+    """The table of a result is the table that the saved .model compiles to."""
+    trained("nmt_nfkc").save(tmp_path / "a.model")
+    assert trained("nmt_nfkc").table().dumps() == fst.compile.tokenizer(tmp_path / "a.model").dumps()
+
+
+@given(texts=some.lists(some.one_of(some.sampled_from(HOSTILE), some.text(max_size=3)), max_size=10))
+@examples(60)
+def test_saved_unigram_model_has_the_ids_of_the_table(texts: list[str]) -> None:
+    """For any text, `sentencepiece` gives the same ids with a saved Unigram model as the table gives."""
+    own, reference = saved_unigram()
+    assert own.encode("".join(texts)).tolist() == reference.encode("".join(texts))
+
+
+@cache
+def saved_unigram() -> tuple[fst.Tokenizer, Any]:
+    """The tokenizer of a Unigram vocabulary, and the processor of its ``.model``."""
+    result = train.unigram(LINES, **SPLIT, unk_token="<unk>", special_tokens=["<unk>", "<s>"])
+    with TemporaryDirectory() as folder:
+        result.save(Path(folder) / "a.model")
+        return result.tokenizer(), processor((Path(folder) / "a.model").read_bytes())
+
+
+@each_rule
+def test_words_are_those_of_the_normalizer_of_sentencepiece(rule: str) -> None:
+    """Texts are normalized as in `sentencepiece`, and a word begins at each ▁."""
+    library = pytest.importorskip("sentencepiece")
+    spaces = dict.fromkeys(("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"), True)
+    by = library.SentencePieceNormalizer(rule_name=rule, **spaces)
+    texts = [*HOSTILE, *map("".join, pairwise(HOSTILE)), *LINES]
+    found = train.words(texts, splitter="sentencepiece", normalizer=rule)
+    expected = Counter(word for text in texts for word in re.findall("▁[^▁]*|^[^▁]+", by.normalize(text)))
+    assert {word.decode(): count for word, count in zip(found, found.counts.tolist(), strict=True)} == expected
+
+
+def test_counted_words_name_their_rule() -> None:
+    """Words that were counted with a rule need no splitter in training, and another rule is refused."""
+    words = train.words(LINES, splitter="sentencepiece", normalizer="nfkc_cf")
+    options: dict[str, Any] = {"vocab_size": 88, "reference": "sentencepiece"}
+    assert pieces_of(train.bpe(words, **options)) == pieces_of(trained("nfkc_cf"))
+    with pytest.raises(fst.VocabularyError, match=r"expected .*, that of the splitter"):
+        train.bpe(words, **options, splitter="sentencepiece")
+
+
+def test_rules_need_their_splitter() -> None:
+    """A rule of `sentencepiece` is refused with another splitter."""
+    with pytest.raises(fst.UnsupportedError, match=r"'nmt_nfkc_cf' is a rule of sentencepiece; .* it needs the splitter 'sentencepiece'"):
+        train.words(["a"], splitter="metaspace", normalizer="nmt_nfkc_cf")
+
+
+def test_normalizers_of_tokenizers_are_refused_in_a_model(tmp_path: Path) -> None:
+    """NFKC of `tokenizers` is refused in a .model, because the rule nfkc of `sentencepiece` differs."""
+    result = train.unigram(["ﬁ ab ab"], splitter="metaspace", normalizer="nfkc", vocab_size=20, unk_token="<unk>")
+    with pytest.raises(fst.UnsupportedError, match="NFKC has no counterpart in SentencePiece: its rule nfkc differs for rare characters"):
+        result.save(tmp_path / "a.model")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_tokenizer_json_is_written_with_a_warning(tmp_path: Path) -> None:
+    """If the table has the ids of `sentencepiece`, saving a tokenizer.json warns of other ids, and the file is as in converters."""
+    with pytest.warns(UserWarning, match="a tokenizer.json cannot express the normalizer of sentencepiece"):
+        trained("nmt_nfkc").save(tmp_path / "tokenizer.json")
+    document = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
+    assert [part["type"] for part in document["normalizer"]["normalizers"]] == ["Precompiled", "Strip", "Replace"]
+    tok = fst.Tokenizer(fst.compile.tokenizer(tmp_path / "tokenizer.json"))
+    assert tok.encode("10～20 km").tolist() == trained("nmt_nfkc").tokenizer().encode("10～20 km").tolist()
+
+
+def test_a_result_is_a_splitter() -> None:
+    """A result whose words were made by a rule splits other texts by this rule."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert train.words(LINES, splitter=trained("nfkc")).split == train.words([], splitter="sentencepiece", normalizer="nfkc").split
 
 
 @needs_shared

@@ -33,6 +33,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow
 
 TEXTS = ["a rose is a rose", "", "is a rose", "Röschen 日本語\n", " a"]
 LONG = ("o200k", "cl100k")  # compiling each of these takes a second; "cl100k" has the same splitter as "llama3"
+OF_TOKENIZERS = [name for name, pipeline in SPLITTERS.items() if pipeline.rule is None]  # test_sentencepiece.py tests the other one
 ALPHABET = " \t\n\r\u00a0\u3000\u2581aA1²½ée\u0301ß'sS.!-_日本हिन्दीي\u200b\0\x1c\x85\ufeff😀\u1100\u1161ﬁİſ\u0345"
 
 
@@ -85,7 +86,7 @@ class TestSplitters:
     """Tests of splitters, which may be names, patterns, components or tokenizers."""
 
     @needs_shared
-    @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SPLITTERS])
+    @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in OF_TOKENIZERS])
     def test_named_splitters_split_as_tokenizers(self, name: str) -> None:
         """Each named splitter splits corpora in several scripts and hostile texts into the same words as `tokenizers`."""
         need_reference_words([*corpora(20), *hostile(200)], SPLITTERS[name])

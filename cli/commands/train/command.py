@@ -39,7 +39,12 @@ splitter_options = with_options(
     click.option(
         "--splitter", metavar="NAME|PATTERN|FILE", help="The splitter of texts; not needed for words counted with a named splitter."
     ),
-    click.option("--normalizer", metavar="NAME|JSON", show_default="that of the splitter", help="The normalizer: nfkc, bert, ..."),
+    click.option(
+        "--normalizer",
+        metavar="NAME|JSON",
+        show_default="that of the splitter",
+        help="The normalizer: nfkc, bert, ...; for the splitter sentencepiece: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity.",
+    ),
 )
 output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="The file or folder to write.")
 writing_options = with_options(

@@ -120,7 +120,7 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
     try:
         _need_known(proto)
         model = _of_proto(proto)
-        _check(model)
+        check(model)
     except UnsupportedError as error:
         raise UnsupportedError(f"{where}: {error}") from None
     except ValueError as error:
@@ -192,7 +192,7 @@ def _of_proto(proto: Any) -> SentencePieceModel:
     )
 
 
-def _check(model: SentencePieceModel) -> None:
+def check(model: SentencePieceModel) -> None:
     """Refuse models that `sentencepiece` refuses, and scores that cannot be compared.
 
     Raises:

@@ -48,14 +48,19 @@ def of_bytes(data: bytes, where: str) -> Source[Model]:
     """
     model = model_file.parse(data, where)
     try:
-        return _of_model(model)
+        return of_model(model)
     except UnsupportedError as error:
         raise UnsupportedError(f"{where}: {error}") from None
     except ValueError as error:
         raise VocabularyError(f"{where}: {error}") from None
 
 
-def _of_model(model: SentencePieceModel) -> Source[Model]:
+def of_model(model: SentencePieceModel) -> Source[Model]:
+    """Make a source from the content of a ``.model``.
+
+    Raises:
+        UnsupportedError, VocabularyError: as in `of_bytes`.
+    """
     _refuse(model)
     by = model.normalizer
     own = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == USER_DEFINED}

@@ -15,7 +15,7 @@ NO_UNITS = np.empty(0, np.uint32)
 Node = tuple[dict[int, int], int | None]  # (byte → node number or ~unit, value of the string that ends here)
 
 
-def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) -> bytes:
+def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None, *, keeps_longer: bool = False) -> bytes:
     """Write the charsmap that replaces strings by texts.
 
     Nodes of `given` on the paths of the strings are written at new positions. All other nodes keep their positions.
@@ -23,6 +23,7 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
     Args:
         replacements: string → its text.
         given: a charsmap whose replacements are kept, unless their string begins with a string of `replacements`.
+        keeps_longer: keep these replacements, too, unless their string is one of `replacements`.
 
     Returns:
         The charsmap, as `fst.automata.double_array.read` reads it.
@@ -44,7 +45,7 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
         if text not in places:
             places[text] = len(texts)
             texts += text.encode() + b"\0"
-        nodes[at] = {}, places[text]
+        nodes[at] = nodes[at][0] if keeps_longer else {}, places[text]
     return of_nodes(nodes, bytes(texts), given.units if given else NO_UNITS)
 
 
@@ -93,11 +94,13 @@ def _given(units: Units, unit: int) -> tuple[int, bool]:
 def _bases(nodes: Sequence[Node], first: int) -> list[int]:
     """The base of each node: the first base, from `first`, with which all units of the node are free. The first unit is the root."""
     taken, known, lowest, bases = {0}, {0}, max(first, 1), []
+    tried: dict[tuple[int, ...], int] = {}  # labels → a base below which no search is needed, because units never become free again
     for children, value in nodes:
-        labels = [*children, *([0] if value is not None else [])]
-        base = lowest
+        labels = (*children, *([0] if value is not None else []))
+        base = max(lowest, tried.get(labels, 0))
         while base in known or any(base ^ label in taken for label in labels):
             base += 1
+        tried[labels] = base
         known.add(base)
         taken.update(base ^ label for label in labels)
         while lowest in taken:

@@ -12,7 +12,7 @@ from typing import Any
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.text.components import Component
 from fst.compile.text.sentencepiece import CHARSMAP, SPACES
-from fst.compile.train.pipeline import METASPACE, SPLITTERS
+from fst.compile.train.pipeline import METASPACE, SPLITTERS, STRIPS
 from fst.compile.train.result import PLAIN
 from fst.errors import UnsupportedError, quoted
 from fst.tables.header import SENTENCEPIECE
@@ -20,10 +20,6 @@ from fst.tables.header import SENTENCEPIECE
 NAMES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}  # tiktoken encoding → splitter with the same pre-tokens
 PATTERNS = {ENCODINGS[encoding].pattern: SPLITTERS[name] for encoding, name in NAMES.items()}
 KINDS = {"unigram": "Unigram", "bpe": "BPE"}
-STRIPS = (
-    {"type": "Strip", "strip_left": True, "strip_right": True},
-    {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
-)
 PREPEND = {"type": "Prepend", "prepend": "▁"}
 
 Json = Mapping[str, Any]

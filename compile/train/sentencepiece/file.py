@@ -8,60 +8,107 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from fst.compile.machines.bpe.score_merges import last_merge
-from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, USER_DEFINED, description, parse
+from fst.compile.sources.sentencepiece.model_file import (
+    BYTE,
+    BYTES,
+    CONTROL,
+    KINDS,
+    NORMAL,
+    UNKNOWN,
+    USER_DEFINED,
+    Normalizer,
+    SentencePieceModel,
+    check,
+    description,
+    parse,
+)
 from fst.compile.text.components import Component
+from fst.compile.text.edits.rules import of_rule
 from fst.compile.text.sentencepiece import SYMBOL
 from fst.errors import quoted
 from fst.text.whitespace import SPACE
 
 WHERE = "the .model"  # the name of the file in messages
 RUNS = {"Regex": " {2,}"}
-RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rule of SentencePiece → equivalent normalizers
+TRAINED = {"Nmt": "nmt_nfkc", "NFKC": "nfkc"}  # normalizer → the similar rule of SentencePiece, which differs for rare characters
+ROLES = {"bos": "<s>", "eos": "</s>", "pad": "<pad>"}  # role → the piece that has it by default
+UNK_SURFACE = " \u2047 "  # the default of SentencePiece
 PREFIXES = {"always": True, "first": True, "never": False}  # ``prepend_scheme`` of Metaspace → whether ▁ is put before a text
 
 
-class _Text(NamedTuple):
-    """The fields of the normalizer in a ``.model``, with the same names."""
-
-    precompiled_charsmap: bytes
-    add_dummy_prefix: bool
-    remove_extra_whitespaces: bool
-    escape_whitespaces: bool
-
-
-def model_file(document: Mapping[str, Any], scores: Sequence[float] | None) -> bytes:
-    """The bytes of a ``.model``.
+def model_of(document: Mapping[str, Any], scores: Sequence[float] | None, rule: str | None) -> SentencePieceModel:
+    """The content of a ``.model``.
 
     Args:
         document: the value of a ``tokenizer.json`` with a model BPE or Unigram.
         scores: the scores of BPE, by id; None: the scores are the negative ranks of the merges.
+        rule: the rule of SentencePiece by which texts are normalized, see `fst.compile.text.edits.rules`; None: the normalizer and the
+            pre-tokenizer of the document determine it.
 
     Raises:
         ValueError: with every ``.model``, SentencePiece would return other ids; the message is the reason.
+    """
+    model = document["model"]
+    if model["type"].lower() not in KINDS.values():
+        raise ValueError(f"its model is {model['type']}")
+    pieces, unknown = _pieces(model), _unknown(model)
+    types = _types(pieces, unknown, document)
+    _need_normal(model.get("merges", ()), dict(zip(pieces, types, strict=True)))
+    found = SentencePieceModel(
+        kind=model["type"].lower(),
+        pieces=pieces,
+        scores=np.array(scores or _scores(model, pieces), np.float32).tolist(),
+        types=types,
+        byte_fallback=BYTE in types,
+        is_suffix=False,
+        unk_surface=UNK_SURFACE,
+        special={"unk": unknown, **ROLES},
+        normalizer=_by_rule(rule) if rule else _text(*_parts(document)),
+    )
+    check(found)
+    return found
+
+
+def model_file(model: SentencePieceModel, rule: str | None) -> bytes:
+    """The bytes of a ``.model``.
+
+    Args:
+        model: the content.
+        rule: the name of the normalizer; None: it has none.
+
+    Raises:
         UnsupportedError: sentencepiece or protobuf is not installed.
     """
-    model, pieces, unknown = document["model"], _pieces(document["model"]), _unknown(document["model"])
-    text = _text(_steps(document["normalizer"], "normalizers"), _steps(document["pre_tokenizer"], "pretokenizers"))
-    types = _types(pieces, unknown, document)
     proto = description(WHERE).ModelProto()
-    _need_normal(model.get("merges", ()), dict(zip(pieces, types, strict=True)))
-    for piece, score, kind in zip(pieces, scores or _scores(model, pieces), types, strict=True):
+    for piece, score, kind in zip(model.pieces, model.scores, model.types, strict=True):
         proto.pieces.add(piece=piece, score=score, type=kind)
     trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
-    trainer.model_type = next(number for number, kind in KINDS.items() if kind == model["type"].lower())
-    trainer.vocab_size, trainer.unk_id, trainer.unk_piece = len(pieces), pieces.index(unknown), unknown
-    trainer.byte_fallback = BYTE in types
-    for role, piece in (("bos", "<s>"), ("eos", "</s>"), ("pad", "<pad>")):
-        setattr(trainer, f"{role}_id", pieces.index(piece) if piece in pieces else -1)
-    normalizer.name = "user_defined" if text.precompiled_charsmap else "identity"
-    for name, value in text._asdict().items():
-        setattr(normalizer, name, value)
+    trainer.model_type = next(number for number, kind in KINDS.items() if kind == model.kind)
+    trainer.vocab_size, trainer.unk_id, trainer.unk_piece = len(model.pieces), model.unk_id, model.special["unk"]
+    trainer.byte_fallback = model.byte_fallback
+    for role, piece in ROLES.items():
+        setattr(trainer, f"{role}_id", model.pieces.index(piece) if piece in model.pieces else -1)
+    by = model.normalizer
+    normalizer.name, normalizer.precompiled_charsmap = rule or ("user_defined" if by.charsmap else "identity"), by.charsmap
+    for name in ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
+        setattr(normalizer, name, getattr(by, name))
     data: bytes = proto.SerializeToString()
     parse(data, WHERE)
     return data
+
+
+def _by_rule(rule: str) -> Normalizer:
+    return Normalizer(of_rule(rule), add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True)
+
+
+def _parts(document: Mapping[str, Any]) -> tuple[Sequence[Component], Sequence[Component]]:
+    """The normalizers and the pre-tokenizers of a document, without nested sequences."""
+    return _steps(document["normalizer"], "normalizers"), _steps(document["pre_tokenizer"], "pretokenizers")
 
 
 def _steps(part: Component | None, members: str) -> list[Component]:
@@ -71,7 +118,7 @@ def _steps(part: Component | None, members: str) -> list[Component]:
     return [step for one in part[members] for step in _steps(one, members)] if part["type"] == "Sequence" else [part]
 
 
-def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Text:
+def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> Normalizer:
     """The normalizer of a ``.model`` that is equivalent to the given normalizers and pre-tokenizers.
 
     Raises:
@@ -87,6 +134,9 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
             removes_runs = True
         elif step["type"] == "Replace" and step["pattern"] == {"String": SPACE} and content == SYMBOL:
             replaces = True
+        elif step["type"] in TRAINED:
+            reason = f"its rule {TRAINED[step['type']]} differs for rare characters; train with the splitter 'sentencepiece', which has it"
+            raise ValueError(f"normalizer {step['type']} has no counterpart in SentencePiece: {reason}")
         elif step["type"] != "Strip":  # Strip is checked below, together with the Replace that shortens runs of spaces
             raise ValueError(f"normalizer {step['type']} has no counterpart in SentencePiece")
     if removes_runs != any(step["type"] == "Strip" for step in normalizers):
@@ -102,28 +152,15 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
         removes_runs = True
     elif others:
         raise ValueError(f"pre_tokenizer {others[0]['type']} has no counterpart in SentencePiece")
-    return _Text(charsmap, adds_prefix, removes_runs, escape_whitespaces=True)
+    return Normalizer(charsmap, adds_prefix, removes_runs, escape_whitespaces=True)
 
 
 def _charsmap(normalizers: Sequence[Component]) -> tuple[bytes, Sequence[Component]]:
-    """The charsmap that replaces the first normalizers, and the remaining normalizers."""
+    """The charsmap of the first normalizer, and the remaining normalizers."""
     kinds = [step["type"] for step in normalizers]
     if kinds[:1] == ["Precompiled"]:
         return b64decode(normalizers[0]["precompiled_charsmap"]), normalizers[1:]
-    for rule, found in RULES.items():
-        if kinds[: len(found)] == found:
-            return _of_rule(rule), normalizers[len(found) :]
     return b"", normalizers
-
-
-def _of_rule(name: str) -> bytes:
-    """The charsmap of a rule of SentencePiece."""
-    from sentencepiece import SentencePieceNormalizer
-
-    proto = description(WHERE).ModelProto()
-    proto.ParseFromString(SentencePieceNormalizer(rule_name=name).serialized_model_proto())
-    charsmap: bytes = proto.normalizer_spec.precompiled_charsmap
-    return charsmap
 
 
 def _pieces(model: Mapping[str, Any]) -> list[str]:

@@ -49,7 +49,9 @@ def words(
             ``tokenizers``, live or as a mapping; or a tokenizer, with its normalizer: live, an `fst.Tokenizer`, a table, or the path of a
             table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made them.
         normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase" or "none"; or a normalizer of ``tokenizers``, live or as
-            a mapping. None: the normalizer of the splitter.
+            a mapping. With the splitter "sentencepiece": a rule of ``sentencepiece`` 0.2.3, called ``normalization_rule_name`` there:
+            "nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf" or "identity". None: the normalizer of the splitter; for "sentencepiece",
+            "nmt_nfkc".
         column: the column of documents in tables and in files of Parquet and Arrow.
         field: the field of documents in JSON lines.
         threads: the number of threads; None: ``FST_NUM_THREADS``, or one thread per core.

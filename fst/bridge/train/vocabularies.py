@@ -65,6 +65,7 @@ def bpe(
             merges, characters. The rules of ``sentencepiece`` differ: of equally frequent pairs, the shortest string is merged; a piece has
             one script, ▁ only at its left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without
             `special_tokens`, the first pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
+            With the splitter "sentencepiece", the table has the ids of the saved ``.model``, so special tokens are not found in texts.
         splitter, normalizer, column, field, threads, min_count, errors: see `words`.
         progress: a function that is called with the number of tokens made so far, and the total number.
         checkpoint: the path of a file, which is tried before the run. Training writes its state to this file every 3 minutes, and when the
