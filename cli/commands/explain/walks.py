@@ -45,7 +45,7 @@ def explained_stages(tables: RulesTable, text: str) -> Iterator[str]:
 def explained_analyses(tables: LookupTable, text: str) -> Iterator[str]:
     """Yield the lines that explain the look-up of a word: its analyses, or the longest beginning that an entry has."""
     from fst.machines.lookup.text_walk import longest
-    from fst.machines.lookup.walk import units_of
+    from fst.machines.lookup.walk import Steps, units_of
     from fst.runtime.public_class import class_of
 
     analyses = class_of(tables)(tables)(text)
@@ -53,5 +53,7 @@ def explained_analyses(tables: LookupTable, text: str) -> Iterator[str]:
         yield from map(visible, analyses)
         return
     units = units_of(text)
-    known = text.encode("utf-16-le")[: 2 * longest(tables, units, 0).reach].decode("utf-16-le", "ignore")
+    with Steps(text) as steps:
+        reach = longest(tables, units, 0, steps).reach
+    known = text.encode("utf-16-le")[: 2 * reach].decode("utf-16-le", "ignore")
     yield f"no analysis; the longest beginning that the transducer reads is {visible(known)!r}"
