@@ -169,11 +169,12 @@ def load(path: str | Path | bytes, expected: type[Loaded] | None = None) -> Any:
         OSError: the file cannot be read.
 
     Examples:
+        >>> import fst
         >>> from fst.compile import wordpiece
         >>> wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
-        >>> load("tiny.npz").encode("Unable!")
+        >>> fst.load("tiny.npz").encode("Unable!")
         array([1, 3, 4, 0, 2], dtype=int32)
-        >>> load("tiny.npz", fst.Tokenizer).tokenize("Unable!")
+        >>> fst.load("tiny.npz", fst.Tokenizer).tokenize("Unable!")
         ['un', '##able', '[UNK]']
     """
     from fst.runtime.public_class import load as loaded
