@@ -14,8 +14,6 @@ import numpy as np
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
 from fst.errors import UnsupportedError
-from fst.machines.best_path.table import BestPathTable
-from fst.machines.best_path.ties import ties
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rewriting.rows import NO_SPANS, Rewriting, Rows
 from fst.runtime.rewriting.stream import RewriteStream
@@ -205,10 +203,11 @@ class Rewriter(PublicClass):
         """
         if limit < 1:
             raise ValueError(f"limit is {limit}; expected 1 or more")
-        first, table = self.apply(text), self._table
-        if not isinstance(table, BestPathTable):
+        first = self.apply(text)
+        table: Any = self._table
+        if not table.ties:
             return [first]
-        found = (data.decode() for data in ties(table, text.encode(), limit))
+        found = (data.decode() for data in resolve_name(table.ties)(table, text.encode(), limit))
         return [first, *(new for new in found if new != first)][:limit]
 
     def explain(self, text: str) -> Explanation:

@@ -112,7 +112,9 @@ def rewritten(path: Path, folder: Path) -> tuple[WordPieceTable, Path]:
 def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> None:
     """The tokenizer.json written from a table compiles to the same table."""
     tables, again = rewritten(written(SOURCES[name], tmp_path / "tokenizer.json"), tmp_path)
-    assert pickle.dumps(wordpiece(again)) == pickle.dumps(tables)
+    wordpiece(again).save(tmp_path / "again.npz")
+    tables.save(tmp_path / "first.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "first.npz").read_bytes()
 
 
 @pytest.mark.parametrize("name", SOURCES)

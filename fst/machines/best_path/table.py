@@ -121,6 +121,7 @@ class BestPathTable(Table):
     kernel: ClassVar[str] = "fst.runtime.machines.best_path.kernels.rewriting"
     public_class: ClassVar[str] = "fst.runtime.rewriting.rewriter.Rewriter"
     picture: ClassVar[str] = "fst.machines.best_path.picture.picture_of"
+    ties: ClassVar[str] = "fst.machines.best_path.ties.ties"  # a function that lists all new texts of least weight
     rewriting: ClassVar[str] = "fst.runtime.machines.best_path.running.BestPaths"
     has_tokens: ClassVar[bool] = False
     has_bounded_ids: ClassVar[bool] = False

@@ -25,7 +25,6 @@ HAS_EPSILON, OUTPUT_SHIFT = 31, 32  # an arc: ``target 31 | whether arcs of the 
 END, CUT, SLOW, END_FOLDED, UNKNOWN = -1, -2, -3, -4, -5
 SECTIONS = STANDARD, PREBLANK, POSTBLANK, INCONDITIONAL = "standard", "preblank", "postblank", "inconditional"  # the last has priority
 FIRST_SECTION = UNKNOWN - len(SECTIONS)  # a token with analyses begins with the id ``FIRST_SECTION + section``
-KEPT, FORBIDDEN = "\ufdd0", "\ufdd1"  # before words that keep their case, and before forbidden words; texts have no such characters
 MAX_FOLDED = 255  # the highest number of pauses that is stored
 MAX_ANALYSES = 4096  # maximum number of analyses of a word
 STEPS = 1 << 10  # maximum number of arcs that the kernel reads per symbol, before it leaves the word to the slow walk

@@ -90,6 +90,7 @@ class RulesTable(AnyTable):
     kernel: ClassVar[str] = "fst.runtime.machines.rules.kernels.passes"
     public_class: ClassVar[str] = "fst.runtime.rewriting.rewriter.Rewriter"
     picture: ClassVar[str] = "fst.machines.rules.picture.picture_of"
+    ties: ClassVar[str] = ""  # rules give one text
     rewriting: ClassVar[str] = "fst.runtime.machines.rules.running.Stages"
     has_tokens: ClassVar[bool] = False
     has_bounded_ids: ClassVar[bool] = False

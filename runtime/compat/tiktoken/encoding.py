@@ -41,8 +41,7 @@ class Encoding:
 
     Args:
         tokenizer: a tokenizer with a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
-        name: the name of the encoding, which a table does not contain; None: the name of the ``tiktoken.Encoding``, or "fst" for a
-            tokenizer.
+        name: the name of the encoding; None: that of the ``tiktoken.Encoding``, or "fst" for a tokenizer, because tables have no name.
 
     Attributes:
         name: the name of the encoding.
@@ -116,7 +115,8 @@ class Encoding:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the name of an encoding from `get_encoding`, as ``tiktoken`` does; for any other encoding, its tokenizer."""
-        return (Encoding.get_encoding, (self.name,)) if self is _BY_NAME.get(self.name) else (Encoding, (self.fst, self.name))
+        names = (name for name, encoding in _BY_NAME.items() if encoding is self)
+        return next(((Encoding.get_encoding, (name,)) for name in names), (Encoding, (self.fst, self.name)))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Encode a text in which special tokens are ordinary text."""

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from fst.automata.marks import FORBIDDEN, KEPT
 from fst.automata.rows import Array
 from fst.automata.trie import spread
 from fst.core.lazy import Lazy
 from fst.errors import TextError
-from fst.machines.lookup.layout import BEGINS, END, FORBIDDEN, KEPT, MAX_ANALYSES, SLOW
+from fst.machines.lookup.layout import BEGINS, END, MAX_ANALYSES, SLOW
 from fst.machines.lookup.walk import analyses
 from fst.runtime.encoder import Encoder
 from fst.runtime.machines.lookup.spelling import spelled

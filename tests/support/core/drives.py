@@ -444,7 +444,8 @@ def drive_calls(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> No
         options["truncation"] = strategy
         found = tok(short, max_length=draw.randint(4, 12), stride=draw.randint(0, 1), return_offsets_mapping=True, **options, **sides)
         assert found["input_ids"].shape == found["attention_mask"].shape
-    pairs = tok(short, short[::-1], max_length=draw.randint(9, 30), stride=draw.randint(0, 2), **{**options, **sides, "truncation": True})
+    options |= {**sides, "truncation": True, "return_token_type_ids": True}
+    pairs = tok(short, short[::-1], max_length=draw.randint(9, 30), stride=draw.randint(0, 2), **options)
     assert pairs["input_ids"].shape == pairs["token_type_ids"].shape
     words = [[word for word in text.split(" ") if word] for text in short]
     assert len(tok(words, is_split_into_words=True)["input_ids"]) == len(short)

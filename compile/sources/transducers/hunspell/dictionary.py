@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from fst.automata.marks import FORBIDDEN, KEPT
 from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.build.strings import from_strings
@@ -27,7 +28,6 @@ from fst.compile.sources.transducers.hunspell.endings import Endings, Prefix
 from fst.compile.sources.transducers.hunspell.forbidden import without_words
 from fst.compile.sources.transducers.hunspell.words import Entry, read_words
 from fst.errors import VocabularyError
-from fst.machines.lookup.layout import FORBIDDEN, KEPT
 
 REMEDY = "split the dictionary"
 NO_PREFIX = Prefix()
