@@ -1,4 +1,4 @@
-"""Words of a user of jieba, of which some have no frequency: jieba computes one with which the word is just not cut.
+"""Words that a user adds to jieba. If a word has no frequency, jieba computes one with which the word is just not cut.
 
 Source: jieba 0.42.1, ``Tokenizer.load_userdict``, ``add_word`` and ``suggest_freq``.
 """
