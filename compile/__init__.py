@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fst.compile import lattice
     from fst.compile.api import bpe, tokenizer, unigram, wordpiece
     from fst.compile.guides import guide
     from fst.compile.machines.best_path.compiler import best_path
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from fst.compile.machines.lookup.compiler import lookup
     from fst.compile.machines.rules.compiler import cascade, rewrite
     from fst.compile.machines.rules.file import rules
-    from fst.compile.machines.segmentation import lattice
     from fst.compile.machines.segmentation.maxmatch import maxmatch
 
 __all__ = [
@@ -43,7 +43,7 @@ _OBJECTS = {
     "cascade": "fst.compile.machines.rules.compiler.cascade",
     "guide": "fst.compile.guides.guide",
     "keywords": "fst.compile.machines.keywords.compiler.keywords",
-    "lattice": "fst.compile.machines.segmentation.lattice",
+    "lattice": "fst.compile.lattice",
     "lookup": "fst.compile.machines.lookup.compiler.lookup",
     "maxmatch": "fst.compile.machines.segmentation.maxmatch.maxmatch",
     "rewrite": "fst.compile.machines.rules.compiler.rewrite",

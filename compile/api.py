@@ -70,7 +70,7 @@ def wordpiece(
     options = dict(locals())
     del options["source"], options["layout"]
     _need_layout(layout)
-    tables = _compiled(source, read(source, options, WordPieceModel.kind), layout)
+    tables = made_of(source, read(source, options, WordPieceModel.kind), layout)
     assert isinstance(tables, WordPieceTable)
     return tables
 
@@ -109,7 +109,7 @@ def bpe(
         OSError: the source cannot be read.
     """
     options = {"encoding": encoding, "pattern": pattern, "special": special, "no_special": no_special}
-    table = _compiled(source, read(source, options, BpeModel.kind), "auto")
+    table = made_of(source, read(source, options, BpeModel.kind), "auto")
     assert isinstance(table, BpeTable)
     return table
 
@@ -131,7 +131,7 @@ def unigram(source: Any) -> UnigramTable:
 
     Source: Kudo 2018, *Subword Regularization*.
     """
-    table = _compiled(source, read(source, {}, UnigramModel.kind), "auto")
+    table = made_of(source, read(source, {}, UnigramModel.kind), "auto")
     assert isinstance(table, UnigramTable)
     return table
 
@@ -174,11 +174,11 @@ def tokenizer(
     options = dict(locals())
     del options["source"], options["layout"]
     _need_layout(layout)
-    return _compiled(source, read(source, options), layout)
+    return made_of(source, read(source, options), layout)
 
 
-def _compiled(source: Any, found: Source[Any], layout: str) -> Table:
-    """Compile a source that `read` returned; errors name the source's file or folder."""
+def made_of(source: Any, found: Source[Any], layout: str = "auto") -> Table:
+    """Compile a source that `fst.compile.sources.read.read` returned; errors name the source's file or folder."""
     try:
         return assembled(found, layout)
     except (UnsupportedError, VocabularyError) as error:

@@ -45,7 +45,7 @@ def guide(
     ``<eos>``, ``<|im_end|>`` and ``[SEP]``; else there is none.
 
     Args:
-        tokenizer: a `fst.Tokenizer`, or a table of `fst.compile.tokenizer`.
+        tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as a table of `fst.compile.tokenizer`.
         regex: a regular expression, which a text matches as a whole.
         schema: a JSON Schema, as an object of `json` or as its text. Properties are written in the order of the schema. A schema whose
             automaton is too large for a table is refused; `fst.Guide` makes its masks late.
@@ -76,26 +76,28 @@ def guide(
         >>> masks.allowed(masks.start).tolist()
         [2, 3]
     """
-    vocabulary = vocabulary_for(tokenizer, end_id)
+    from fst.bridge.from_live import table_for
+
+    table = table_for(tokenizer, "fst.compile.guide")
+    vocabulary = vocabulary_for(table, end_id)
     options = {"whitespace": whitespace, "depth": depth, "formats": formats}
     automaton, pattern = automaton_of(regex=regex, schema=schema, fst=fst, **options)
     if canonical:
-        return compile_canonical(vocabulary, canonical_machine(tokenizer, vocabulary, automaton), pattern)
+        return compile_canonical(vocabulary, canonical_machine(table, vocabulary, automaton), pattern)
     return compile_masks(vocabulary, automaton, pattern)
 
 
-def canonical_machine(tokenizer: Any, vocabulary: Vocabulary, automaton: ByteAutomaton) -> Machine:
+def canonical_machine(table: Table, vocabulary: Vocabulary, automaton: ByteAutomaton) -> Machine:
     """The arrays of canonical masks.
 
     Args:
-        tokenizer: a `fst.Tokenizer`, or its table.
+        table: the table of a tokenizer.
         vocabulary: its vocabulary.
         automaton: the automaton of the texts.
 
     Raises:
         UnsupportedError: the tokenizer changes texts in a way that canonical masks do not cover.
     """
-    table = getattr(tokenizer, "_table", tokenizer)
     segmenter = _segmenters.get(table)
     if segmenter is None:
         segmenter = _segmenters[table] = import_module(SEGMENTERS[table.kind]).segmenter(table)

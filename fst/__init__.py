@@ -17,13 +17,11 @@ from fst.core.version import VERSION
 from fst.errors import FstError, FstWarning, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
-    from fst.bridge import train
+    from fst import compile as compile  # noqa: A004 - an attribute of `fst`, which hides no function of Python
+    from fst import outlines, train
     from fst.compile.algebra.machine import Fst, read_att, read_dix, read_hfstol, read_hunspell, read_lexc, read_openfst
     from fst.machines.bpe.dropout import Dropout
     from fst.machines.unigram.sampling import Sampling
-    from fst.runtime.compat.outlines import index as outlines
-    from fst.runtime.compat.sentencepiece.processor import SentencePieceProcessor as sentencepiece  # noqa: N813 - named like the library
-    from fst.runtime.compat.tiktoken.encoding import Encoding as tiktoken  # noqa: N813 - named like the library
     from fst.runtime.compat.transformers.backend import tokenizers
     from fst.runtime.compat.transformers.hf import hf
     from fst.runtime.compat.transformers.logits import LogitsProcessor
@@ -41,6 +39,11 @@ if TYPE_CHECKING:
     from fst.runtime.rows.batch import Batch
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer
+    from fst.sentencepiece import SentencepieceModule
+    from fst.tiktoken import TiktokenModule
+
+    sentencepiece: SentencepieceModule
+    tiktoken: TiktokenModule
 
 Loaded = TypeVar("Loaded", bound="PublicClass")
 
@@ -122,17 +125,18 @@ _OBJECTS = {
     "Tokenizer": "fst.runtime.tokenizer.Tokenizer",
     "UnigramTokenizer": "fst.runtime.machines.unigram.tokenizer.UnigramTokenizer",
     "hf": "fst.runtime.compat.transformers.hf.hf",
-    "outlines": "fst.runtime.compat.outlines.index",
+    "compile": "fst.compile",
+    "outlines": "fst.outlines",
     "read_att": "fst.compile.algebra.machine.read_att",
     "read_dix": "fst.compile.algebra.machine.read_dix",
     "read_hfstol": "fst.compile.algebra.machine.read_hfstol",
     "read_hunspell": "fst.compile.algebra.machine.read_hunspell",
     "read_lexc": "fst.compile.algebra.machine.read_lexc",
     "read_openfst": "fst.compile.algebra.machine.read_openfst",
-    "sentencepiece": "fst.runtime.compat.sentencepiece.processor.SentencePieceProcessor",
-    "tiktoken": "fst.runtime.compat.tiktoken.encoding.Encoding",
+    "sentencepiece": "fst.sentencepiece",
+    "tiktoken": "fst.tiktoken",
     "tokenizers": "fst.runtime.compat.transformers.backend.tokenizers",
-    "train": "fst.bridge.train",
+    "train": "fst.train",
 }
 
 
@@ -170,8 +174,7 @@ def load(path: str | Path | bytes, expected: type[Loaded] | None = None) -> Any:
 
     Examples:
         >>> import fst
-        >>> from fst.compile import wordpiece
-        >>> wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
+        >>> fst.compile.wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
         >>> fst.load("tiny.npz").encode("Unable!")
         array([1, 3, 4, 0, 2], dtype=int32)
         >>> fst.load("tiny.npz", fst.Tokenizer).tokenize("Unable!")
@@ -189,4 +192,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "compile"]  # which ``from fst import *`` leaves out, because it would hide the function of Python

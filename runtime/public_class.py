@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import errno
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fst import registry
 from fst.errors import UnsupportedError, quoted
+from fst.tables.table import Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,29 +29,38 @@ def class_of(table: Any) -> type[Any]:
 def load(path: str | Path | bytes, expected: type[Any] | None = None) -> Any:
     """Load a table file as an object of its public class, which is `expected` or a subclass; see `fst.load`."""
     if expected is None:
-        table = registry.load(path)
+        table = _table(path)
         return class_of(table)(table)
     if not isinstance(expected, type) or not issubclass(expected, PublicClass):
         raise TypeError(f"expected is {quoted(expected)}; expected a class with tables, such as fst.Tokenizer or fst.Searcher; pass it")
     return expected.load(path)
 
 
+def _table(path: str | Path | bytes) -> Any:
+    if not isinstance(path, bytes) and Path(path).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder is no table; fst.Tokenizer.from_pretrained compiles a tokenizer's", str(path))
+    return registry.load(path)
+
+
 class PublicClass:
     """The base class of public classes. An object belongs to the public class of its table."""
 
     _table: Any
+    _compiler = "tokenizer"  # a function of fst.compile that makes tables of this class, for messages
 
     def __new__(cls, table: Any) -> Self:
         """Make an object of the public class of the table, which is this class or a subclass."""
-        if not hasattr(table, "public_class"):
-            remedy = f"to load a file, call {cls.__name__}.load"
-            raise TypeError(f"the table is {type(table).__name__}; expected a table of fst.compile; {remedy}")
+        if not isinstance(table, Table):
+            name, by = f"fst.{cls.__name__}", f"fst.compile.{cls._compiler}"
+            remedy = f"to load a file, call {name}.load; to compile, call {name}({by}(…))"
+            raise TypeError(f"the table is {type(table).__name__}; expected a table of {by}; {remedy}")
         found = class_of(table)
         if not issubclass(found, cls):
-            raise UnsupportedError(
-                f"the table is of kind {table.kind!r}; expected a table of {cls.__name__}; pass it to {found.__name__}"
-            )
-        return super().__new__(found)
+            public = "Tokenizer" if table.has_tokens else found.__name__
+            raise UnsupportedError(f"the table is of kind {table.kind!r}; expected a table of {cls.__name__}; pass it to fst.{public}")
+        made = super().__new__(found)
+        made._table = table
+        return made
 
     @classmethod
     def load(cls, path: str | Path | bytes) -> Self:
@@ -69,7 +80,7 @@ class PublicClass:
             >>> fst.Searcher.load("words.npz").find("ushers")
             Match(id=1, start=1, end=4)
         """
-        table = registry.load(path)
+        table = _table(path)
         try:
             return cls(table)
         except UnsupportedError as error:

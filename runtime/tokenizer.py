@@ -24,7 +24,7 @@ from fst.tables.header import Settings, StepsDecoder
 from fst.tables.table import Table
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from fst.runtime.model_inputs.arguments import CallArguments
 
@@ -38,19 +38,54 @@ class Tokenizer(PublicClass, Encoder):
     For type checkers, name this subclass: ``fst.UnigramTokenizer(table)`` or ``fst.BpeTokenizer.load(path)``.
 
     Args:
-        table: a result of `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`. For a table file,
-            use `load`.
+        table: a result of `fst.compile.wordpiece`, `fst.compile.bpe`, `fst.compile.unigram` or `fst.compile.tokenizer`. Or a tokenizer in
+            another form, whose table is loaded or compiled: the path or the URL of a table; a vocabulary, a folder or the name of a model,
+            see `from_pretrained`; a live tokenizer of ``tokenizers``, ``transformers``, ``tiktoken`` or ``sentencepiece``; a stand-in for
+            one; a trained vocabulary.
 
     Raises:
-        UnsupportedError: the table does not belong to a tokenizer.
+        TypeError: the argument is no tokenizer.
+        UnsupportedError: the table does not belong to a tokenizer, or the vocabulary needs an unsupported feature; the message names it.
+        VocabularyError: the vocabulary cannot be compiled.
+        TableError, OSError: as in `fst.load`.
     """
 
-    def __init__(self, table: Table) -> None:
-        super().__init__(table)
+    def __new__(cls, table: Any) -> Self:
+        """Make a tokenizer of the class of the table, which is loaded or compiled if need be."""
+        if not isinstance(table, Table):
+            from fst.bridge.from_live import table_for
+
+            table = table_for(table, f"fst.{cls.__name__}")
+        return super().__new__(cls, table)
+
+    def __init__(self, table: Any) -> None:  # noqa: ARG002 - `__new__` makes the table of it
+        super().__init__(self._table)
         self._metadata = self._table.metadata
         self._settings: Settings = self._metadata.settings
         self._special_ids = special_ids(self._metadata.templates.single)
         _ = self._ids_runner  # make the runner now, so that forked processes share its memory
+
+    @classmethod
+    def from_pretrained(cls, source: str | Path) -> Self:
+        r"""Make a tokenizer from a vocabulary, which is compiled, like ``AutoTokenizer.from_pretrained`` of ``transformers``.
+
+        The compiled table is kept in the cache of the user, so later processes load it.
+
+        Args:
+            source: a folder, a file, or the name of a model on the Hugging Face Hub, as in `fst.compile.tokenizer`; or a table file.
+
+        Raises:
+            VocabularyError: the source is not a vocabulary, or the Hub lacks the model or cannot be reached.
+            UnsupportedError: the source needs an unsupported feature, which the message names, or huggingface_hub is not installed.
+            TableError, OSError: the source cannot be read.
+
+        Examples:
+            >>> from pathlib import Path
+            >>> _ = Path("vocab.txt").write_text("\n".join(["[UNK]", "un", "##able"]))
+            >>> Tokenizer.from_pretrained("vocab.txt").tokenize("unable")
+            ['un', '##able']
+        """
+        return cls(source)
 
     def __repr__(self) -> str:
         return f"<fst.Tokenizer {self._table.kind}, {self.vocab_size} tokens>"

@@ -24,12 +24,11 @@ from fst.compile.text.source import Source, TextPipeline
 from fst.core.json_fields import is_text, written
 from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, quoted
 from fst.tables.header import FLAGS, RULES
-from fst.tables.live import is_encoding, is_live
+from fst.tables.live import is_encoding, is_live, is_processor
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
 TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # options of the text pipeline; all other options of WordPiece are fields of the model
-OPTIONS = (*TEXT_OPTIONS, "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", *tiktoken.OPTIONS)
 
 LOOKED_AT = 1 << 14  # the number of first bytes that identify a sentencepiece model
 SINGLE = (tiktoken.SUFFIX, model_file.SUFFIX)
@@ -43,8 +42,8 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
     """Read a source. Options that are not None override the values in the source.
 
     Args:
-        source: a file, a folder, the name of a model, the tokens of WordPiece, or a live tokenizer of tiktoken, tokenizers or
-            transformers.
+        source: a file, a folder, the name of a model, the tokens of WordPiece, or a live tokenizer of tiktoken, tokenizers, transformers or
+            sentencepiece.
         options: options of the compiler.
         kind: the required kind of model; None: any kind.
 
@@ -62,6 +61,8 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
         need_kind("BPE", kind)
         _refuse(given, "a tiktoken.Encoding contains it")
         return _checked(tiktoken.of_encoding(source), f"the encoding {source.name!r}")
+    if is_processor(source):
+        return _checked(_of_proto(source.serialized_model_proto(), LIVE, given, kind), LIVE)
     if is_live(source):
         return of_statement(live.stated(source), LIVE, given, kind)
     need_kind("WordPiece", kind)
@@ -194,8 +195,12 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
 
 
 def _of_model(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    _refuse(given, f"{path} contains it")
-    source = sentencepiece_source.of_bytes(contents(path), str(path))
+    return _of_proto(contents(path), str(path), given, kind)
+
+
+def _of_proto(data: bytes, where: str, given: Given, kind: str | None) -> Source[Any]:
+    _refuse(given, f"{where} contains it")
+    source = sentencepiece_source.of_bytes(data, where)
     need_kind(source.model.kind, kind)
     return source
 

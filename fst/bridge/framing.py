@@ -16,9 +16,9 @@ def with_post_processor(tokenizer: Tokenizer, part: Mapping[str, Any] | None) ->
         A new tokenizer; the present tokenizer if nothing changes.
 
     Raises:
-        UnsupportedError, VocabularyError: as in `fst.compile.framing.with_post_processor`.
+        UnsupportedError, VocabularyError: as in `fst.compile.sources.framing.with_post_processor`.
     """
-    from fst.compile.framing import with_post_processor as with_other
+    from fst.compile.sources.framing import with_post_processor as with_other
 
     table = with_other(tokenizer._table, part)
     return tokenizer if table is tokenizer._table else tokenizer._framed(table)

@@ -1,58 +1,147 @@
-"""Compilation of live tokenizers, that is, objects of ``tokenizers``, ``transformers`` and ``tiktoken``.
+"""The table of a tokenizer in any form: the one conversion that all functions with a tokenizer as argument share.
 
-Functions with a tokenizer as argument also accept a live tokenizer, and compile it. The compiler is imported only in this case.
+The compiler is imported only for a tokenizer that has no table yet.
 """
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fst.errors import cut
-from fst.tables.live import is_encoding, is_fast, is_live, statement
+from fst import registry
+from fst.core import remote
+from fst.errors import UnsupportedError, cut
+from fst.tables.live import is_encoding, is_fast, is_live, is_processor, statement
+from fst.tables.table import Table
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
 
+LIBRARIES = "tokenizers, transformers, tiktoken or sentencepiece"
+TAKES = f"a fst.Tokenizer, a table, a path, a folder, the name of a model, or an object of {LIBRARIES}"
+PROBED = 20  # the number of pieces in the text that compares a processor of sentencepiece with its table
 
-def compiled(tokenizer: Any, asker: str) -> Tokenizer:
-    """The `fst.Tokenizer` for a tokenizer. A live tokenizer is compiled, and its table is cached on disk, see `fst.bridge.table_cache`.
 
-    Args:
-        tokenizer: an `fst.Tokenizer`, which is returned unchanged; an object of `fst.runtime.compat`, whose `fst.Tokenizer` is returned; or
-            a live tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``.
-        asker: the name of the calling function, for messages.
+def compiled(source: Any, asker: str) -> Tokenizer:
+    """The `fst.Tokenizer` for a tokenizer in any form; a `fst.Tokenizer` is returned unchanged. Arguments and errors: see `table_for`.
 
     Raises:
-        TypeError: the argument is not a tokenizer of these kinds.
-        UnsupportedError: the live tokenizer needs an unsupported feature; the message names it.
-        VocabularyError: the vocabulary of the live tokenizer cannot be compiled.
+        UnsupportedError: the table is not a tokenizer's.
     """
     from fst.runtime.tokenizer import Tokenizer
 
-    found = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "fst", None)
-    if isinstance(found, Tokenizer):
-        return found
-    if not is_live(tokenizer) and not is_encoding(tokenizer):
-        what = "an fst.Tokenizer, or a live tokenizer of tokenizers, transformers or tiktoken"
-        raise TypeError(f"{asker} takes {what}, not {type(tokenizer).__name__}: compile a source first, or fst.load a table")
+    found = source if isinstance(source, Tokenizer) else getattr(source, "fst", None)
+    return found if isinstance(found, Tokenizer) else Tokenizer(table_for(source, asker))
+
+
+def table_for(source: Any, asker: str) -> Table:
+    """The table of a tokenizer in any form. A table that is compiled is cached on disk, see `fst.bridge.table_cache`.
+
+    Args:
+        source: a table, or an object that has one; a stand-in for a tokenizer of another library; a live tokenizer of ``tokenizers``,
+            ``transformers``, ``tiktoken`` or ``sentencepiece``; the path or the URL of a table; any source of `fst.compile.tokenizer`, such
+            as a file, a folder, the name of a model or a list of tokens; or a trained vocabulary.
+        asker: the name of the calling function, for messages.
+
+    Raises:
+        TypeError: the argument is no tokenizer.
+        UnsupportedError: the tokenizer needs an unsupported feature; the message names it.
+        VocabularyError: the vocabulary cannot be compiled.
+        TableError, OSError: the file cannot be read.
+    """
+    own = getattr(source, "fst", source)
+    table = own if isinstance(own, Table) else getattr(own, "_table", None)
+    if isinstance(table, Table):
+        return table
+    if isinstance(source, str | Path):
+        loaded: Table = registry.load(source) if is_table(source) else _of_vocabulary(source)
+        return loaded
+    if is_processor(source):
+        return _of_processor(source)
+    if is_live(source) or is_encoding(source):
+        return _of_live(source)
+    from fst.compile.api import tokenizer as compile_tokenizer
+    from fst.compile.train.result import Trained
+
+    if isinstance(source, Trained):
+        source = source.tokenizer()
+        return table_for(source, asker)
+    if isinstance(source, list | tuple):
+        return compile_tokenizer(source)
+    raise TypeError(f"{asker} is called with {_described(source)}; expected {TAKES}")
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a path or a URL leads to a table, by its ending or its first bytes."""
+    if str(path).endswith(".npz"):
+        return True
+    local = Path(remote.plain(str(path)))
+    if not local.is_file():
+        return False
+    with local.open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+def _of_vocabulary(source: str | Path) -> Table:
+    """The table of a file, a folder or a model on the Hugging Face Hub; its pickle contains the path of its file in the cache."""
+    from fst.compile.api import made_of
+    from fst.compile.sources.read import read
+
+    found = read(source, {})
+    content = pickle.dumps(found, protocol=5)  # everything that determines the table; only its digest is used
+    return _cached(cut(str(source)), content, lambda: made_of(source, found))
+
+
+def _of_live(source: Any) -> Table:
+    """The table of a live tokenizer, without the file of the cache, which other machines lack: its pickle contains the table."""
+    text, settings = statement(source)
+    content = f"{text}\0{settings!r}".encode(errors="surrogatepass")
+
+    def compile_it() -> Table:
+        from fst.compile.api import tokenizer
+
+        return tokenizer(source)
+
+    return replace(_cached(_named(source), content, compile_it))
+
+
+def _of_processor(source: Any) -> Table:
+    """The table of a processor of ``sentencepiece``.
+
+    Raises:
+        UnsupportedError: the processor encodes texts in another way than its model.
+    """
+    table = _of_live(source)
+    plain = {"add_bos": False, "add_eos": False, "reverse": False, "emit_unk_piece": False, "enable_sampling": False}
+    size = source.get_piece_size()
+    for text in ("", "".join(map(source.id_to_piece, range(max(size - PROBED, 0), size)))):
+        if source.encode(text, out_type=int, **plain) != table.run(text):
+            fault = "the SentencePieceProcessor encodes in another way than its model, as after set_encode_extra_options"
+            raise UnsupportedError(f"{fault}; expected none of these options; pass add_bos, add_eos or reverse to fst.sentencepiece")
+    return table
+
+
+def _cached(name: str, content: bytes, compile_it: Callable[[], Table]) -> Table:
     from fst.bridge.table_cache import table_of
 
-    table = table_of(_named(tokenizer), statement(tokenizer), lambda: _table(tokenizer))
-    return Tokenizer(replace(table))  # without the file of the cache, which other machines lack: its pickle contains the table
+    found: Table = table_of(name, content, compile_it)
+    return found
 
 
-def _named(tokenizer: Any) -> str:
+def _named(source: Any) -> str:
     """The description of a live tokenizer in messages: its class, its name or path if it has one, and its size."""
-    if is_encoding(tokenizer):
-        size, where = tokenizer.n_vocab, tokenizer.name
+    if is_processor(source):
+        size, where = source.get_piece_size(), ""
+    elif is_encoding(source):
+        size, where = source.n_vocab, source.name
     else:
-        size = len(tokenizer) if is_fast(tokenizer) else tokenizer.get_vocab_size()
-        where = str(getattr(tokenizer, "name_or_path", ""))
-    return f"a live {type(tokenizer).__name__}{f' ({cut(where)})' if where else ''} of {size:,} tokens"
+        size = len(source) if is_fast(source) else source.get_vocab_size()
+        where = str(getattr(source, "name_or_path", ""))
+    return f"a live {type(source).__name__}{f' ({cut(where)})' if where else ''} of {size:,} tokens"
 
 
-def _table(tokenizer: Any) -> Any:
-    from fst.compile.api import tokenizer as compile_tokenizer
-
-    return compile_tokenizer(tokenizer)
+def _described(source: Any) -> str:
+    return f"the class {source.__name__}" if isinstance(source, type) else type(source).__name__

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fst.bridge.old import settings_of, tokenizer_of
+from fst.bridge.from_live import compiled, is_table
+from fst.bridge.old import settings_of
 
 ASKER = "fst.train.like"
 
@@ -29,10 +30,10 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
 
     if isinstance(old, Trained):
         return old.to_json(), old.settings
-    is_file = isinstance(old, str | Path) and not str(old).endswith(".npz")
+    is_file = isinstance(old, str | Path) and not is_table(old)
     found = stated(old) if is_file or (is_live(old) and not hasattr(old, "fst")) else None
     if found is not None:
         return found
-    tokenizer = tokenizer_of(old, asker)
+    tokenizer = compiled(old, asker)
     document = counterpart(tokenizer._table) or backend_of(tokenizer, asker).document()
     return document, settings_of(tokenizer)

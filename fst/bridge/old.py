@@ -22,35 +22,6 @@ SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokeniz
 EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}
 
 
-def tokenizer_of(old: Any, asker: str) -> Tokenizer:
-    """Make a `Tokenizer` from a tokenizer or vocabulary of any form.
-
-    Args:
-        old: a tokenizer of this package, or a live tokenizer of ``tokenizers``, ``transformers`` or ``tiktoken``; a table, or the path of a
-            table; a trained vocabulary; or any other source that `fst.compile.tokenizer` accepts, such as a folder or a ``tokenizer.json``.
-        asker: the name of the calling function, for messages.
-
-    Raises:
-        VocabularyError, UnsupportedError, TypeError, OSError: `old` cannot be read or compiled.
-    """
-    from pathlib import Path
-
-    from fst.bridge import from_live
-    from fst.compile.api import tokenizer as compiled
-    from fst.compile.train.result import Trained
-    from fst.runtime.public_class import load
-    from fst.runtime.tokenizer import Tokenizer
-    from fst.tables.table import Table
-
-    if isinstance(old, str | Path) and str(old).endswith(".npz"):
-        old = load(old)
-    elif isinstance(old, str | Path | list | tuple):
-        old = compiled(old)
-    if isinstance(old, Trained):
-        return old.tokenizer()
-    return Tokenizer(old) if isinstance(old, Table) else from_live.compiled(old, asker)
-
-
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
     """The vocabulary of a tokenizer. For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces the pattern.
 

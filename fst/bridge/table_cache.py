@@ -1,4 +1,4 @@
-"""A cache on disk for tables of live tokenizers and for splitters, so that later processes do not compile them again.
+"""A cache on disk for tables of live tokenizers, folders, names and splitters, so that later processes do not compile them again.
 
 The name of a file is a digest of the tokenizer and of the compiler's sources, so a stale file is never read. A table is proven safe when it
 is loaded. A file that is damaged, or that other users can write to, is ignored.
@@ -28,17 +28,17 @@ MAX_BYTES = 1 << 29  # maximum size of all tables in the folder; the least recen
 SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv", "**/*.xz")}
 
 
-def table_of(name: str | None, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:
-    """The cached table of a live tokenizer or of a splitter. If the cache has no table, write a line to the log, compile the table, and
-    write it to the cache.
+def table_of(name: str | None, content: bytes, compile_it: Callable[[], Any]) -> Any:
+    """The cached table of a tokenizer or of a splitter. If the cache has no table, write a line to the log, compile the table, and write it
+    to the cache.
 
     Args:
         name: the name of the tokenizer in the log; None: no log.
-        statement: the text and the settings that determine the table, see `fst.tables.live.statement`.
+        content: everything in the tokenizer or splitter that determines the table.
         compile_it: a function that compiles the table.
     """
     users = cache_folder.users()
-    path = users / "tables" / f"{_digest(statement)}.npz" if users else None
+    path = users / "tables" / f"{_digest(content)}.npz" if users else None
     if path and (found := _kept(path)) is not None:
         return found
     obstacle = cache_folder.obstacle(path.parent) if path else "the user has no home folder"
@@ -48,12 +48,12 @@ def table_of(name: str | None, statement: tuple[str, Any], compile_it: Callable[
     table = compile_it()
     if path and not obstacle:
         _keep(table, path)
-    return table
+        found = _kept(path)  # with its file as origin, as in later processes
+    return table if found is None else found
 
 
-def _digest(statement: tuple[str, Any]) -> str:
-    text, settings = statement
-    return sha256(b"\0".join([_sources(), text.encode(), repr(settings).encode(errors="surrogatepass")])).hexdigest()
+def _digest(content: bytes) -> str:
+    return sha256(_sources() + content).hexdigest()
 
 
 @cache

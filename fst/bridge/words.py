@@ -100,7 +100,7 @@ def _kept_table(components: str) -> Any:
     from fst.compile.train.pipeline import Pipeline
 
     normalizer, pre_tokenizer, rule = json.loads(components)
-    return table_of(None, (f"splitter {components}", None), Pipeline(normalizer, pre_tokenizer, rule=rule).table)
+    return table_of(None, f"splitter {components}".encode(), Pipeline(normalizer, pre_tokenizer, rule=rule).table)
 
 
 def _check(**numbers: Any) -> None:

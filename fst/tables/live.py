@@ -1,4 +1,4 @@
-"""Live tokenizers: objects of ``tokenizers``, ``transformers`` and ``tiktoken``, and their definitions as text."""
+"""Live tokenizers: objects of ``tokenizers``, ``transformers``, ``tiktoken`` and ``sentencepiece``, and their definitions as text."""
 
 from __future__ import annotations
 
@@ -45,6 +45,12 @@ def is_encoding(source: object) -> bool:
     return library is not None and isinstance(source, library.Encoding)
 
 
+def is_processor(source: object) -> bool:
+    """Whether a source is a ``sentencepiece.SentencePieceProcessor``. The library is not imported."""
+    library = sys.modules.get("sentencepiece")
+    return library is not None and isinstance(source, library.SentencePieceProcessor)
+
+
 def is_fast(source: object) -> bool:
     """Whether a source is a tokenizer of ``transformers``."""
     library = sys.modules.get("transformers")
@@ -54,12 +60,14 @@ def is_fast(source: object) -> bool:
 def statement(source: Any) -> tuple[str, dict[str, Any]]:
     """The ``tokenizer.json`` of a live tokenizer, as text, and further settings, named as in `fst.tables.header.Settings`.
 
-    Chat templates have the format of ``transformers``. For an encoding of ``tiktoken``, the text contains the pattern, the name, the ranks
-    and the special tokens of the encoding.
+    Chat templates have the format of ``transformers``. For an encoding of ``tiktoken``, the text is the pattern, and the settings are the
+    name, the ranks and the special tokens of the encoding. For a processor of ``sentencepiece``, the text contains the bytes of its model.
 
     Raises:
         UnsupportedError: the source is a slow tokenizer of ``transformers``, which runs in Python.
     """
+    if is_processor(source):
+        return source.serialized_model_proto().decode("latin-1"), {}
     if is_encoding(source):
         return source._pat_str, {"name": source.name, "ranks": source._mergeable_ranks, "special": source._special_tokens}
     if not is_fast(source):

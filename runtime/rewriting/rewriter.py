@@ -68,6 +68,8 @@ class Rewriter(PublicClass):
         'tʃoro mismo dezde'
     """
 
+    _compiler = "rewrite"
+
     def __init__(self, table: Table) -> None:
         self._table = table
         self._idle: list[Work] = []

@@ -338,8 +338,8 @@ def test_absent_members(name: str, remedy: str) -> None:
 
 def test_only_a_tokenizer_is_accepted() -> None:
     """A stand-in of an object that is not a tokenizer is refused, and the message contains a remedy."""
-    with pytest.raises(TypeError, match=r"^the tokenizer is str; expected an fst.Tokenizer; compile a source, or fst.load a table$"):
-        fst.sentencepiece("spiece.model")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^fst.sentencepiece is called with int; expected a fst.Tokenizer, a table, a path"):
+        fst.sentencepiece(5)
 
 
 @pytest.mark.parametrize("suffix", [False, True])

@@ -189,11 +189,11 @@ def _tokenizer(old: str, command: str, output: str) -> Any:
     Raises:
         UnsupportedError: the file is a table without tokens, or the format of the output cannot express the vocabulary.
     """
-    from fst.bridge.old import tokenizer_of
+    from fst.bridge.from_live import compiled
     from fst.cli.tables import load
     from fst.compile.train.saving import files_of
 
-    tokenizer = tokenizer_of(load(old) if old.endswith(".npz") else old, f"fst train {command}")
+    tokenizer = compiled(load(old) if old.endswith(".npz") else old, f"fst train {command}")
     files_of(output, KINDS_OF_TABLES.get(tokenizer._table.kind))
     return tokenizer
 

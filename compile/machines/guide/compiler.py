@@ -52,11 +52,8 @@ def _given(regex: Any, schema: Any, fst: Any, options: Mapping[str, Any]) -> dic
     return given
 
 
-def vocabulary_for(tokenizer: Any, end_id: int | None) -> Vocabulary:
-    """The vocabulary of a tokenizer, given as a `fst.Tokenizer` or as its table."""
-    table = getattr(tokenizer, "_table", tokenizer)
-    if not isinstance(table, Table):
-        raise TypeError(f"the tokenizer is {type(tokenizer).__name__}; expected a fst.Tokenizer, or a table of fst.compile.tokenizer")
+def vocabulary_for(table: Table, end_id: int | None) -> Vocabulary:
+    """The vocabulary of a tokenizer's table, in which the token `end_id` ends texts; None: the token of the table."""
     return vocabulary_of(table).ending_with(end_id)
 
 

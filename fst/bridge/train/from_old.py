@@ -133,11 +133,12 @@ def extend(
         {'[UNK]': 0, 'h': 1, '##u': 2, '##g': 3, 'hu': 4, 'hug': 5}
     """
     from fst.bridge import old as olds
+    from fst.bridge.from_live import compiled
     from fst.compile.train.control import Control
     from fst.compile.train.old.extending import extend as extended
 
     control = Control(progress, deadline, checkpoint)
-    tokenizer = olds.tokenizer_of(old, "fst.train.extend")
+    tokenizer = compiled(old, "fst.train.extend")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.extend")
     counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors, control.is_over)
     batch = olds.segmented(vocabulary, counted)
@@ -183,9 +184,10 @@ def trim(
         (['[UNK]', 'h', 'p', '##u', '##g', 'hug'], [0, 1, 2, 3, 4, 5, -1, -1])
     """
     from fst.bridge import old as olds
+    from fst.bridge.from_live import compiled
     from fst.compile.train.old.trimming import trim as trimmed
 
-    tokenizer = olds.tokenizer_of(old, "fst.train.trim")
+    tokenizer = compiled(old, "fst.train.trim")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")
     counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors)
     return trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)

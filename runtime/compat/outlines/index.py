@@ -20,7 +20,7 @@ class Index:
 
     Args:
         regex: a regular expression, which a text matches as a whole.
-        tokenizer: a `fst.Tokenizer`, in place of a ``Vocabulary``.
+        tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, in place of a ``Vocabulary``.
         end_id, canonical: as in `fst.Guide`.
 
     Raises:

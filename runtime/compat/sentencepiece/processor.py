@@ -18,7 +18,6 @@ from fst.runtime.compat.sentencepiece.arguments import (
     text_in_list,
 )
 from fst.runtime.compat.sentencepiece.vocabulary import Vocabulary, in_both_spellings
-from fst.runtime.tokenizer import Tokenizer
 from fst.tables.sentencepiece_info import BPE, UNIGRAM
 
 DECODED_TYPES = (str, bytes, "offset_mapping")
@@ -57,9 +56,9 @@ class SentencePieceProcessor(Vocabulary):
     models or return protocol buffers are absent; the error message contains a replacement, such as ``return_type="offset_mapping"``.
 
     Args:
-        tokenizer: a tokenizer with any table.
+        tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as a ``.model`` file or a processor of ``sentencepiece``.
         return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: the defaults of
-            the methods' arguments, as in ``sentencepiece``.
+            the methods' arguments. None: those of the processor `tokenizer`, else those of ``sentencepiece``.
 
     Attributes:
         fst: the tokenizer that encodes.
@@ -80,23 +79,34 @@ class SentencePieceProcessor(Vocabulary):
 
     def __init__(
         self,
-        tokenizer: Tokenizer,
+        tokenizer: Any,
         return_type: Any = None,
         out_type: Any = None,
-        add_bos: bool = False,
-        add_eos: bool = False,
-        reverse: bool = False,
-        emit_unk_piece: bool = False,
-        enable_sampling: bool = False,
-        nbest_size: int = -1,
-        alpha: float = 0.1,
-        num_threads: int = -1,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        enable_sampling: bool | None = None,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        num_threads: int | None = None,
     ) -> None:
         super().__init__(tokenizer)
-        self._return_type = one_type(return_type, out_type, int)
-        self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece = add_bos, add_eos, reverse, emit_unk_piece
-        self._enable_sampling, self._nbest_size, self._alpha, self._num_threads = enable_sampling, nbest_size, alpha, num_threads
-        self._is_plain = not (add_bos or add_eos or reverse or emit_unk_piece or enable_sampling) and isinstance(num_threads, int)
+
+        def setting(given: Any, name: str, default: Any) -> Any:
+            return getattr(tokenizer, name, default) if given is None else given
+
+        self._return_type = one_type(return_type, out_type, getattr(tokenizer, "_return_type", int))
+        self._add_bos = setting(add_bos, "_add_bos", False)
+        self._add_eos = setting(add_eos, "_add_eos", False)
+        self._reverse = setting(reverse, "_reverse", False)
+        self._emit_unk_piece = setting(emit_unk_piece, "_emit_unk_piece", False)
+        self._enable_sampling = setting(enable_sampling, "_enable_sampling", False)
+        self._nbest_size = setting(nbest_size, "_nbest_size", -1)
+        self._alpha = setting(alpha, "_alpha", 0.1)
+        self._num_threads = setting(num_threads, "_num_threads", -1)
+        is_changed = self._add_bos or self._add_eos or self._reverse or self._emit_unk_piece or self._enable_sampling
+        self._is_plain = not is_changed and isinstance(self._num_threads, int)
 
     def __reduce__(self) -> tuple[Any, ...]:
         around = (self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from fst.bridge.from_live import compiled
 from fst.core.lazy import Lazy
 from fst.runtime.compat.sentencepiece.answers import Answers
 from fst.runtime.compat.sentencepiece.arguments import is_sequence, piece_of
@@ -18,20 +19,17 @@ class Vocabulary:
     """The methods of ``sentencepiece.SentencePieceProcessor`` about pieces and their ids.
 
     Args:
-        tokenizer: the tokenizer that encodes.
+        tokenizer: a tokenizer in any form that `fst.Tokenizer` takes.
 
     Attributes:
         fst: the tokenizer that encodes.
 
     Raises:
-        TypeError: `tokenizer` is not an `fst.Tokenizer`.
+        TypeError: `tokenizer` is no tokenizer.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        if not isinstance(tokenizer, Tokenizer):
-            remedy = "compile a source, or fst.load a table"
-            raise TypeError(f"the tokenizer is {type(tokenizer).__name__}; expected an fst.Tokenizer; {remedy}")
-        self.fst = tokenizer
+    def __init__(self, tokenizer: Any) -> None:
+        self.fst: Tokenizer = compiled(tokenizer, "fst.sentencepiece")
 
     def get_piece_size(self) -> int:
         """Return the number of pieces."""

@@ -40,8 +40,8 @@ class Encoding:
     in ``tiktoken``'s README.
 
     Args:
-        tokenizer: a tokenizer with a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
-        name: the name of the encoding; None: that of the ``tiktoken.Encoding``, or "fst" for a tokenizer, because tables have no name.
+        tokenizer: a tokenizer of byte-level BPE in any form that `fst.Tokenizer` takes, such as a ``tiktoken.Encoding`` or a file.
+        name: the name of the encoding; None: that of the ``tiktoken.Encoding``, or "fst" for other forms, because tables have no name.
 
     Attributes:
         name: the name of the encoding.

@@ -48,7 +48,7 @@ def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
     other objects may share it: ``add_tokens`` replaces it by a new `fst.Tokenizer`. The stand-in can be pickled.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a tokenizer object of ``tokenizers`` or ``transformers``, which is compiled first.
+        tokenizer: a tokenizer in any form that `fst.Tokenizer` takes, such as an object of ``tokenizers`` or a folder.
         threads: the number of threads for a batch, see `fst.Tokenizer.encode_batch`.
 
     Raises:

@@ -40,8 +40,8 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> FstTok
     make a new table, and do not change the argument `tokenizer`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; or a tokenizer object of ``transformers`` or ``tokenizers``, which is compiled first. The result has
-            the settings and the chat template of an object of ``transformers``.
+        tokenizer: a tokenizer in any form that `fst.Tokenizer` takes: a `fst.Tokenizer`, a table, a folder, the name of a model, or an
+            object of another library. The result has the settings and the chat template of an object of ``transformers``.
         threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles include this number;
             ``save_pretrained`` does not, since the best number depends on the computer.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of

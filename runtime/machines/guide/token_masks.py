@@ -18,6 +18,7 @@ from fst.runtime.decoder import row_of
 from fst.runtime.machines.guide.found_rows import FoundRows
 from fst.runtime.machines.guide.rows import LateRows, Rows, StoredRows, not_a_state
 from fst.runtime.public_class import PublicClass
+from fst.tables.table import Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -39,8 +40,9 @@ class Guide(PublicClass):
     pattern allows an end, and is the only token that is allowed after itself. Other special tokens are never allowed.
 
     Args:
-        table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer: then each mask is made at its first use, and
-            the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be saved.
+        table: a result of `fst.compile.guide`. For a table file, use `load`. Or a tokenizer in any form that `fst.Tokenizer` takes: then
+            each mask is made at its first use, and the latest masks are kept, up to 64 MiB. So a guide is ready sooner, and cannot be
+            saved.
         regex, schema, fst, end_id, whitespace, depth, formats: with a tokenizer, as in `fst.compile.guide`. A schema may need more states
             than a table has: then states are found by `step`, as with `canonical`.
         canonical: with a tokenizer, allow only the tokens that the tokenizer itself gives: ids are allowed if they are the first ids of
@@ -70,12 +72,14 @@ class Guide(PublicClass):
         True
     """
 
+    _compiler = "guide"
+
     def __new__(cls, table: Any, **late: Any) -> Self:
         """Make a guide from a table or, late, from a tokenizer."""
         if any(late.get(name) is not None for name in TEXTS):
             return object.__new__(cls)
         names = [name for name, value in late.items() if value is not None]
-        if names or not hasattr(table, "public_class"):
+        if names or not isinstance(table, Table):
             given = f"{', '.join(names)} is given" if names else f"the table is {type(table).__name__}"
             raise TypeError(f"{given} without texts; expected a table of fst.compile.guide, or a tokenizer with {', '.join(TEXTS)}")
         return super().__new__(cls, table)
@@ -102,8 +106,8 @@ class Guide(PublicClass):
 
             given = {"regex": regex, "schema": schema, "fst": fst, "end_id": end_id, "canonical": canonical}
             given |= {"whitespace": whitespace, "depth": depth, "formats": formats}
-            self._table, self._source = None, (table, given)
-            texts, vocabulary = late(table, **given)
+            tokenizer, texts, vocabulary = late(table, **given)
+            self._table, self._source = None, (tokenizer, given)
             tokens = vocabulary.tokens
             self._rows = LateRows(texts, vocabulary) if isinstance(texts, Automaton) else FoundRows(texts, vocabulary)
             if not canonical:

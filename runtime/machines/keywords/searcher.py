@@ -112,6 +112,8 @@ class Searcher(PublicClass):
         ('uXrs', 'uSHErs')
     """
 
+    _compiler = "keywords"
+
     def __init__(self, table: KeywordTable) -> None:
         self._table: KeywordTable = table
         self._matcher = _Matcher(table)

@@ -49,6 +49,8 @@ class Lookup(PublicClass):
         ['flies']
     """
 
+    _compiler = "lookup"
+
     def __init__(self, table: LookupTable) -> None:
         self._table = table
         self._encoder = LookupEncoder(table)

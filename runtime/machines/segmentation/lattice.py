@@ -27,6 +27,7 @@ class JiebaSegmenter(Segmenter):
     """
 
     _table: JiebaTable
+    _compiler = "lattice.jieba"
 
     def with_mode(self, mode: str) -> JiebaSegmenter:
         """Return a segmenter with the same dictionary and another mode.
@@ -107,6 +108,7 @@ class MecabSegmenter(Segmenter):
     """
 
     _table: MecabTable
+    _compiler = "lattice.mecab"
 
     @property
     def features(self) -> Sequence[str]:

@@ -88,6 +88,8 @@ class Segmenter(PublicClass):
         array([ 4, -1,  3], dtype=int32)
     """
 
+    _compiler = "maxmatch"
+
     def __init__(self, table: Table) -> None:
         self._table: Any = table
         self._encoder = _TokenEncoder(table)

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 import fst
+import fst.tiktoken as tiktoken
 from fst.compile import best_path, bpe, cascade, guide, keywords, lattice, maxmatch, rewrite, tokenizer, unigram, wordpiece
+from fst.compile.lattice import jieba
 from fst.machines.best_path.table import BestPathTable
 from fst.machines.bpe.table import BpeTable
 from fst.machines.guide.table import GuideTable
@@ -18,6 +20,7 @@ from fst.machines.segmentation.maxmatch import MaxMatchTable
 from fst.machines.segmentation.mecab import MecabTable
 from fst.machines.unigram.table import UnigramTable
 from fst.machines.wordpiece.table import WordPieceTable
+from fst.outlines import Index
 from fst.runtime.model_inputs.encoding import Encoding
 from fst.tables.table import Table
 
@@ -72,6 +75,14 @@ assert_type(tok(["a"])[0], Encoding)
 assert_type(tok(["a", "b"], is_split_into_words=True)["input_ids"], Any)
 
 # Stand-ins
+assert_type(fst.Tokenizer.from_pretrained("bert-base-uncased"), fst.Tokenizer)
+assert_type(fst.compile.keywords(["he"]), KeywordTable)
+assert_type(fst.tiktoken.Encoding(tok).encode("a"), list[int])
+assert_type(fst.tiktoken(tok).encode_ordinary("a"), list[int])
+assert_type(fst.tiktoken.get_encoding("gpt2").encode("a"), list[int])
+assert_type(jieba("dict.txt"), JiebaTable)
+assert_type(Index("a", tok).get_initial_state(), int)
+assert_type(tiktoken.get_encoding("gpt2").encode("a"), list[int])
 assert_type(fst.hf(tok).fst, fst.Tokenizer)
 assert_type(fst.hf(tok).get_vocab(), dict[str, int])
 assert_type(fst.tokenizers(tok).encode("a").ids, list[int])

@@ -1,0 +1,9 @@
+"""Compilers of dictionaries for the best path through a lattice of words: those of jieba and MeCab."""
+
+from fst.compile.machines.segmentation.lattice import jieba, mecab
+
+__all__ = ["jieba", "mecab"]
+
+
+def __dir__() -> list[str]:
+    return __all__
