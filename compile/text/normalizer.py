@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from fst.automata.rows import CODE_POINTS, WHITE_SPACE
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.alphabets import KEPT_PIPELINES
 from fst.compile.text.characters import reference
-from fst.compile.text.characters.maps import Map, union
+from fst.compile.text.characters.maps import Ints, Map, union
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
 from fst.compile.text.edits.components import edit_of
@@ -160,31 +160,29 @@ def _context() -> Context:
 
 
 def _composition(normal: Normalization) -> Composition:
-    """The normalizers up to the normalizer that orders marks or composes.
-
-    The suspects are all characters that change, and all characters that may change the character before them: marks, and second parts of
-    composed characters.
-    """
+    """The normalizers up to the normalizer that orders marks or composes."""
     ((before, name),) = normal.steps
-    found = step_of(before, name)
-    follow = [np.flatnonzero(reference.orders())]
-    follow += [seconds()] if found.pairs else []
-    following = np.zeros(CODE_POINTS + 1, bool)
-    following[np.concatenate(follow)] = True
-    whole = before.then(decomposition(name))
-    firsts = whole.apply(whole.sources)[:, 0].tolist()
-    same = _same_syllables(before) if found.pairs else frozenset()
-    images = zip(whole.sources.tolist(), firsts, strict=True)
-    changed = [source for source, first in images if source not in same and _changes(found, source, first, following)]
-    suspects = union(*follow, before.sources, np.array(changed, np.int64))
-    return replace(found, suspects=frozenset(suspects[(suspects < 0xD800) | (suspects >= 0xE000)].tolist()))
+    suspects = union(before.sources, _suspects(name))
+    return replace(step_of(before, name), suspects=frozenset(suspects[(suspects < 0xD800) | (suspects >= 0xE000)].tolist()))
 
 
-def _same_syllables(before: Map) -> frozenset[int]:
-    """The syllables of Hangul that compose again after they are decomposed: those that `before` keeps. They are 11,172 of the 13,232
-    characters that decompose, too many to compose each.
+@cache
+def _suspects(name: str) -> Ints:
+    """All characters that a normalizer which orders marks or composes changes, and all characters that may change the character before
+    them: marks, and second parts of composed characters.
     """
-    return frozenset(range(HANGUL, HANGUL + SYLLABLES)) - frozenset(before.sources.tolist())
+    alone, parts = step_of(Map.to_lists({}), name), decomposition(name)
+    marks = np.flatnonzero(reference.orders())
+    if not alone.pairs:
+        return union(marks, parts.sources)
+    follow = union(marks, seconds())
+    following = np.zeros(CODE_POINTS + 1, bool)
+    following[follow] = True
+    # Syllables of Hangul compose again after they are decomposed. They are 11,172 of the 13,232 characters that decompose.
+    sources = np.setdiff1d(parts.sources, np.arange(HANGUL, HANGUL + SYLLABLES))
+    images = zip(sources.tolist(), parts.apply(sources)[:, 0].tolist(), strict=True)
+    changed = [source for source, first in images if _changes(alone, source, first, following)]
+    return union(follow, np.array(changed, np.int64))
 
 
 def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:

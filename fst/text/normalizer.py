@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
@@ -356,5 +357,9 @@ def flagged(token: ContextualToken) -> bool:
 
 def word_of(added: AddedTokens) -> frozenset[int]:
     """The code points next to which a token with ``single_word`` is ignored."""
-    runs = added.context.word if added.context else ()
+    return _code_points(tuple(added.context.word)) if added.context else frozenset()
+
+
+@lru_cache(maxsize=8)  # one for each set of letters among the loaded tables; walks ask for it in each text
+def _code_points(runs: tuple[int, ...]) -> frozenset[int]:
     return frozenset(code for first, last in zip(runs[0::2], runs[1::2], strict=True) for code in range(first, last + 1))
