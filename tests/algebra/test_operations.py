@@ -314,6 +314,7 @@ def test_paths_of_equal_weight_are_found_at_once() -> None:
     assert found == ["a" * 40, "a" * 39 + "b", "a" * 39 + "c"]
 
 
+@pytest.mark.slow
 def test_long_strings_take_linear_time() -> None:
     """A machine of one string of 50,000 characters is minimized, and its path is found."""
     text = "ab" * 25_000

@@ -171,6 +171,7 @@ class TestFigures:
         shown = call("bench", tmp_path / "t.npz", written(tmp_path / "text.txt", b"a q")).stdout
         assert "unknown words are not found: " in shown
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("dash", [[], ["-"]])
     def test_standard_input(self, table: Path, dash: list[str]) -> None:
         """Without a file, or for "-", documents come from standard input, and nothing is printed on standard error."""
@@ -208,6 +209,7 @@ class TestIds:
         version, *figures, ids = found["tokenizers"]
         assert (version, len([*map(float, figures)]), ids) == ("0.23.3", 4, "equal")
 
+    @pytest.mark.slow
     def test_tiktoken(self, tmp_path: Path, documents: Path) -> None:
         """For a file of ranks, the table gives the same ids as `tiktoken`, also for special tokens in texts, and one speed of `tiktoken` is
         printed.
@@ -217,6 +219,7 @@ class TestIds:
         _, *figures, ids = found["tiktoken"]
         assert (len([*map(float, figures)]), ids) == (2, "equal")
 
+    @pytest.mark.slow
     def test_sentencepiece(self, tmp_path: Path, documents: Path) -> None:
         """For a model of `sentencepiece`, the table gives the same ids as `sentencepiece`."""
         source = model(tmp_path)
@@ -245,6 +248,7 @@ class TestIds:
         found = rows(call("bench", table, before, documents, "--against", "tokenizers", "--source", other))
         assert found["tokenizers"][-1] == f"1 of 6 texts differ, first {documents}, line 1, from token 1 on"
 
+    @pytest.mark.slow
     def test_places_leave_out_nulls(self, tmp_path: Path, reference: Build) -> None:
         """The row number of a difference counts all rows of the column, including nulls."""
         pa = pytest.importorskip("pyarrow")
@@ -278,6 +282,7 @@ class TestIds:
 class TestSources:
     """The choice of the file that each library reads."""
 
+    @pytest.mark.slow
     def test_all(self, tmp_path: Path, documents: Path, reference: Build) -> None:
         """In a folder, each library reads a file of its own format, and "all" omits libraries for which the folder contains no file."""
         source = document(tmp_path, reference(TOKENS))

@@ -71,6 +71,7 @@ class TestTokenizer:
         call("compile", "vocab.txt", "-o", os.devnull, code=2)
         assert not Path(os.devnull).is_file()
 
+    @pytest.mark.slow
     @posix
     def test_terminal(self, tmp_path: Path) -> None:
         """Progress is shown on standard error if it is a terminal, and nowhere else."""

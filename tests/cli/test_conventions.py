@@ -225,6 +225,7 @@ class TestConventions:
             assert process.stderr.read() == b""
             assert process.wait(TIMEOUT) == 0
 
+    @pytest.mark.slow
     @posix
     @pytest.mark.parametrize(
         "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.core.kernel_cache"], 4)
@@ -238,6 +239,7 @@ class TestConventions:
             assert process.stderr is not None
             assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
 
+    @pytest.mark.slow
     @posix
     @pytest.mark.parametrize(("words", "module"), [("encode table", "fst.core.kernel_cache"), ("info none", "fst.tables.npz")])
     def test_interrupted_shortly_before_the_end(self, words: str, module: str, table: Path) -> None:
@@ -257,6 +259,7 @@ class TestConventions:
         assert execute([sys.executable, "-m", "fst"], "info", table).stdout == run("info", table).stdout
         assert execute([sys.executable, "-m", "fst"], "--help").stdout.startswith(b"Usage: python -m fst ")
 
+    @pytest.mark.slow
     @posix
     def test_interrupted(self, table: Path) -> None:
         """SIGINT ends the process with exit code 130, and nothing is printed."""
@@ -287,6 +290,7 @@ class TestConventions:
         done = execute(["/bin/sh", "-c", f'exec "$0" "$@" {closing}', FST], "encode", table, code=1)
         assert error_of(done) == f"{stream}: it is closed"
 
+    @pytest.mark.slow
     def test_warmup(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """`fst warmup` counts the compiled kernels on standard error, and then prints the time and the folder of the kernels."""
         some = [*PARTS][8:12]  # parts of dictionaries, which take little time
@@ -298,6 +302,7 @@ class TestConventions:
         assert {line.partition(": ")[2] for line in counted} == {*some}
         assert re.fullmatch(r"ready, in [\d.]+ s; kept in .+", last)
 
+    @pytest.mark.slow
     @posix
     @pytest.mark.parametrize("command", ["encode", "warmup"])
     def test_a_signal_while_kernels_are_compiled(self, command: str, table: Path, tmp_path: Path) -> None:

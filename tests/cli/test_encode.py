@@ -31,7 +31,7 @@ class TestEncode:
         """A line of ids equals the result of `fst.load(table).encode(line)`."""
         assert run("encode", table, texts).stdout == ids_of(table, TEXTS)
 
-    @pytest.mark.parametrize("dash", [[], ["-"]])
+    @pytest.mark.parametrize("dash", thinned([[], ["-"]], 1))
     def test_standard_input(self, table: Path, dash: list[str]) -> None:
         """Without a file, or for "-", documents come from standard input."""
         assert run("encode", table, *dash, stdin=b"un\nhello\n").stdout == ids_of(table, ["un", "hello"])
@@ -95,6 +95,7 @@ class TestEncode:
         for words in (("encode", str(table), str(texts)), ("info", str(table))):
             assert "FST_NUM_THREADS is 'many'; expected a whole number" in call(*words, code=2).stderr
 
+    @pytest.mark.slow
     def test_line_by_line(self, table: Path) -> None:
         """A typed line is encoded before the next line is typed."""
         with subprocess.Popen([FST, "encode", str(table)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -149,6 +150,7 @@ class TestEncode:
         call("encode", table, "--output", old, stdin=b"\xff\n", code=1)
         assert old.read_bytes() == b"as it was"
 
+    @pytest.mark.slow
     @posix
     def test_links_and_devices(self, table: Path, texts: Path, tmp_path: Path) -> None:
         """If the output is a link or a pipe, the command writes to it, and does not replace it."""

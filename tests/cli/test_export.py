@@ -92,6 +92,7 @@ def test_folders_that_cannot_be_made(small: Path) -> None:
     assert "Not a directory" in error_of(call("export", small, "--target", "c", "-o", small / "folder", code=1))
 
 
+@pytest.mark.slow
 def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:
     """A table that is neither a tokenizer nor keywords is refused by its kind, and keywords of which one is empty by this reason."""
     maxmatch(["a", "ab"]).save(tmp_path / "maxmatch.npz")

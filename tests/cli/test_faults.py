@@ -155,6 +155,7 @@ class TestInput:
         call("encode", table, source, "--column", "text", "-o", out)
         assert pq.read_table(out).to_pydict() == {"input_ids": [None] * 3}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("words", thinned([(["--field", "text"],), (["--format", "json"],)], 2))
     def test_long_documents(self, words: list[str], table: Path) -> None:
         """A document that is too long for memory is refused before all of it is read."""
@@ -169,6 +170,7 @@ class TestInput:
 class TestOutput:
     """Outputs that cannot be written, or that can be written only in part."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("kind", "form"),
         thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 5),
@@ -217,6 +219,7 @@ class TestOutput:
         assert found[0] == found[1]
         assert len(found[0]) == (2 if form in ("npy", "bin") else 1)
 
+    @pytest.mark.slow
     def test_two_at_once(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """If two processes write the same output at the same time, the file is complete, and is from one of them."""
         out = on_its_own(tmp_path)
@@ -256,6 +259,7 @@ class TestSignals:
             assert process.stderr.read() == b""
         assert list(out.iterdir()) == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("number", "code"), thinned([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 2))
     def test_when_nobody_reads(self, number: int, code: int, table: Path, data: dict[str, Path]) -> None:
         """A signal ends a command whose output nobody reads."""
@@ -271,6 +275,7 @@ class TestSignals:
             assert process.wait(TIMEOUT) == code
             assert process.stderr.read() == b""
 
+    @pytest.mark.slow
     def test_a_reader_that_leaves(self, table: Path, data: dict[str, Path]) -> None:
         """If the reader closes the pipe early, the command stops reading and encoding."""
         words = [FST, "encode", str(table), *[str(data["parquet"])] * 2000, "--column", "text"]

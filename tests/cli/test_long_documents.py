@@ -26,6 +26,7 @@ def decimals() -> Decimals:
     return Decimals(4_194_304)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 4_194_303), max_size=5)))
 @settings(derandomize=True, max_examples=200)
 def test_decimals(decimals: Decimals, rows: list[list[int]]) -> None:
@@ -63,6 +64,7 @@ class TestLongDocuments:
         else:
             assert out.read_bytes() == b"".join(b" ".join(b"%d" % number for number in row.tolist()) + b"\n" for row in batch)
 
+    @pytest.mark.slow
     def test_form_of_lines(self, text: bytes, table: Path, tmp_path: Path) -> None:
         """One space separates two ids of a row, whether they come from the same chunk or from different chunks."""
         words = [table, written(tmp_path / "in.txt", text)]
@@ -81,6 +83,7 @@ class TestLongDocuments:
         documents = text.split(b"\n")
         assert (shown["documents"], shown["tokens"]) == (len(documents), fst.Tokenizer.load(table).count_tokens(documents).sum())
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("bad", thinned([b"\xff", b"\xc3", b"\xf0\x9f\x98"], 3))
     def test_errors(self, bad: bytes, text: bytes, table: Path, tmp_path: Path) -> None:
         """In a long document, bytes that are not UTF-8 are replaced, or reported with their position; --errors skip is refused."""

@@ -249,6 +249,7 @@ class TestOutput:
         call("encode", table, source, *options_for(kind), "-o", tmp_path / f"out.{form}")
         assert rows_of(tmp_path / f"out.{form}", form) == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("kind", "form"), thinned(product(("lines", "json", "parquet", "arrow file"), ("npy", "bin", "arrow", "parquet")), 8)
     )

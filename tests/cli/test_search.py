@@ -182,6 +182,7 @@ class TestManners:
         name = f"\x1b[35m{source}\x1b[m\x1b[36m:\x1b[m"
         assert call("search", table, source, source, "--color", "always").stdout == 2 * (name + shown)
 
+    @pytest.mark.slow
     @posix
     @pytest.mark.parametrize(("environment", "colored"), thinned([({"NO_COLOR": "1"}, False), ({}, True), ({"TERM": "dumb"}, False)], 2))
     def test_terminals(self, environment: dict[str, str], colored: bool, table: Path) -> None:
@@ -201,6 +202,7 @@ class TestManners:
         os.close(master)
         assert shown[:-1] == (b"u\x1b[01;31mshe\x1b[mrs\r\n" if colored else b"ushers\r\n")
 
+    @pytest.mark.slow
     def test_a_reader_that_leaves(self, table: Path, tmp_path: Path) -> None:
         """If the reader closes the pipe early, nothing is printed."""
         source = written(tmp_path / "in.txt", b"he " * 300_000 + b"\n" + b"he\n" * 300_000)
@@ -265,6 +267,7 @@ class TestManners:
         ]
 
 
+@pytest.mark.slow
 def test_long_documents(table: Path, tmp_path: Path) -> None:
     """With --count, .npz or --format matches, documents may have any length; for outputs with texts, the length is limited."""
     text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_300_000

@@ -163,6 +163,7 @@ class TestTrainers:
         assert "bytes/token" in done.stdout
         assert f"{tmp_path / 'o.json'}: 270 tokens; stopped by size\n" in done.stderr
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("is_interrupted", [False, True])
     def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """If SIGTERM or the deadline stops a run, the exit code is 143 or 124, and the same command resumes from the checkpoint and gives

@@ -405,6 +405,7 @@ def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.
     assert len([*tables_folder.iterdir()]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables_folder")
 def test_kept_tables_need_no_compiler() -> None:
     """A stored table is loaded without the compiler."""

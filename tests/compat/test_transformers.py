@@ -350,6 +350,7 @@ def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Pa
         fst.hf(two.other.fst, threads=0)
 
 
+@pytest.mark.slow
 def test_transformers_may_be_missing() -> None:
     """If `transformers` is not installed, `fst.hf` explains what to install, and the rest of this package works."""
     code = """

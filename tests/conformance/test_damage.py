@@ -35,7 +35,7 @@ def place_that_matters(draw: random.Random, size: int) -> int:
     return draw.choice([draw.randrange(size), draw.randrange(min(size, FIRST)), size - 1 - draw.randrange(min(size, 8))])
 
 
-@pytest.mark.parametrize("name", ENCODING)
+@each(ENCODING, 9)
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
     """A table with one changed bit is refused, or every method gives safe ids, which equal the walk's ids unless the table contains a

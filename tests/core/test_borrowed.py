@@ -190,6 +190,7 @@ def test_kept_kernels_are_used_without_the_compiler() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_whoever_waits_for_a_kernel_is_told(tmp_path: Path) -> None:
     """A process that compiles a kernel prints a message on standard error, one message per kernel."""

@@ -50,7 +50,7 @@ SEEDS = (*RARE, 0, 4, 6)  # each kind of vocabulary, with and without chunks
 BYTE_BY_BYTE = (5, 36)  # seeds with the code for processors without AVX2
 
 
-@pytest.mark.parametrize("seed", SEEDS if CHECKED else (2, pytest.param(3, marks=pytest.mark.slow)))
+@pytest.mark.parametrize("seed", SEEDS if CHECKED else [pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3)])
 def test_no_index_is_out_of_bounds(seed: int) -> None:
     """Every function gives the right ids for any vocabulary, and no index is out of bounds if `numba` checks indices."""
     for name, part in parts(seed, 1_000 if seed % 5 else 10_000):

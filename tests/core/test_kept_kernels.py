@@ -112,6 +112,7 @@ def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None
     assert done.stdout == "[UNK] a\n"
 
 
+@pytest.mark.slow
 @posix
 def test_a_full_disk(tmp_path: Path) -> None:
     """If the disk is full, a kernel is not stored, and the process warns once and continues."""
@@ -245,6 +246,7 @@ def call_toy(folder: Path) -> tuple[str, bool]:
     return done.stdout, "compiling" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "result"),
     thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 2),

@@ -187,6 +187,7 @@ def test_exceptions(built: Path, use: Callable[[Path], Any]) -> None:
     assert (kernel.call(numbers), caller.call(call.words), len(lists.call(2))) == (3, 3, 2)
 
 
+@pytest.mark.slow
 def test_no_kernel_raises() -> None:
     """No kernel has a raise statement, so a division by zero is the only exception for which native code must have a class."""
     files = [Path(str(import_module(name).__file__)) for name in kernel_modules()]

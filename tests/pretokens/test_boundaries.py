@@ -168,6 +168,7 @@ def test_symbols(name: str) -> None:
     assert 3 * found.bits <= len(found.decisions).bit_length() - 1 <= MAX_WINDOW
 
 
+@pytest.mark.slow
 def test_symbols_are_merged_where_there_are_many() -> None:
     """If there are more classes than symbols, several classes have the same symbol; otherwise, each class has a different symbol."""
     _, found = compiled(PATTERNS["o200k"])

@@ -270,6 +270,7 @@ def test_search_that_fails_far_away_is_read_once(width: int) -> None:
         assert ours.encode("a" * size + "c" + "a" * size + "b").tolist() == [one] * size + [c] + [one] * alone + whole
 
 
+@pytest.mark.slow
 def test_steps_of_searches_are_linear() -> None:
     """If a text becomes twice as long, searches that fail far beyond their start take at most 2.5 times as many steps."""
     few, more, most = json.loads(printed(print_steps))

@@ -119,6 +119,7 @@ def test_words_have_the_ids_of_the_walk() -> None:
     check_all(compiled(), None)
 
 
+@pytest.mark.slow
 def test_words_of_one_token_are_held() -> None:
     """At least 97% of the tokens that are words of up to twelve symbols are in the table of words."""
     assert share_held(example(), None) >= 0.97

@@ -162,6 +162,7 @@ def test_pages_are_found() -> None:
 class TestTrainingData:
     """`examples/training_data.py`."""
 
+    @pytest.mark.slow
     def test_files(self, english: fst.Tokenizer, lines: str, tmp_path: Path) -> None:
         """The program writes the ids and an index of the lines, and prints their numbers."""
         from training_data import main, read_ids, read_index

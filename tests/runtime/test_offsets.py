@@ -207,6 +207,7 @@ def check_in_context(chars: Sequence[str], setting: str, context: str, reference
     pair_of_letters(setting, reference).check([CONTEXTS[context].format(char) for char in chars])
 
 
+@pytest.mark.slow
 @each_quick_context
 def test_some_characters_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """Some characters and their neighbours get the same offsets as in `tokenizers`."""
@@ -281,7 +282,8 @@ def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]
     pair.check([*words, " ".join(words * 9), "." + "[UNK]".join(words), "中".join(reversed(words))])
 
 
-@pytest.mark.parametrize("char", ["a", *(pytest.param(char, marks=pytest.mark.slow) for char in ("한", "a\0"))], ids=ascii)
+@pytest.mark.slow
+@pytest.mark.parametrize("char", ["a", "한", "a\0"], ids=ascii)
 def test_words_over_several_chunks(char: str) -> None:
     """Words of thousands of characters, which `tokenizers` would segment for minutes, get the same offsets from the kernel as from the
     walk.

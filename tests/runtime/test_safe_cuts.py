@@ -181,6 +181,7 @@ def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -
         made("as BERT").encode_batch(texts, threads=threads)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_parts")
 def test_late_tokens_are_not_cut() -> None:
     """A divided text gets the same ids as in one part, also if an added token includes the spaces next to it."""

@@ -76,6 +76,7 @@ def answer() -> Iterator[Callable[[int, str], str]]:
         server.server_close()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hub")
 def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
     """A model in the cache compiles without a network, and gives the same bytes as its folder."""
@@ -144,6 +145,7 @@ def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer:
     assert done.stderr.startswith(message), done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hub")
 def test_cached_model_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
     """A model in the cache is refused if it has no tokenizer files."""

@@ -34,6 +34,7 @@ from fst.pretokens.byte_letters import LETTERS, bytes_of, spelled
 from fst.tables.header import BYTE_LEVEL, Settings
 
 
+@pytest.mark.slow
 def test_letters_are_the_reference_s() -> None:
     """Each byte has the same letter as in `tokenizers`, and the UTF-8 of every character is spelled with the same letters."""
     assert sorted(LETTERS.values()) == sorted(pre_tokenizers.ByteLevel.alphabet())

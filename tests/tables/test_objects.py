@@ -138,6 +138,7 @@ def test_unequal_tables_pickle_to_unequal_bytes() -> None:
     assert len({pickle.dumps(fst.Tokenizer(replace(one))) for one in [tables(), *others]}) == 5
 
 
+@pytest.mark.slow
 def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
     """The pickle of a table is the same in other processes, in which strings have other hashes, whether it contains a path or the table."""
     path = tmp_path / "table.npz"
@@ -329,6 +330,7 @@ def lists(batch: Iterable[NDArray[np.int32]]) -> list[list[int]]:
     return [row.tolist() for row in batch]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
     """A tokenizer can be passed to forked and to spawned processes while the parent process encodes in threads."""
@@ -361,6 +363,7 @@ stream.close(), tokenizer.decode(ids), tokenizer.tokenize("un b"), tokenizer.cou
 """
 
 
+@pytest.mark.slow
 def test_first_use_imports_under_a_lock(tmp_path: Path) -> None:
     """When a loaded tokenizer is used for the first time, it imports modules under a lock, so a forked child never has a half-imported
     module.
@@ -395,6 +398,7 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 """
 
 
+@pytest.mark.slow
 @needs_fork
 @pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:

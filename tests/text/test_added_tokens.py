@@ -212,6 +212,7 @@ def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     check(of, tokenizer, [("-".join(word[first:] for word in words for first in range(50)) + "-") * 3, *words, "-a" * 5000])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("single_word", thinned([False, True], 2))
 def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An added token gives the same results as in `tokenizers`, wherever a chunk ends inside the token or next to it."""
@@ -264,6 +265,7 @@ def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> Non
     check(of, tokenizer, [f"a{space}foo{space}foo{space}{space}b" for space in spaces])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", thinned(range(12), 12))
 def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None:
     """Whitespace that a normalizer strips does not belong to a token, and whitespace that a token includes may contain another token."""
@@ -277,6 +279,7 @@ def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None
     check(*compiled(of, tmp_path), ["".join(chosen.choices(pieces, k=chosen.randint(0, 8))) for _ in range(TEXTS)])
 
 
+@pytest.mark.slow
 def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
     """If offsets are computed in steps, a token with rstrip includes the whitespace after it, which may contain another token."""
     of = reference([AddedToken("foo", normalized=True, rstrip=True), AddedToken("new york", normalized=True)])
@@ -342,6 +345,7 @@ def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], 
         wordpiece(path)
 
 
+@pytest.mark.slow
 def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
     """A token that contains whitespace is refused if the normalizer keeps different kinds of whitespace, because the model cannot
     distinguish them.

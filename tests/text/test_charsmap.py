@@ -102,6 +102,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
     hold(machine(name), ["", *BITS, *(mixed(draw, 14) for _ in sample(range(200), 14))])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 def test_any_charsmap_replaces_as_the_reference() -> None:
     """With charsmaps of any strings, any texts get the same ids and offsets as in `tokenizers`."""

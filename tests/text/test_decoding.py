@@ -278,6 +278,7 @@ def test_wordpiece_has_no_streams() -> None:
         fst.Tokenizer(wordpiece(["[UNK]", "a"])).decode_stream()
 
 
+@pytest.mark.slow
 def test_decoding_without_the_compiler(tmp_path: Path) -> None:
     """The kernels give the same bytes if Python interprets them instead of compiling them."""
     ids = [*range(HIGHEST + 3), *range(250, 264)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import unicodedata
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +124,7 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("adds_space", [False, True])
-@pytest.mark.parametrize("name", LOWERED)
+@pytest.mark.parametrize(("name", "adds_space"), thinned(product(LOWERED, [False, True]), 2))
 def test_lowered_ascii(name: str, adds_space: bool) -> None:
     """With Lowercase and any other normalizers, texts in which only ASCII letters change get the same results as in `tokenizers`."""
     normalizer, added = LOWERED[name]

@@ -7,7 +7,7 @@ import json
 import signal
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -65,6 +65,15 @@ def test_run_resumes_from_its_checkpoint_and_removes_it(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.fixture
+def _heeded() -> Iterator[None]:
+    """Heed SIGINT, which a shell ignores for the programs in its background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heeded")
 def test_interrupt_writes_the_checkpoint(tmp_path: Path) -> None:
     """Ctrl-C makes a run finish the current round, write a checkpoint, and then raise KeyboardInterrupt."""
     path, before = tmp_path / "run.npz", signal.getsignal(signal.SIGINT)

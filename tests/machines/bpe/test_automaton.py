@@ -216,6 +216,7 @@ def test_bytes_that_no_text_has_need_no_token() -> None:
     assert machine.encode(b"aab\xf4") == [b"a", b"ab", b"\xf4"]
 
 
+@pytest.mark.slow
 def test_tokens_have_a_greatest_length() -> None:
     """A token of 65,535 bytes is compiled, but a longer token is refused."""
     pairs = [(b"a" * (1 << level), b"a" * (1 << level)) for level in range(15)]

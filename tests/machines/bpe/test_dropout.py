@@ -186,6 +186,7 @@ def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
     assert found == [table.run_dropping(text, Dropout(share, seed=11), row) for row, text in enumerate(some_texts)]
 
 
+@pytest.mark.slow
 def test_steps_grow_with_the_logarithm() -> None:
     """If a run becomes twice as long, the kernel takes at most 2.7 times as many steps, even if nine of ten merges are skipped."""
     for few, more, most in json.loads(printed(print_steps)):

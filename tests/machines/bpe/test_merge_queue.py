@@ -123,6 +123,7 @@ def test_table_of_pairs() -> None:
     assert not slots_of(merges[:0]).any()
 
 
+@pytest.mark.slow
 def test_steps_grow_with_the_logarithm() -> None:
     """If a run becomes twice as long, the queue of merges takes at most 2.5 times as many steps."""
     for few, more, most in json.loads(printed(print_steps)):

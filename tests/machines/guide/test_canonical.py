@@ -20,7 +20,7 @@ from support.kept import assemble
 from support.machines import documents
 from support.naive import canonical
 from support.shared_data import SHARED, needs_shared
-from support.tiers import LONG
+from support.tiers import LONG, thinned
 
 import fst
 from fst.compile import guide as compile_guide
@@ -115,24 +115,20 @@ def check(tok: fst.Tokenizer, regex: str, *, stored: bool = False) -> int:
     return len(paths)
 
 
-@pytest.mark.parametrize("stored", [False, True])
-@pytest.mark.parametrize("regex", LETTERS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "regex", "stored"), thinned(product(SMALL, LETTERS, [False, True]), 2))
 def test_masks_are_the_definition(name: str, regex: str, stored: bool) -> None:
     """After every path, the tokens of a mask are those of the texts whose ids decode to them, and a path ends exactly after such a text."""
     assert check(fst.Tokenizer(table_of(name)), regex, stored=stored)
 
 
-@pytest.mark.parametrize("stored", [False, True])
-@pytest.mark.parametrize("regex", LETTERS)
+@pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 2))
 def test_masks_of_wordpiece_are_the_definition(regex: str, stored: bool) -> None:
     """The same for WordPiece."""
     tokens = [token for token in documents.TOKENS if not any(map(unicodedata.combining, token))]
     assert check(fst.Tokenizer(wordpiece([*tokens, "(", "1", "##1", ".", "unable", "##ab"])), regex, stored=stored)
 
 
-@pytest.mark.parametrize("stored", [False, True])
-@pytest.mark.parametrize("regex", LETTERS)
+@pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 2))
 def test_masks_of_unigram_are_the_definition(regex: str, stored: bool) -> None:
     """The same for Unigram."""
     assert check(spaced(table_of("unigram")), regex, stored=stored)
@@ -169,11 +165,13 @@ def composing(tmp_path: Path) -> Any:
     return tokenizer(tmp_path / "tokenizer.json")
 
 
+@pytest.mark.slow
 def test_texts_that_a_normalizer_changes_are_left_out(composing: Any) -> None:
     """A text is canonical only if NFC leaves it alone: marks may not compose, nor change the order of other marks."""
     assert check(fst.Tokenizer(composing), r"(e|é|\u0301|\u0323|\u1112|\u1161|\u11ab|하|x){1,3}")
 
 
+@pytest.mark.slow
 def test_automaton_of_composed_texts(composing: Any) -> None:
     """The automaton reads exactly the texts that composition leaves alone."""
     by = composing.metadata.text.normalizer.composition

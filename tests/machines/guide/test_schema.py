@@ -154,7 +154,11 @@ def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> 
         ({"type": "string", "enum": [1]}, "allows no value"),
         ({"type": "array", "contains": {"const": 1}, "items": {"type": "string"}}, "allows no value"),
         ('{"items": ' * 400 + "{}" + "}" * 400, "too many levels of schemas"),
-        ({"type": "array", "items": {"type": "string"}, "maxItems": 10_000_000}, "^#: the automaton has more than .* states"),
+        pytest.param(
+            {"type": "array", "items": {"type": "string"}, "maxItems": 10_000_000},
+            "^#: the automaton has more than .* states",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_schema_is_refused_by_keyword_and_path(monkeypatch: pytest.MonkeyPatch, schema: Any, message: str) -> None:

@@ -141,6 +141,7 @@ def test_empty_keywords_among_characters_that_become_several() -> None:
 REPEATED = ["a" * size for size in range(1, 1_001)]
 
 
+@pytest.mark.slow
 def test_overlapping_tables_grow_with_their_keywords() -> None:
     """A table for overlapping search has only one row per keyword, although all keywords may match at the same position of a text."""
     table = keywords(REPEATED, match_kind="overlapping")

@@ -55,6 +55,7 @@ def test_functional_machines_give_their_outputs() -> None:
     assert functional > 20
 
 
+@pytest.mark.slow
 def test_machines_over_bytes() -> None:
     """A machine over the bytes of UTF-8 gives the texts of the machine over characters, whatever part of a character an arc writes."""
     draw = random.Random(1)

@@ -25,6 +25,7 @@ def drawn(size: int) -> str:
     return "".join(random.Random(size).choices(["a", "b", "ch", "é", "x", "世", " "], k=size))
 
 
+@pytest.mark.slow
 def test_rows_on_several_threads() -> None:
     """Many rows, some longer than a chunk, give the same texts on one thread and on several."""
     long, rows = drawn(CHUNK.longest + 9), [drawn(size) for size in range(900)]

@@ -344,6 +344,7 @@ def test_files_of_words(tmp_path: Path) -> None:
         assert table.words == ("研究", "生命")
 
 
+@pytest.mark.slow
 def test_the_example(tmp_path: Path) -> None:
     """`examples/segment_corpus.py` writes the words of a text file, and adds a column of words to a Parquet file."""
     (tmp_path / "words").write_text("研究\n研究生\n生命\n", encoding="utf-8")

@@ -94,6 +94,7 @@ def test_pieces_of_many_characters(parts: list[str], fallback: bool) -> None:
     hold(machine(("plain", "none", fallback)), [text])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longest", thinned([255, 256], 2))
 def test_long_tokens(longest: int) -> None:
     """A long pre-token gets the same ids as in `tokenizers`, whether or not the length of the longest token fits in one byte."""
@@ -102,6 +103,7 @@ def test_long_tokens(longest: int) -> None:
     hold(built(document([*VOCABULARY, (("ab" * longest)[:longest], 5.0)])), [text])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longest", thinned([4, 52, 205, 206], 2))
 def test_pieces_of_segments(longest: int) -> None:
     """The kernel gives the same ids as the walk for a pre-token that is read in overlapping segments, and for a pre-token whose tokens

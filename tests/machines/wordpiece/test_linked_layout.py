@@ -67,6 +67,7 @@ def chinese() -> WordPieceTable:
     return wordpiece(tokens, continuing_subword_prefix="", pre_tokenizer="none", handle_chinese_chars=False)
 
 
+@pytest.mark.slow
 def test_auto_links_large_alphabets() -> None:
     """If folding would create many transitions per state, "auto" chooses the layout "linked", and the walk takes fewer than two look-ups
     per symbol.

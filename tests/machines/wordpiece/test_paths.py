@@ -154,6 +154,7 @@ def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -
     assert fst.Tokenizer.load(path).tokenize(case["text"]) == case["tokens"]
 
 
+@pytest.mark.slow
 @each_layout
 def test_kernel_in_one_batch(layout: str) -> None:
     """Texts get the same tokens in one batch as in separate calls."""
@@ -285,6 +286,7 @@ def save_elsewhere(name: str, layout: str, seed: str, path: Path) -> None:
     subprocess.run([sys.executable, "-c", SAVE, layout, path], input=json.dumps(SOURCES[name]), text=True, check=True, env=environment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("layout", "name"), thinned(product(LAYOUTS, SOURCES), 4))
 def test_same_bytes(name: str, layout: str, tmp_path: Path) -> None:
     """A vocabulary always compiles to the same file, even in processes with different hash seeds."""

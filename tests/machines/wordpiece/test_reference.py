@@ -66,6 +66,7 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
     return [context.format(char) for char in chars]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "context"),
     [

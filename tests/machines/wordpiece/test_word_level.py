@@ -61,6 +61,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("word_level")
 
 
+@pytest.mark.slow
 def test_long_words(scratch: Path) -> None:
     """A word that is in the vocabulary becomes a single token, whatever its length."""
     word = "".join(random.Random(0).choices("ab", k=10_000))

@@ -356,6 +356,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
     """After a fork, both the child processes and the parent encode with threads, even if the parent used threads before."""

@@ -130,6 +130,7 @@ print(hashlib.sha256(repr(shown).encode()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
     """Kernels that read Python objects give the same results compiled and as plain Python."""
     rows = [[char * size, "a" * size, char, "é世"] for char in (*CHARACTERS, "\ud800") for size in (1, 31, 33, 71)]

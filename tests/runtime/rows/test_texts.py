@@ -414,6 +414,7 @@ def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, token
                 assert np.array_equal(batch.row_splits, np.cumsum([0, *map(len, expected)]))
 
 
+@pytest.mark.slow
 def test_tokenizer_serves_many_threads(folder: Path, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
     """Eight threads that share a new tokenizer get the same results as one thread."""
     texts = ["".join(PIECES[number % (2 + row) % len(PIECES)] for number in range(20_000)) for row in range(16)]
