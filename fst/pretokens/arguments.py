@@ -58,7 +58,8 @@ class Arguments(NamedTuple):
         products: see `PretokenTable`.
         drops: see `PretokenTable`; empty if no pre-token is dropped.
         lengths: uint16[ids], the number of bytes that each id represents; 0 for a token that represents a run of bytes without tokens.
-        missing: uint8[256], 1 for each byte without a token; empty if no token represents a run of these bytes and none of them is removed.
+        missing: uint8[CODES], 1 for each code of a byte without a token (`fst.pretokens.characters`); empty if no token represents a run of
+            these bytes and none of them is removed.
         byte_kinds: see `PretokenTable`.
         alphabet: the characters, if symbols are characters and some characters have neither a token nor fallbacks; otherwise `NO_ALPHABET`.
         short_words: see `fst.pretokens.short_words`.

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from support.naive import training as naive_training
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 import fst
 from fst.compile import tokenizer as compiled
@@ -69,6 +70,18 @@ def bpe_with_suffix() -> Tokenizer:
     return trained(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"), trainer, pre_tokenizers.WhitespaceSplit())
 
 
+def bpe_like_clip() -> Tokenizer:
+    """Train BPE over bytes with a suffix and with CLIP's splitter, which refers to added tokens; most bytes have no token with the suffix."""
+    suffix, alphabet = "</w>", pre_tokenizers.ByteLevel.alphabet()
+    options: Any = {"end_of_word_suffix": suffix, "initial_alphabet": alphabet, "show_progress": False}
+    trainer = trainers.BpeTrainer(vocab_size=360, special_tokens=SPECIALS, **options)
+    pattern = Regex(r"<unk>|<pad>|<s>|'s|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+")
+    splits = [pre_tokenizers.Split(pattern, "removed", invert=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    tok = trained(models.BPE(unk_token="<unk>", end_of_word_suffix=suffix), trainer, pre_tokenizers.Sequence(splits))
+    tok.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()])
+    return tok
+
+
 def wordpiece() -> Tokenizer:
     """Train WordPiece with a normalizer."""
     trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=SPECIALS, show_progress=False)
@@ -93,6 +106,7 @@ KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # a function that 
     "BPE over bytes": (bpe_over_bytes, 290),
     "BPE over characters": (bpe_over_characters, 40),
     "BPE with a suffix": (bpe_with_suffix, 40),
+    "BPE like CLIP": (bpe_like_clip, 320),
     "WordPiece": (wordpiece, 40),
     "Unigram": (unigram, 40),
     "WordLevel": (word_level, 30),
@@ -155,6 +169,32 @@ def test_trimmed_vocabularies_are_read_by_the_reference(tmp_path: Path) -> None:
     assert again.encode("a").tokens == live.encode("a").tokens
 
 
+@cache
+def like_clip(way: str) -> tuple[Tokenizer, list[fst.Tokenizer]]:
+    """A vocabulary from one like CLIP's, saved in a folder: as the reference reads it, and as this package reads it; and its table."""
+    live = bpe_like_clip()
+    ways: Mapping[str, Callable[[], Trained]] = {
+        "like": lambda: fst.train.like(live, lines(), 340),
+        "extend": lambda: fst.train.extend(live, lines(), 20),
+        "trim": lambda: fst.train.trim(live, lines(), 320).trained,
+    }
+    new = ways[way]()
+    with TemporaryDirectory() as folder:
+        new.save(f"{folder}/new/")
+        reference = Tokenizer.from_file(f"{folder}/new/tokenizer.json")
+        return reference, [fst.Tokenizer(compiled(f"{folder}/new/")), new.tokenizer()]
+
+
+@pytest.mark.parametrize("way", ["like", "extend", "trim"])
+@given(texts=st.lists(st.text("aABcé日x1'<>/ws ", max_size=12), max_size=8))
+@examples(400)
+def test_folders_like_clip_are_read(way: str, texts: list[str]) -> None:
+    """A vocabulary in which most bytes have no token at the end of a word is read from its folder, and has the ids of `tokenizers`."""
+    reference, made = like_clip(way)
+    for tok in made:
+        assert [tok.encode(text).tolist() for text in texts] == [encoding.ids for encoding in reference.encode_batch(texts)]
+
+
 def test_most_used_tokens_stay() -> None:
     """The tokens that occur most often in the words are kept; if tokens are equally frequent, those with smaller ids are kept."""
     old = compiled(["[UNK]", "h", "p", "##u", "##g", "##ug", "hug", "pug", "hugu"], unk_token="[UNK]")
@@ -184,7 +224,7 @@ def test_sizes_that_are_out_of_range_are_refused() -> None:
         fst.train.trim(live, lines(), 3)
 
 
-MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", "WordPiece"]
+MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", "BPE like CLIP", "WordPiece"]
 
 
 def words_of(live: Tokenizer, texts: Iterable[str]) -> Counter[str]:
@@ -221,7 +261,7 @@ def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> 
         assert undone(found, size, parts) == live.encode(text).ids, text
 
 
-@pytest.mark.parametrize("kind", MERGING[:3])
+@pytest.mark.parametrize("kind", MERGING[:-1])
 def test_new_merges_undone_give_the_old_ids(kind: str) -> None:
     """Extension changes the tokens of a text only by joining adjacent tokens to new tokens, and keeps the old ids and the order of old
     merges.

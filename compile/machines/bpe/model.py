@@ -177,21 +177,24 @@ class BpeModel:
         if self.unk_token not in self.names:
             raise VocabularyError(f"{lacking}, and unk_token {quoted(self.unk_token)} is no token either")
         unknown = self.letters.bytes_of(self.unk_token)
-        if unknown and (self._is_symbol(unknown) or any(unknown in (left, right, left + right) for left, right in self.merges or ())):
+        prefix = len(self.affixes.prefix)
+        merges = ((left, right, left + right[prefix:]) for left, right in self.merges or ())
+        if unknown and (self._is_symbol(unknown) or any(unknown in tokens for tokens in merges)):
             raise UnsupportedError(f"{lacking}, and their unk_token {quoted(self.unk_token)} is a {self._symbol} or part of a merge")
         if self.ignore_merges:
             raise UnsupportedError(f"{lacking}, and with ignore_merges their unk_token {quoted(self.unk_token)} may also be a whole piece")
 
     def _check_missing_bytes(self, lacking: str) -> None:
         """Raise an error if the model does not allow missing bytes; its message begins with `lacking`."""
-        flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback, "affixes": bool(self.affixes)}
+        flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback}
         hindering = [name for name, flag in flags.items() if flag]
         if self.merges is None or hindering:
             raise UnsupportedError(f"{lacking}: with {' and '.join(hindering) or 'ranks alone'}, they must all be tokens")
 
     def _is_symbol(self, name: bytes) -> bool:
         """Whether a token is a single symbol, given the bytes of its name."""
-        return len(name) == 1 if self.letters.are_bytes else len(self.affixes.part(name).body.decode()) == 1
+        body = self.affixes.part(name).body
+        return len(body if self.letters.are_bytes else body.decode()) == 1
 
     @property
     def _symbol(self) -> str:

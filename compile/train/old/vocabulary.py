@@ -65,8 +65,8 @@ class OldVocabulary:
 
     @property
     def pipeline(self) -> Pipeline:
-        """The text pipeline: normalizer, pre-tokenizer and decoder."""
-        return Pipeline(*(self.document[name] for name in ("normalizer", "pre_tokenizer", "decoder")))
+        """The text pipeline: normalizer, pre-tokenizer and decoder, and the added tokens."""
+        return Pipeline.of_document(self.document)
 
     @property
     def kind(self) -> str:

@@ -4,8 +4,7 @@ With an ``end_of_word_suffix``, the name of a token at the end of a pre-token ha
 different token than the same byte at another position. With a ``continuing_subword_prefix``, the name of a token that does not begin a
 pre-token has the prefix; a merge removes the prefix of its right part. Without affixes, names do not depend on the position, and a token
 may occur anywhere.
-
-The *code* of a byte in a pre-token is ``byte | CONTINUES | ENDS``: `CONTINUES` unless the byte is the first, `ENDS` if it is the last.
+The code of a byte (`fst.pretokens.characters`) contains its position.
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.pretokens.characters import ABSENT
-
-CONTINUES, ENDS, CODES = 1 << 8, 1 << 9, 1 << 10
+from fst.pretokens.characters import ABSENT, CODES, CONTINUES, ENDS
 
 
 class Part(NamedTuple):

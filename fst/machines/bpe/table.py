@@ -23,7 +23,7 @@ from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.header import BpeMetadata
 from fst.pretokens.arguments import Work, work
 from fst.pretokens.byte_letters import bytes_of
-from fst.pretokens.characters import ABSENT, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
+from fst.pretokens.characters import ABSENT, CODES, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
 from fst.pretokens.digit_cuts import kinds_of_bytes
 from fst.pretokens.table import PretokenTable
 from fst.pretokens.token_letters import byte_of, fallback
@@ -151,10 +151,10 @@ class BpeTable(PretokenTable):
 
     @Lazy
     def missing(self) -> Array:
-        """uint8[256], 1 for each missing byte: a byte that a text may contain, but that has no token."""
-        missing, may_be = np.zeros(256, np.uint8), [*automaton.UTF8_BYTES]
-        missing[may_be] = (self.byte_tokens.reshape(-1, 256)[:, may_be] < 0).any(axis=0)
-        return missing
+        """uint8[CODES], by code, 1 for each missing byte: a byte that a text may contain, but that has no token at its position."""
+        missing, may_be = np.zeros((CODES // 256, 256), np.uint8), [*automaton.UTF8_BYTES]
+        missing[:, may_be] = self.byte_tokens.reshape(-1, 256)[:, may_be] < 0
+        return missing.ravel()
 
     @property
     def byte_kinds(self) -> Array:
@@ -188,7 +188,7 @@ class BpeTable(PretokenTable):
         """
         atoms, unk_id = self.byte_tokens.copy(), self.metadata.model.unk_id
         if unk_id is not None and self.metadata.model.letters.are_bytes:
-            atoms.reshape(-1, 256)[:, self.missing > 0] = unk_id
+            atoms[self.missing > 0] = unk_id
         return atoms
 
     @Lazy
@@ -239,7 +239,7 @@ class BpeTable(PretokenTable):
 
     def _prove_list(self) -> None:
         """Prove that the merges are safe, because with dropout, kernels use the merges even if there is an automaton."""
-        lacking, stated = int(self.missing.sum()), self.metadata.model.missing_bytes
+        lacking, stated = int(self.missing.reshape(-1, 256).any(axis=0).sum()), self.metadata.model.missing_bytes
         need(lacking == stated, f"missing_bytes is {stated}; {lacking} of the bytes that text may have are no tokens")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
         if not self.metadata.model.letters.are_bytes:
@@ -398,8 +398,8 @@ class BpeTable(PretokenTable):
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
             model = self.metadata.model
-            apart = self.affixes, model.ignore_merges, model.missing_bytes and model.letters.are_bytes
-            need(sum(map(bool, apart)) < 2, "more than one of affixes, ignore_merges and missing bytes")
+            is_whole = not self.affixes and not (model.missing_bytes and model.letters.are_bytes)
+            need(is_whole or not model.ignore_merges, "ignore_merges beside affixes or missing bytes")
         self._prove_list()
 
     def _prove_long_pretokens(self) -> None:

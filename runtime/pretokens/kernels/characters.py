@@ -1,4 +1,4 @@
-"""Find the end and the token of a character in UTF-8, for BPE whose merges begin with characters."""
+"""The code of a byte in a pre-token; and the end and the token of a character in UTF-8, for BPE whose merges begin with characters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING
 from fst.core.jit import inlined, part
 from fst.pretokens.characters import ABSENT as NO_TOKEN
-from fst.pretokens.characters import FALLS_BACK, PLACES
-from fst.runtime.kernels.constants import ROOT, U1, U2, U3, U4
+from fst.pretokens.characters import CONTINUES, ENDS, FALLS_BACK, PLACES
+from fst.runtime.kernels.constants import ROOT, U0, U1, U2, U3, U4
 
 ABSENT = np.int32(NO_TOKEN)
+NOT_FIRST, LAST = np.uint64(CONTINUES), np.uint64(ENDS)
 TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the lowest first byte of characters with 2, 3 and 4 bytes
+
+
+@inlined
+def code_of(text, begin, at, end):
+    """The code of the byte at the position `at` of the pre-token from `begin` to `end`, see `fst.pretokens.characters`."""
+    return np.uint64(text[at]) | (NOT_FIRST if at > begin else U0) | (LAST if at + U1 == end else U0)
 
 
 @inlined

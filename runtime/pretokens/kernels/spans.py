@@ -11,7 +11,7 @@ from fst.pretokens.characters import FUSES
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
-from fst.runtime.pretokens.kernels.characters import ABSENT, next_character
+from fst.runtime.pretokens.kernels.characters import ABSENT, code_of, next_character
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
 from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
@@ -26,12 +26,18 @@ def put_span(first, last, word, output, place):
     output.words[place] = word
 
 
+@inlined
+def is_missing(text, begin, at, end, missing):
+    """Whether the byte at a position of the pre-token from `begin` to `end` has no token at this position."""
+    return missing[code_of(text, begin, at, end)] > 0
+
+
 @part
 def end_of_run(text, begin, at, end, missing, alphabet):
     """Find the end of a run of missing bytes, or of unknown characters, in a pre-token."""
     if not len(alphabet.rules):
         after = at + U1
-        while after < end and missing[text[after]]:
+        while after < end and is_missing(text, begin, after, end, missing):
             after += U1
         return after
     _, after = next_character(text, begin, at, end, alphabet)
@@ -69,9 +75,9 @@ def letter_size(byte):
 
 
 @inlined
-def next_known(text, at, end, missing):
+def next_known(text, begin, at, end, missing):
     """Find the next byte of a pre-token that is not missing; return its position, or `end` if there is none."""
-    while at < end and missing[text[at]]:
+    while at < end and is_missing(text, begin, at, end, missing):
         at += U1
     return at
 
@@ -79,10 +85,10 @@ def next_known(text, at, end, missing):
 @part
 def has_missing(text, begin, end, missing):
     """Whether any byte of a pre-token is missing."""
-    found = np.uint8(0)
+    found = False
     for index in range(begin, end):
-        found |= missing[text[np.uint64(index)]]
-    return found > 0
+        found |= is_missing(text, begin, np.uint64(index), end, missing)
+    return found
 
 
 @part
@@ -100,12 +106,12 @@ def locate_known(text, begin, end, table, characters, word, output, place):
     """
     missing, lengths = table.missing, table.lengths
     at, left, characters = begin, letter_size(text[begin]), characters + U1  # `at`: the current letter; `left`: number of its unused bytes
-    read = next_known(text, begin, end, missing)
+    read = next_known(text, begin, begin, end, missing)
     while read < end:
         size = U0
         for _ in range(lengths[output.ids[place]]):
             size += letter_size(text[read])
-            read = next_known(text, read + U1, end, missing)
+            read = next_known(text, begin, read + U1, end, missing)
         if not left:
             at += U1
             left, characters = letter_size(text[at]), characters + np.uint64(text[at] & LEAD_MASK != CONTINUES)

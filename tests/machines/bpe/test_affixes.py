@@ -22,12 +22,15 @@ from tokenizers import Tokenizer
 import fst
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.tokenizer_json import of_document
-from fst.machines.bpe.affixes import CODES, CONTINUES, ENDS, NO_AFFIXES, Affixes, Part, codes_of
+from fst.machines.bpe.affixes import NO_AFFIXES, Affixes, Part, codes_of
 from fst.machines.bpe.table import BpeTable
 from fst.pretokens.byte_letters import spelled
+from fst.pretokens.characters import CODES, CONTINUES, ENDS
 
 Json = dict[str, Any]
 DECODER = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+UNKNOWN = "<unk>"
+UNKNOWNS: dict[str, Json] = {"one each": {"unk_token": UNKNOWN}, "one a run": {"unk_token": UNKNOWN, "fuse_unk": True}, "vanish": {}}
 CLIP = SHARED / "vocab_bpe/clip/tokenizer.json"
 
 
@@ -82,6 +85,29 @@ def test_reference_on_any_list(affixes: Affixes, data: some.DataObject, texts: l
     """With any merges, and with a prefix, a suffix or both, ids, offsets and decoded texts equal those of `tokenizers`."""
     pattern = data.draw(some.sampled_from([r"[\s\S]+", GPT2]))
     hold(document(affixes, data.draw(lists(affixes)), pattern), ["", "a", *texts, "ab" * 40])
+
+
+def lacking(written: Json, names: Sequence[bytes], more: Json) -> Json:
+    """A tokenizer.json without some tokens of single bytes and without the merges of these tokens; `more` are fields of the model."""
+    model, gone = written["model"], {spelled(name) for name in names}
+    kept = [merge for merge in model["merges"] if not gone & {*merge}]
+    vocabulary = {name: number for name, number in model["vocab"].items() if name not in gone} | {UNKNOWN: len(model["vocab"])}
+    return {**written, "model": {**model, "vocab": vocabulary, "merges": kept, **more}}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", UNKNOWNS)
+@pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b"$$")], ids=str)
+@examples(30)
+@given(data=some.data(), texts=some.lists(some.text("abé ", max_size=12), max_size=20))
+def test_reference_on_missing_positions(affixes: Affixes, name: str, data: some.DataObject, texts: list[str]) -> None:
+    """A byte without a token for its position in a word becomes the unknown token, or vanishes, as in `tokenizers`."""
+    merges = data.draw(lists(affixes))
+    made = {left + right[len(affixes.prefix) :] for left, right in merges}
+    singles = sorted({affixes.name(part) for byte in b"ab \xc3\xa9" for part in affixes.places(byte)} - made)
+    names = data.draw(some.sets(some.sampled_from(singles), min_size=1))
+    pattern = data.draw(some.sampled_from([r"[\s\S]+", GPT2]))
+    hold(lacking(document(affixes, merges, pattern), sorted(names), UNKNOWNS[name]), ["", "a", *texts, "ab" * 40])
 
 
 @pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$"), NO_AFFIXES], ids=str)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.bpe import affixes
 from fst.machines.bpe.merge_list import MADE
 from fst.machines.bpe.pairs import NO_RANK
 from fst.machines.bpe.ranks import rank_of
@@ -25,7 +24,7 @@ from fst.pretokens.characters import FUSES, UNKNOWN
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.output import copy
-from fst.runtime.pretokens.kernels.characters import ABSENT, falls_back, next_character
+from fst.runtime.pretokens.kernels.characters import ABSENT, code_of, falls_back, next_character
 from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import ALL, bounds_of, find_words, long_pretoken
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
@@ -33,7 +32,6 @@ from fst.runtime.pretokens.kernels.spans import locate
 from fst.tables.kernel_call import COUNT, IDS_ALONE
 
 FEW = np.uint64(32)  # maximum number of atoms for which a search of all ranks is faster than the queue
-CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 
 
 @inlined
@@ -148,9 +146,7 @@ def put_bytes(text, begin, length, table, numbers, at):
     """Write the atoms of a pre-token, from its bytes (`fst.machines.bpe.merge_list.atoms_of`); return their number."""
     atoms, fused, last, size = table.atoms, table.fused[0], ABSENT, U0
     for index in range(length):
-        place = np.uint64(index)
-        code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == length else U0)
-        atom = atoms[code]
+        atom = atoms[code_of(text, begin, begin + np.uint64(index), begin + length)]
         if atom != ABSENT and not (atom == last and atom == fused):
             numbers[at + size] = atom
             size += U1
