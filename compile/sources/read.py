@@ -149,6 +149,16 @@ def stated(source: Any) -> tuple[Any, Given] | None:
     return None if tekken.is_tekken(document) else (document, {})
 
 
+def config_of(source: str | Path) -> Given:
+    """The ``tokenizer_config.json`` of a folder, or of the name of a model, with the class that its files name; empty for other sources.
+
+    Raises:
+        VocabularyError, OSError: as in `read`.
+    """
+    path = _found(source)
+    return pretrained.config_of(path) if path.is_dir() else {}
+
+
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
     statement = _of_files(path)
     source = _of_statement(statement, path, given, kind) if statement else _of_file(single_files(path)[0], given, kind)

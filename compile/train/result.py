@@ -21,6 +21,7 @@ from fst.compile.train import saving
 from fst.compile.train.old.renumbering import renumbered
 from fst.compile.train.pipeline import SENTENCEPIECE, Pipeline
 from fst.compile.train.sentencepiece.file import model_of
+from fst.compile.train.settings import checked, files_of, usual
 from fst.core.json_numbers import reference_float
 from fst.tables.header import CONTEXTUAL_FLAGS
 from fst.tables.table import Table
@@ -76,6 +77,7 @@ class Trained:
             replaced by the ids of `vocabulary`.
         settings: settings of the table outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
         outside: the tokens of `special_tokens` that are only added tokens, not tokens of the model.
+        config: the ``tokenizer_config.json`` of the old tokenizer; empty if the tokenizer has none, or without an old tokenizer.
     """
 
     kind: str
@@ -93,6 +95,7 @@ class Trained:
     further: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     outside: Collection[str] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Trained {self.kind}: {len(self.vocabulary):,} tokens, stopped by {self.stopped!r}>"
@@ -100,6 +103,32 @@ class Trained:
     def of(self, words: Words) -> Trained:
         """The vocabulary as the result of training on `words`: if they are partial, it was stopped by the deadline."""
         return replace(self, stopped=DEADLINE) if words.is_partial else self
+
+    def with_settings(self, **settings: Any) -> Trained:
+        """The vocabulary with other settings, for ``fst.hf`` and for ``AutoTokenizer`` of transformers.
+
+        `save` writes the settings into a folder, and tables contain them. Without this method, the settings are those of the old tokenizer,
+        or the roles of special tokens with usual spellings, such as ``[PAD]``.
+
+        Args:
+            settings: roles of tokens: ``bos_token``, ``eos_token``, ``unk_token``, ``sep_token``, ``pad_token``, ``cls_token``,
+                ``mask_token`` or other names that end with ``_token``; None: no token has the role. Further settings, as in transformers:
+                ``chat_template``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``, ``padding_side``,
+                ``truncation_side``, ``clean_up_tokenization_spaces``.
+
+        Raises:
+            VocabularyError: a setting is unknown, has a wrong value, or names a string that is not a token.
+
+        Examples:
+            >>> trained = Trained("BPE", {"<end>": 0, "a": 1}, counts=np.array([0, 1]), stopped="size", special_tokens=["<end>"])
+            >>> trained.with_settings(eos_token="<end>", model_max_length=512).settings
+            {'model_max_length': 512, 'named_tokens': {'eos_token': '<end>'}}
+        """
+        given = dict(checked(settings, self.vocabulary))
+        if "named_tokens" in given:
+            named = {**{**usual(self._document()), **self.settings}["named_tokens"], **given["named_tokens"]}
+            given["named_tokens"] = {role: token for role, token in named.items() if token is not None}
+        return replace(self, settings={**self.settings, **given})
 
     def to_json(self) -> dict[str, Any]:
         """The ``tokenizer.json``, as a value for `json.dumps`.
@@ -202,13 +231,13 @@ class Trained:
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as one file, or as several files in a folder. Each file is written completely or not at all.
 
-        ``fst.hf(result.tokenizer()).save_pretrained(folder)`` writes a folder with the settings of transformers, such as pad_token.
-
         Args:
             path: a path, or a URL for fsspec. The name determines the format:
 
-                - a folder, or a name without an ending: ``tokenizer.json``; for BPE also ``vocab.json`` and ``merges.txt``, for WordPiece
-                  also ``vocab.txt``, unless these files cannot represent the vocabulary. A missing folder is created.
+                - a folder, or a name without an ending: ``tokenizer.json``; ``tokenizer_config.json`` and, for a chat template,
+                  ``chat_template.jinja``, with the class, the roles of tokens and the settings of the old tokenizer, or of
+                  `with_settings`; for BPE also ``vocab.json`` and ``merges.txt``, for WordPiece also ``vocab.txt``, unless these files
+                  cannot represent the vocabulary. A missing folder is created.
                 - ``vocab.json`` or ``merges.txt``: this file alone, for BPE.
                 - any other ``.json``: a ``tokenizer.json``.
                 - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one per line.
@@ -234,7 +263,8 @@ class Trained:
         else:
             is_model = Path(path).suffix == SUFFIX
             rule = None if self.pipeline is None else self.pipeline.rule
-            saving.save(self._document() if is_model else self.to_json(), self._scores, path, rule)
+            document = self._document() if is_model else self.to_json()
+            saving.save(document, self._scores, path, rule, files_of(document, self.settings, self.config))
 
     def report(self, held_out: Any, *, column: str | None = None, field: str | None = None, by: str | None = None) -> Report:
         """Measure the vocabulary on texts that were not used for training.

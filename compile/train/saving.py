@@ -21,6 +21,7 @@ from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.sentencepiece.file import model_file, model_of
+from fst.compile.train.settings import FILES
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.byte_letters import bytes_of
@@ -33,7 +34,9 @@ VERSION = f"{COMMENT}: 0.2"  # the first line of a merges.txt
 OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # type of model → older files in a folder
 
 
-def save(document: Json, scores: Sequence[float] | None, path: str | Path, rule: str | None = None) -> None:
+def save(
+    document: Json, scores: Sequence[float] | None, path: str | Path, rule: str | None = None, settings: Mapping[str, bytes] = {}
+) -> None:
     """Write a vocabulary.
 
     Args:
@@ -42,12 +45,13 @@ def save(document: Json, scores: Sequence[float] | None, path: str | Path, rule:
             merges.
         rule: the normalization rule of SentencePiece, see `fst.compile.train.pipeline.Pipeline`; None: the vocabulary has none.
         path: the file or the folder, as in `fst.compile.train.result.Trained.save`.
+        settings: the contents of further files of a folder, see `fst.compile.train.settings.files_of`.
     """
     if not _is_folder(path):
         form = _form(_name(path), _kind(document))
         _write({str(path): _model(document, scores, rule) if form.made is _model else form.made(document, scores)})
         return
-    files = {_inside(path, name): data for name, data in _folder(document).items()}
+    files = {_inside(path, name): data for name, data in {**_folder(document), **settings}.items()}
     with nullcontext() if remote.is_remote(path) else _made_folder(Path(path)):
         _write(files)
 
@@ -63,13 +67,13 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
         UnsupportedError: the file format is unknown, or cannot represent this type of model.
 
     Examples:
-        >>> files_of("english/")
-        ['english/tokenizer.json', 'english/vocab.json', 'english/merges.txt', 'english/vocab.txt']
+        >>> files_of("english/")[:3]
+        ['english/tokenizer.json', 'english/tokenizer_config.json', 'english/chat_template.jinja']
         >>> files_of("vocab.txt")
         ['vocab.txt']
     """
     if _is_folder(path):
-        return [_inside(path, name) for name in (DOCUMENT, *(name for names in OLDER.values() for name in names))]
+        return [_inside(path, name) for name in (DOCUMENT, *FILES, *(name for names in OLDER.values() for name in names))]
     if Path(_name(path)).suffix != TABLE:
         _form(_name(path), kind)
     return [str(path)]

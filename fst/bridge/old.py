@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 SETTINGS = (  # fields of `fst.tables.header.Settings` that are not in a tokenizer.json
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
-    *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
+    *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates", "tokenizer_class"),
 )
 # The parts of a tokenizer.json for an encoding of ``tiktoken`` that do not depend on the encoding.
 EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}
@@ -43,6 +45,24 @@ def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
 def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
     """The settings of a tokenizer that are not in a ``tokenizer.json``, named as in `fst.tables.header.Settings`."""
     return {name: getattr(tokenizer._metadata.settings, name) for name in SETTINGS}
+
+
+def config_of(old: Any) -> Mapping[str, Any]:
+    """The ``tokenizer_config.json`` of an old tokenizer; empty if the tokenizer has none. For `old`, see `fst.bridge.from_live.compiled`.
+
+    Raises:
+        VocabularyError, OSError: a file is malformed, or cannot be read.
+    """
+    from fst.compile.sources.read import config_of as of_folder
+    from fst.compile.train.result import Trained
+    from fst.tables.live import config_of as of_live
+    from fst.tables.live import is_fast
+
+    if isinstance(old, Trained):
+        return old.config
+    if isinstance(old, str | Path):
+        return of_folder(old)
+    return of_live(old) if is_fast(old) and not hasattr(old, "fst") else {}
 
 
 def is_tiktoken(table: Any) -> bool:

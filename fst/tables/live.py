@@ -18,6 +18,7 @@ UNUSED = (
     *("__init__", "_post_init", "convert_from_spm_model", "save_pretrained", "save_vocabulary"),
     *("do_lower_case", "mask_token", "get_sentinel_tokens", "get_sentinel_token_ids"),
 )
+FLAG_NAMES = ("add_bos_token", "add_eos_token")  # the post-processor of the tokenizer.json contains their effect
 FLAGS = ("_add_bos_token", "_add_eos_token")  # attributes of every fast tokenizer that are not in a tokenizer.json
 # Attributes of every fast tokenizer, and copies of the vocabulary.
 COMMON = frozenset((
@@ -84,6 +85,12 @@ def statement(source: Any) -> tuple[str, dict[str, Any]]:
         "extra_special_tokens": [*map(str, source.extra_special_tokens)],
         "tokenizer_class": _class_of(source),
     }
+
+
+def config_of(source: Any) -> dict[str, Any]:
+    """The ``tokenizer_config.json`` that a tokenizer of ``transformers`` writes, without special tokens."""
+    members = {name: getattr(source, name, value) for name, value in source.init_kwargs.items() if name not in FLAG_NAMES}
+    return {**{name: value for name, value in members.items() if is_plain({name: value})}, "tokenizer_class": type(source).__name__}
 
 
 def members(found: type[Any]) -> dict[str, Any]:

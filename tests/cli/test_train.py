@@ -250,7 +250,11 @@ class TestOutputs:
 
     @pytest.mark.parametrize(
         ("name", "files"),
-        [("o/", ["merges.txt", "tokenizer.json", "vocab.json"]), ("o.tiktoken", ["o.tiktoken"]), ("o.npz", ["o.npz"])],
+        [
+            ("o/", ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]),
+            ("o.tiktoken", ["o.tiktoken"]),
+            ("o.npz", ["o.npz"]),
+        ],
     )
     def test_forms(self, name: str, files: list[str], texts: Path, tmp_path: Path) -> None:
         """The name of the output determines its format, and a missing folder is created."""

@@ -71,7 +71,7 @@ def bpe_with_suffix() -> Tokenizer:
 
 
 def bpe_like_clip() -> Tokenizer:
-    """Train BPE over bytes with a suffix and with CLIP's splitter, which refers to added tokens; most bytes have no token with the suffix."""
+    """Train BPE over bytes with a suffix and a splitter that refers to added tokens; most bytes have no token with the suffix."""
     suffix, alphabet = "</w>", pre_tokenizers.ByteLevel.alphabet()
     options: Any = {"end_of_word_suffix": suffix, "initial_alphabet": alphabet, "show_progress": False}
     trainer = trainers.BpeTrainer(vocab_size=360, special_tokens=SPECIALS, **options)

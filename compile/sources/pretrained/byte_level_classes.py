@@ -87,7 +87,7 @@ def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: Speci
         "normalizer": family.normalizer,
         "pre_tokenizer": _pre_tokenizer(family, flags),
         "post_processor": _post_processor(family, document, flags, tokens, ids),
-        "decoder": {"type": "ByteLevel"},
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {"type": "BPE", "vocab": vocabulary, "merges": field_of(document["model"], "merges", "model")},
     }
 

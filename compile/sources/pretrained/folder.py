@@ -231,6 +231,23 @@ def without_vocabulary(folder: Path) -> Files:
     return Files(None, None, config, specials, added, model)
 
 
+def config_of(folder: Path) -> Json:
+    """The tokenizer_config.json of a folder. If it does not name the class, but another file does, the class is added.
+
+    Raises:
+        VocabularyError: a file is malformed.
+        OSError: a file cannot be read.
+    """
+    files = without_vocabulary(folder)
+    name = files.config.get("tokenizer_class") or files.model.get("tokenizer_class") or _class_of(files.model.get("model_type"))
+    return {**files.config, **({"tokenizer_class": name} if name else {})}
+
+
+def _class_of(kind: Any) -> str | None:
+    """The class for a type of model; None if the type is unknown."""
+    return {**MODEL_TYPES, **byte_level_classes.MODEL_TYPES}.get(kind)
+
+
 def json_object(path: Path) -> Json | None:
     """The JSON object in a file; None if the file does not exist.
 
@@ -295,7 +312,7 @@ def _class(files: Files) -> str | None:
     if kind in ALWAYS_AS_IT_STANDS:
         stated = AS_IT_STANDS[0]
     if not stated and kind:
-        stated = {**MODEL_TYPES, **byte_level_classes.MODEL_TYPES}.get(kind)
+        stated = _class_of(kind)
         if stated is None:
             raise OtherClassError(f"{MODEL} names the type of model {quoted(kind)}, and no file a tokenizer_class; {ELSE}")
     if not stated:

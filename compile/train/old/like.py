@@ -19,6 +19,7 @@ from fst.compile.sources.pretrained.special_tokens import added_token
 from fst.compile.train.old.renumbering import renamed, renumbered
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import FIELDS, PLAIN, Trained
+from fst.compile.train.settings import renumbered as of_other_ids
 from fst.errors import VocabularyError, listed, quoted, reason
 
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
@@ -176,7 +177,7 @@ def _stated(token: Any) -> dict[str, Any]:
 
 def _settings(settings: Json, new: Sequence[Json], name: Callable[[str], str]) -> Json:
     """The settings with renamed tokens and new special tokens."""
-    found = dict(settings)
+    found = of_other_ids(settings)
     if "named_tokens" in found:
         found["named_tokens"] = {role: name(token) for role, token in found["named_tokens"].items()}
     if "extra_special_tokens" in found:

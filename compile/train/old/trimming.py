@@ -8,7 +8,7 @@ a kept token, so the two parts of each such merge are kept, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fst.compile.train.old.vocabulary import OldVocabulary
 from fst.compile.train.result import SIZE, Trained
+from fst.compile.train.settings import renumbered
 from fst.compile.train.symbols import check_numbers
 from fst.errors import VocabularyError
 from fst.pretokens.token_letters import byte_of
@@ -54,7 +55,7 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
     vocabulary = {token: int(ids[number]) for token, number in old.tokens.items() if ids[number] != ABSENT}
     stays = {*vocabulary} & {*old.of_model}
     merges = [(left, right) for left, right in old.merges if {left, right, old.joined(left, right)} <= stays]
-    trained = old.trained(
+    trained = replace(old, settings=renumbered(old.settings)).trained(
         vocabulary,
         used[kept],
         SIZE,

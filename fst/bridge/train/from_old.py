@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,7 @@ def like(
         if name in options:
             raise UnsupportedError(f"{name} is given; expected none, because the old tokenizer splits the texts; leave it out")
     from fst.bridge.like import statement_of
+    from fst.bridge.old import config_of
     from fst.compile.train.old.like import recipe_of
 
     recipe = recipe_of(*statement_of(old), new_special_tokens, special_tokens_map)
@@ -81,7 +83,8 @@ def like(
     size = recipe.size if vocab_size is None else vocab_size
     if train is wordlevel:
         options = {name: value for name, value in options.items() if name not in OF_ROUNDS}
-    return recipe.completed(train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options}), options)
+    trained = train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options})
+    return replace(recipe.completed(trained, options), config=config_of(old))
 
 
 def extend(
@@ -142,7 +145,8 @@ def extend(
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.extend")
     counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors, control.is_over)
     batch = olds.segmented(vocabulary, counted)
-    return extended(vocabulary, counted, batch.ids, batch.row_splits, add, control.after(counted)).of(counted)
+    trained = extended(vocabulary, counted, batch.ids, batch.row_splits, add, control.after(counted)).of(counted)
+    return replace(trained, config=olds.config_of(old))
 
 
 def trim(
@@ -190,4 +194,5 @@ def trim(
     tokenizer = compiled(old, "fst.train.trim")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")
     counted, _ = split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors)
-    return trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)
+    found = trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)
+    return found._replace(trained=replace(found.trained, config=olds.config_of(old)))
