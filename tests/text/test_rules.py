@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import strategies as some
 from support.text.generate_rules import charsmap
 from support.tiers import examples
 
-from fst.automata.double_array import DoubleArray, read
+from fst.automata.double_array import HAS_VALUE, LABEL, VALUE, DoubleArray, base_of, read
 from fst.compile.text.edits.rules import RULES, of_rule
 from fst.text.charsmap import LONGEST, Charsmap
 
@@ -30,13 +31,18 @@ BITS = (
 
 def strings_of(double_array: DoubleArray) -> Iterator[tuple[bytes, str]]:
     """Yield all strings of a charsmap, with their texts."""
+    units = double_array.units.tolist()
+    children = defaultdict[int, list[int]](list)
+    for node, unit in enumerate(units):
+        if unit < VALUE and unit & LABEL:
+            children[node ^ unit & LABEL].append(node)
     waiting = [(0, b"")]
     while waiting:
-        unit, string = waiting.pop()
-        children, value = double_array.node(unit)
-        if value is not None:
-            yield string, double_array.text(value)
-        waiting += [(child, string + bytes([byte])) for byte, child in children.items()]
+        node, string = waiting.pop()
+        base = base_of(units[node], node)
+        if units[node] & HAS_VALUE:
+            yield string, double_array.text(units[base] & ~VALUE)
+        waiting += [(child, string + bytes([units[child] & 0xFF])) for child in children[base]]
 
 
 def singles_of(data: bytes) -> dict[int, str]:
