@@ -1,4 +1,4 @@
-"""A user's script that states the type of each expression. `tests/project/test_typing.py` checks it with strict mypy; it is never run."""
+"""A user's script that states the type of each expression. Type checkers read it in `.ci/run`; it is never run."""
 
 from typing import Any
 
