@@ -1,7 +1,7 @@
 """The three tiers of tests.
 
 ``-m quick`` runs the files in `QUICK` with interpreted kernels: walks, proofs, compilers and toy alphabets. By default, a test runs a
-sample of each large set of cases, with a fixed seed. ``-m slow`` runs the long tests, and samples that are four times as large;
+sample of each large set of cases, with a fixed seed. ``-m slow`` runs the long tests, and samples that are twice as large;
 ``-m ""`` runs both, each case once; ``-m slow --cases all`` runs all cases, for a release.
 """
 
@@ -74,8 +74,8 @@ def whole(test: Test) -> Test:
 
 
 def one_in(share: int) -> int:
-    """One in how many cases is run, if a test states `share`: twice as many by default, half as many in the slow tier, or one."""
-    return 1 if ALL else -(-share // 2) if LONG else 2 * share
+    """One in how many cases is run, if a test states `share`: one in ``2 * share`` by default, one in `share` in the slow tier, or all."""
+    return 1 if ALL else share if LONG else 2 * share
 
 
 def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
@@ -85,13 +85,13 @@ def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[C
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """Set the number of examples for hypothesis: an 80th of `count` by default, a 32nd in the slow tier, or a 12th; and at least five.
+    """Set the number of examples for hypothesis: an 80th of `count` by default, a 40th in the slow tier, or a 12th; and at least five.
 
     The examples are the same in every run.
     """
 
     def decorate(test: Test) -> Test:
-        part = 12 if ALL else 32 if LONG else 80
+        part = 12 if ALL else 40 if LONG else 80
         searched: Test = pytest.mark.sampled(settings(max_examples=max(count // part, 5), **more)(test))
         return searched
 
