@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import fst
 from fst import train
-from fst.bridge import like, old
+from fst.bridge import from_live, like
 from fst.compile import keywords
 from fst.compile.train.merges import run
 from fst.runtime.files import lines
@@ -213,8 +213,8 @@ class TestOldVocabularies:
         def refuse(*_: object) -> None:
             raise AssertionError
 
-        for module in (like, old):
-            monkeypatch.setattr(module, "tokenizer_of", refuse)
+        for module in (like, from_live):
+            monkeypatch.setattr(module, "compiled", refuse)
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
 
