@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -103,6 +104,15 @@ def _compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     uses_all = len(request.session.items) > MANY or os.environ.get("NUMBA_BOUNDSCHECK")
     if uses_all and WORKER in ("gw0", "gw1") and not os.environ.get("NUMBA_DISABLE_JIT"):
         compile_once(shared(tmp_path_factory, "compiled"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Print the rule of a failed test, which is its docstring."""
+    report = yield
+    if report.failed and (rule := inspect.getdoc(getattr(item, "function", None))):
+        report.sections.append(("the rule", rule))
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -219,6 +219,7 @@ def edges_of(name: str) -> set[str]:
     return sources_of(found)
 
 
+@cache
 def unit_of(name: str) -> str:
     """The unit of a source: the unit with the longest name that is a prefix of the module's name."""
     module = module_of(name).removeprefix("fst.")
