@@ -124,7 +124,7 @@ def test_words_without_frequencies() -> None:
 def test_the_installed_dictionary_is_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without a dictionary, that of an installed jieba is compiled."""
     (tmp_path / "dict.txt").write_text("研究 3 v\n", encoding="utf-8")
-    monkeypatch.setattr(lattice, "installed_dictionary", lambda: tmp_path / "dict.txt")
+    monkeypatch.setattr("fst.compile.machines.segmentation.lattice.installed_dictionary", lambda: tmp_path / "dict.txt")
     assert fst.Segmenter(lattice.jieba()).segment("研究") == ["研究"]
 
 
