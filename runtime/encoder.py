@@ -274,8 +274,8 @@ class Encoder:
         if offsets not in (False, True):
             raise ValueError(not_one_of("offsets of a stream", offsets, (False, True)))
         special_ids = self._special_ids if add_special_tokens else NO_SPECIAL_IDS
-        runner = self._spans_runner if offsets else self._ids_runner
-        return Stream(runner, self._pending(runner), special_ids, errors, self._trim)
+        runner = self._spans_runner if offsets or not self._table.encodes_all else self._ids_runner
+        return Stream(runner, self._pending(runner), special_ids, errors, self._trim, gives_spans=bool(offsets))
 
     def _encode(
         self,

@@ -52,6 +52,7 @@ class Kernel(NamedTuple):
     ids_per_unit: int
     has_bounded_ids: bool = True
     has_tokens: bool = True
+    encodes_all: bool = True
 
 
 def capacity_for(ids_per_unit: int, units: int, rows: int, special_ids: SpecialIds) -> int:
@@ -124,9 +125,11 @@ class Runner:
     Attributes:
         unit, unit_type: the unit of text, "utf-16" or "utf-8", and its dtype.
         rewritten_type: the dtype of a unit of text that `encode` must rewrite.
-        is_plain: whether `encode_texts` may be called: no spans are requested, kernels mark no texts, and the number of ids of a text is
-            bounded.
-        can_be_short: whether `prepare_short` may be called: the number of ids of a text is bounded, and the front end prepares short texts.
+        encodes_all: whether every text has ids. If not, the caller checks the ids.
+        is_plain: whether `encode_texts` may be called: no spans are requested, kernels mark no texts, the number of ids of a text is
+            bounded, and every text has ids.
+        can_be_short: whether `prepare_short` may be called: the number of ids of a text is bounded, the front end prepares short texts, and
+            every text has ids.
     """
 
     def __init__(
@@ -143,9 +146,10 @@ class Runner:
         self.front_end, self.first_row = front_end, first_row
         self.unit, self.unit_type = table.unit, UNIT_TYPES[table.unit]
         self._is_bounded: bool = table.has_bounded_ids
+        self.encodes_all: bool = table.encodes_all
         marks_rows, encoder = (front_end.marks_rows, front_end.encoder) if front_end else (False, None)
-        self.is_plain = not with_spans and not marks_rows and self._is_bounded
-        self.can_be_short = self._is_bounded and (front_end is None or front_end.prepares_short)
+        self.is_plain = not with_spans and not marks_rows and self._is_bounded and self.encodes_all
+        self.can_be_short = self._is_bounded and self.encodes_all and (front_end is None or front_end.prepares_short)
         self._ids_per_unit: int = table.ids_per_unit
         self._ids_per_read = max(table.ids_per_unit // front_end.expansion_bound, 1) if front_end else table.ids_per_unit
         self.rewritten_type = UNIT_TYPES["utf-8"] if encoder else self.unit_type

@@ -28,7 +28,7 @@ import numpy as np
 from fst.errors import TextError
 from fst.runtime.front_end import Pending
 from fst.runtime.kernels.constants import HALF, LOW_HALF
-from fst.runtime.rows.texts import UTF_16, Ints, characters, units
+from fst.runtime.rows.texts import UTF_16, Ints, characters, units, unknown_character
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.workspace import Ids, SpecialIds, Workspace
 from fst.tables.kernel_call import BEFORE, COUNT, WORD
@@ -68,9 +68,13 @@ class Stream:
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         trim: removes the spaces at the ends of tokens from the offsets, in place. The last argument of `trim` is an array with the index of
             the text's first id; empty if this id is in an earlier part.
+        gives_spans: whether parts contain the spans that the runner finds.
     """
 
-    def __init__(self, runner: Runner, pending: Pending | None, special_ids: SpecialIds, errors: str, trim: Trim) -> None:
+    def __init__(
+        self, runner: Runner, pending: Pending | None, special_ids: SpecialIds, errors: str, trim: Trim, *, gives_spans: bool = True
+    ) -> None:
+        self._gives_spans = gives_spans
         self._runner, self._pending, self._special_ids, self._errors, self._trim = runner, pending, special_ids, errors, trim
         self._workspace = runner.workspaces.take()
         self._spans = Spans(runner, self._workspace) if runner.with_spans else None
@@ -94,7 +98,8 @@ class Stream:
 
         Raises:
             TextError: the piece has a different type; it is ignored. Or the stream is malformed; the message contains the position in the
-                stream, possibly in an earlier piece. Malformed text closes the stream, and ids that were not read are lost.
+                stream, possibly in an earlier piece. Malformed text, or a character that the vocabulary cannot encode, closes the stream,
+                and ids that were not read are lost.
             ValueError: the stream is closed.
         """
         if not isinstance(piece, self._kind):
@@ -152,7 +157,8 @@ class Stream:
     def _given(self) -> Part:
         """Join the finished parts into one part, and remove them from the stream."""
         parts, self._parts = self._parts, []
-        return parts[0] if len(parts) == 1 else _joined(parts, self._runner.with_spans)
+        part = parts[0] if len(parts) == 1 else _joined(parts, self._runner.with_spans)
+        return part if self._gives_spans else Part(part.ids)
 
     def _encode(self, is_last: bool = False) -> None:
         """Encode the collected pieces, up to the last id that is certain; with `is_last`, up to the end."""
@@ -203,10 +209,21 @@ class Stream:
         output = runner.output(self._special_ids, self._buffers, ends)
         stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers, rewrites=True)
         self._keep_ids(int(state[COUNT]))
+        if not runner.encodes_all:
+            self._need_known(text)
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read
         self._unread = [text[read:]] if read < len(text) else []
         self._is_pending = bool(self._unread) and self._pending is not None and self._pending.begins(text[read:])
+
+    def _need_known(self, text: str) -> None:
+        """Close the stream and raise an error if the newest part contains an unknown character. `text` is the text of the last call."""
+        for part in self._parts[-1:]:
+            unknown = np.flatnonzero(part.ids < 0)
+            if len(unknown) and part.offsets is not None:
+                place = int(part.offsets[unknown[0], 0])
+                self._end()
+                raise TextError(f"position {place} of the stream: {unknown_character(text, place - self._characters)}")
 
     def _keep_ids(self, count: int) -> None:
         """Copy the new ids and spans out of the buffers, which the next call of the kernel overwrites."""

@@ -112,9 +112,9 @@ class Policy:
         if not wrong:
             try:
                 return work(documents, "strict")
-            except TextError:
+            except TextError as error:
                 if not (wrong := documents.not_text()):
-                    raise
+                    raise _placed(documents, error) from None
         if self._errors == "strict":
             row, fault = next(iter(wrong.items()))
             raise _error(documents, documents.numbers[row], fault)
@@ -129,6 +129,14 @@ class Policy:
         for count, what in ((self.replaced, "repaired with U+FFFD"), (self.skipped, "skipped")):
             if count:
                 yield f"{count:,} document{'s' * (count != 1)} {what}"
+
+
+def _placed(documents: Documents, error: TextError) -> TextError:
+    """An error for a row, with the place of its document instead of the row."""
+    if error.row is None:
+        return error
+    reason = str(error).removeprefix(f"row {error.row}, ")
+    return TextError(f"{documents.place(documents.numbers[error.row])}: {reason}")
 
 
 def _error(documents: Documents, number: int, fault: Fault) -> TextError:

@@ -56,6 +56,7 @@ class Table(ABC):
         picture: the dotted name of a function of the table and a text, or None, that returns a `fst.automata.picture.Picture`.
         has_bounded_ids: whether `ids_per_unit` is a bound for every text. If not, kernels report the number of ids that do not fit into the
             output.
+        encodes_all: whether every text has ids. If not, kernels write negative ids, for which the public class raises an error.
         has_tokens: whether the machine encodes texts as ids of tokens; its public class is then a `fst.Tokenizer`.
     """
 
@@ -65,6 +66,7 @@ class Table(ABC):
     public_class: ClassVar[str]
     picture: ClassVar[str]
     has_bounded_ids: ClassVar[bool] = True
+    encodes_all: ClassVar[bool] = True
     has_tokens: ClassVar[bool] = True
 
     header: Mapping[str, Any]

@@ -80,9 +80,11 @@ def calls(encoder: Encoder, units: int) -> Calls:
         units: the maximum number of units of a text.
 
     Raises:
-        UnsupportedError: kernels cannot read single texts of this table.
+        UnsupportedError: kernels cannot read single texts of this table, or some texts have no ids.
     """
     runner, spans = encoder._ids_runner, _spans_runner(encoder)
+    if not runner.encodes_all:
+        raise UnsupportedError("the vocabulary has no unk_id, and programs report no unknown characters; name an unknown token as unk_id")
     if not runner.can_be_short:
         raise UnsupportedError(f"{encoder._table.kind} tables whose texts can only be read in batches cannot be exported")
     workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fst.automata.trie import spread
 from fst.errors import TextError
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import Bytes, Column, Ints, not_text_at
+from fst.runtime.rows.texts import Bytes, Column, Ints
 
 try:
     import pyarrow as pa
@@ -298,7 +298,8 @@ def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
     except TextError as error:
         if error.row is None or error.place is None:
             raise
-        raise not_text_at(number(error.row), error.place, b"") from None
+        row = number(error.row)
+        raise TextError(str(error).replace(f"row {error.row}", f"row {row}", 1), row, error.place) from None
 
 
 def _rows(chunk: Any) -> Column:

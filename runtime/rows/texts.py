@@ -339,6 +339,13 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
     return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'", row, place)
 
 
+def unknown_character(text: str, place: int) -> str:
+    """The reason of an error: the character at a position of a text is unknown. If the text lacks the position, no character is shown."""
+    shown = ascii(text[place]) if 0 <= place < len(text) else "a character"
+    what = f"{shown} is unknown, and the vocabulary has no unk_id; expected characters of its tokens"
+    return f"{what}; leave the character out, or name an unknown token as unk_id"
+
+
 def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]) -> tuple[Units, Ints]:
     """Copy rows to one array, with U+FFFD for malformed units. `first` is the number of the first row.
 

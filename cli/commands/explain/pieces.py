@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def explained_bytes(tables: BpeTable | UnigramTable, text: str) -> Iterator[str]:
     """Yield the lines that explain a text: its special tokens and pre-tokens, in order."""
     from fst.machines.bpe.table import BpeTable
+    from fst.machines.unigram.table import NO_ID
 
-    names = dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
+    names = {NO_ID: "unknown, and the vocabulary has no unk_id:", **dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))}
     for place, (part, special) in enumerate(tables.parts(text)):
         if place:
             yield ""

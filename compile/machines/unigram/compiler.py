@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
@@ -58,7 +58,7 @@ class UnigramModel:
     Attributes:
         names: the tokens in the order of their ids.
         scores: the score of each token.
-        unk_id: the id of the unknown token, for characters that are not tokens.
+        unk_id: the id of the unknown token, for characters that are not tokens; None: a text with such a character has no ids.
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
         scope: where sums of scores begin: at each word (`fst.machines.unigram.viterbi.WORD_SCOPE`), as in `tokenizers`, or only at the
             start of the text (`TEXT_SCOPE`), as in `sentencepiece`.
@@ -113,12 +113,11 @@ class UnigramModel:
         """Raise an error if the model cannot be compiled; its message begins with `where`."""
         if not self.names or len(self.names) > MAX_OUTPUT:
             raise VocabularyError(f"{where} has {len(self.names):,} tokens; 1 to {MAX_OUTPUT:,} are possible")
-        if self.unk_id is None:
-            raise VocabularyError(f"{where} has no unk_id, so that unknown characters have no ids: name the unknown token's id")
-        if self.unk_token is None:
+        if self.unk_id is not None and self.unk_token is None:
             raise VocabularyError(f"{where} has the unk_id {self.unk_id}, and {len(self.names):,} tokens")
-        if self.scope == TEXT_SCOPE and (len(self.types) != len(self.names) or self.types[self.unk_id] != UNKNOWN):
-            raise VocabularyError(f"{where} has {len(self.names):,} tokens and {len(self.types):,} types, or its unk_id is of another type")
+        types = len(self.types)
+        if self.scope == TEXT_SCOPE and (types != len(self.names) or self.unk_id is None or self.types[self.unk_id] != UNKNOWN):
+            raise VocabularyError(f"{where} has {len(self.names):,} tokens and {types:,} types, or its unk_id is of another type")
         for number, name in enumerate(self.names):
             if self.tokens[name] != number:
                 raise VocabularyError(f"{where} has token {quoted(name)} twice, as {number} and {self.tokens[name]}: leave one out")
@@ -153,13 +152,40 @@ class _Spelled:
     @classmethod
     def of(cls, model: UnigramModel, line: Pipeline) -> _Spelled:
         """Spell the tokens of a model in the same way as the text pipeline spells texts."""
-        spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
-        kept = [(spelling.encode(), number) for spelling, number in spellings if spelling]
+        kept = [(spelling.encode(), number) for spelling, number in _usable(model, line)]
         lengths = np.array([len(spelling) for spelling, _ in kept], np.int64)
         if len(kept) and lengths.max() > MAX_DEPTH:
             raise UnsupportedError(f"a token of {lengths.max()} bytes: there is room for {MAX_DEPTH}")
         symbols = np.frombuffer(b"".join(spelling for spelling, _ in kept), np.uint8)
         return cls(symbols, np.cumsum(lengths) - lengths, lengths, np.array([number for _, number in kept], np.int64))
+
+
+def _usable(model: UnigramModel, line: Pipeline) -> Iterator[tuple[str, int]]:
+    """The spelling and the id of each token that can occur in the ids of a text.
+
+    Without an unknown token, the reference refuses a text if an unknown node is the best node that ends at any position, even if it is not
+    on the best path. A character that is not a token, and with which no token ends, always makes such a node; so tokens with this character
+    never occur, and other tokens that end with one of their characters may become unusable, too.
+
+    Raises:
+        UnsupportedError: the scores determine whether the reference refuses a text, because a token ends with a character that is not a
+            token.
+    """
+    spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
+    kept = [(spelling, number) for spelling, number in spellings if spelling]
+    if model.unk_id is None:
+        known = {spelling for spelling, _ in kept if len(spelling) == 1}
+        size = len(kept) + 1
+        while len(kept) < size:
+            size = len(kept)
+            ends = known | {spelling[-1] for spelling, _ in kept}
+            kept = [(spelling, number) for spelling, number in kept if ends.issuperset(spelling)]
+        number = next((number for spelling, number in kept if not known.issuperset(spelling)), None)
+        if number is not None:
+            lacks = next(char for char in line.spelled(model.names[number]) or "" if char not in known)
+            found = f"token {quoted(model.names[number])} contains {quoted(lacks)}, which is not a token, and the model has no unk_id"
+            raise UnsupportedError(f"{found}; expected tokens for all characters; add the character, or name an unknown token as unk_id")
+    yield from kept
 
 
 def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa: ARG001 - tries have one layout
@@ -177,8 +203,6 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
     trie, (steps, lists) = byte_trie(nodes), aho_corasick.automaton(nodes)
     others = {name: number for name, number in added.ids.items() if name not in model.tokens}
     contents = [*(name.encode() for name in model.names), *(name.encode() for name in others)]
-    assert model.unk_id is not None
-    assert model.unk_token is not None
     metadata = UnigramMetadata(
         automaton=UnigramTrie(
             UnigramTable.kind, int(ENTRY.are_states(trie).sum()), int(spelled.lengths.max()), window_bits, restarts
@@ -233,7 +257,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
         if model.scope == TEXT_SCOPE:
             raise UnsupportedError("a pre_tokenizer that cuts texts, and sums of scores over whole texts")
         return line.splitter(), PIECE
-    spellings = [spelling for spelling in (line.spelled(model.names[number]) for number in model.in_text) if spelling]
+    spellings = [spelling for spelling, _ in _usable(model, line)]
     known = {spelling for spelling in spellings if len(spelling) == 1}
     if model.scope == WORD_SCOPE:  # adjacent unknown characters become one unknown token
         known -= {*(line.spelled(model.unk_token or "") or "")}
@@ -266,5 +290,6 @@ def _need_known_space(model: UnigramModel, line: Pipeline) -> None:
     number = model.tokens.get(symbol, model.unk_id)
     is_unknown = symbol and (number == model.unk_id or (model.scope == WORD_SCOPE and symbol in (model.unk_token or "")))
     is_unknown = (is_unknown or (symbol and number not in model.in_text)) and not model.is_word_type
-    if model.byte_fallback and is_unknown and all(fallback(byte) in model.tokens for byte in symbol.encode()):
+    falls_back = model.byte_fallback and model.unk_id is not None
+    if falls_back and is_unknown and all(fallback(byte) in model.tokens for byte in symbol.encode()):
         raise UnsupportedError(f"byte_fallback, and {quoted(symbol)}, which represents a space, is unknown")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fst.automata.rows import MAX_NEXT, MAX_OUTPUT
-from fst.core.json_fields import FLAG, TEXT, one_of, stored_as, whole
+from fst.core.json_fields import FLAG, TEXT, one_of, or_null, stored_as, whole
 from fst.machines.unigram.viterbi import MAX_DEPTH, RESTARTS, SCOPES
 from fst.pretokens.header import PretokenText
 from fst.tables.header import AddedTokens, Sections, Settings, Templates
@@ -38,8 +38,8 @@ class UnigramModel:
 
     Attributes:
         model_tokens: the number of tokens in the model; their ids are 0 to ``model_tokens - 1``.
-        unk_id: the id of the unknown token, for characters that are not tokens.
-        unk_token: the content of the unknown token.
+        unk_id: the id of the unknown token, for characters that are not tokens; None: a text with such a character has no ids.
+        unk_token: the content of the unknown token; None if `unk_id` is None.
         byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
         scope: the score scope, which also selects the reference and the dtype of sums, see `fst.machines.unigram.viterbi`.
         sentencepiece: the types and scores of the pieces in a model of SentencePiece; None for other sources.
@@ -48,8 +48,8 @@ class UnigramModel:
     unknown_is_text: ClassVar[bool] = True  # the content of an unknown token is the text that it represents
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
-    unk_id: int = stored_as(whole(0, MAX_OUTPUT))
-    unk_token: str = stored_as(TEXT)
+    unk_id: int | None = stored_as(or_null(whole(0, MAX_OUTPUT)))
+    unk_token: str | None = stored_as(or_null(TEXT))
     byte_fallback: bool = stored_as(FLAG)
     scope: str = stored_as(one_of(*SCOPES), "sums")
     sentencepiece: SentencePieceInfo | None = stored_as(SENTENCEPIECE_INFO)

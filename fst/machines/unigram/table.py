@@ -31,7 +31,7 @@ from fst.tables.table import Each, member
 from fst.text.arguments import prove_normalizer
 from fst.text.whitespace import NO_WHITESPACE, SPACE
 
-NO_FALLBACK = -1
+NO_FALLBACK = NO_ID = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,17 @@ class UnigramTable(PretokenTable):
     lists: Array = member("<i4")
     scores: Array = member("<f8")
     types: Array = member("|u1")
+
+    @property
+    def encodes_all(self) -> bool:  # type: ignore[override] # other kinds encode every text
+        """Whether every text has ids; otherwise, `NO_ID` takes the place of a run of unknown characters."""
+        return self.metadata.model.unk_id is not None
+
+    @property
+    def unknown_id(self) -> int:
+        """The id of the unknown token; `NO_ID` if there is none."""
+        number = self.metadata.model.unk_id
+        return NO_ID if number is None else number
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
@@ -167,10 +178,17 @@ class UnigramTable(PretokenTable):
     def fallbacks(self) -> Array:
         """int32[256], the id of the fallback token for each byte, or `NO_FALLBACK`."""
         fallbacks = np.full(256, NO_FALLBACK, np.int32)
-        if self.metadata.model.byte_fallback:
+        if self.falls_back:
             ids = dict(zip(self.contents[: self.metadata.model.model_tokens], self.token_ids.tolist(), strict=False))
             fallbacks[:] = [ids.get(fallback(byte).encode(), NO_FALLBACK) for byte in range(256)]
         return fallbacks
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether bytes may have fallback tokens. Without an unknown token they have none: the reference refuses unknown characters
+        before it looks for fallback tokens.
+        """
+        return self.metadata.model.byte_fallback and self.encodes_all
 
     @Lazy
     def space(self) -> Array:
@@ -269,7 +287,7 @@ class UnigramTable(PretokenTable):
             return [known]
         spelled = string.replace(SPACE.encode(), self.symbol.encode()) if len(self.space) else string
         bytewise = [int(self.fallbacks[byte]) for byte in spelled]
-        return bytewise if NO_FALLBACK not in bytewise else [self.metadata.model.unk_id]
+        return bytewise if NO_FALLBACK not in bytewise else [self.unknown_id]
 
     def _arguments(self, specials: Mapping[bytes, int]) -> UnigramArguments:
         return arguments(self, specials)
@@ -306,10 +324,20 @@ class UnigramTable(PretokenTable):
         need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
         if model.sentencepiece:
             model.sentencepiece.prove(int(ids.max()) + 1)
-        need(model.unk_id < model.model_tokens, f"unk_id is {model.unk_id}; there are {model.model_tokens} tokens")
-        unknown = self.content(model.unk_id)
-        need(unknown == model.unk_token.encode(), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and another name")
+        self._prove_unknown()
         self._prove_added()
+
+    def _prove_unknown(self) -> None:
+        """Prove that ``unk_id`` and ``unk_token`` belong together, and that there is an unknown token if sums span whole texts."""
+        model = self.metadata.model
+        if model.unk_id is None or model.unk_token is None:
+            both = f"unk_id is {model.unk_id}, unk_token {quoted(model.unk_token)}"
+            need(model.unk_id is None and model.unk_token is None, f"{both}; expected both or none")
+            need(not self.has_text_scope, f"{both}, and sums are those of whole texts")
+            return
+        need(model.unk_id < model.model_tokens, f"unk_id is {model.unk_id}; there are {model.model_tokens} tokens")
+        is_named = self.content(model.unk_id) == model.unk_token.encode()
+        need(is_named, f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and another name")
 
     def _prove_added(self) -> None:
         """Prove that each added token has an id, and that a token of the table has the same name and id."""

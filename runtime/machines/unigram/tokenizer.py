@@ -13,8 +13,8 @@ from fst.machines.unigram.arguments import NBestArguments, SamplingArguments, Un
 from fst.machines.unigram.sampling import Sampling, weights, whole_paths
 from fst.machines.unigram.table import UnigramTable, scores_of
 from fst.runtime.pretokens.tokenizer import PretokenTokenizer
-from fst.runtime.rows.batch import BLOCK
-from fst.runtime.rows.texts import MOST_UNITS, Ints, Limits, Source, batch_of, check, rows_of
+from fst.runtime.rows.batch import BLOCK, Batch, Job
+from fst.runtime.rows.texts import MOST_UNITS, Ints, Limits, Source, batch_of, check, rows_of, unknown_character
 from fst.runtime.run import NO_MORE, Buffers, Kernel, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds, Workspace, Workspaces
@@ -39,6 +39,31 @@ class UnigramTokenizer(PretokenTokenizer):
 
     _kinds_of_randomness = (Sampling,)
     _table: UnigramTable
+
+    def _encode(self, source: Source, *, counted: bool = False, max_ids: int | None = None, **options: Any) -> Batch:
+        """Encode rows, see `fst.runtime.encoder.Encoder`.
+
+        Raises:
+            TextError: a character is unknown, and the vocabulary has no unknown token.
+        """
+        if self._table.encodes_all:
+            return super()._encode(source, counted=counted, max_ids=max_ids, **options)
+        batch = super()._encode(source, **options)
+        unknown = np.flatnonzero(batch.ids < 0)
+        if len(unknown):
+            row = int(np.searchsorted(batch.row_splits, unknown[0], "right")) - 1
+            text = source.text(row)
+            raise self._unknown(text if isinstance(text, str) else bytes(text), row, options.get("errors", "strict"))
+        return batch
+
+    def _unknown(self, text: str | bytes, row: int, errors: str) -> TextError:
+        """Make the error for a text with an unknown character. In bytes, its position is that of its first byte."""
+        found = Job(rows_of(batch_of(text)), NO_SPECIAL_IDS, errors, self._spans_runner).run(1)
+        assert found.offsets is not None
+        place = int(found.offsets[np.argmax(found.ids < 0), 0])
+        whole = text if isinstance(text, str) else text.decode(errors=errors)
+        at = place if isinstance(text, str) else len(whole[:place].encode())
+        return TextError(f"row {row}, position {at}: {unknown_character(whole, place)}", row, at)
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
@@ -71,7 +96,8 @@ class UnigramTokenizer(PretokenTokenizer):
             order](exactness.md#sampling) is defined, even for equal scores.
 
         Raises:
-            TextError: the argument is not text, or the text is too long for `n` segmentations.
+            TextError: the argument is not text, the text is too long for `n` segmentations, or a character is unknown, and the vocabulary
+                has no unknown token.
             UnsupportedError: each token is a word, so a text has only one segmentation.
             ValueError: `n` or `errors` has an invalid value.
 
@@ -89,6 +115,8 @@ class UnigramTokenizer(PretokenTokenizer):
         check(errors)
         rows = rows_of(batch_of(text))
         self._need_paths()
+        if not self._table.encodes_all:
+            self._encode(rows, special_ids=NO_SPECIAL_IDS, errors=errors)
         return self._sampling_runners.nbest(rows, int(n), self._special_ids if add_special_tokens else NO_SPECIAL_IDS, errors)
 
     def _random_runner(self, randomness: Sampling, with_spans: bool) -> Runner:

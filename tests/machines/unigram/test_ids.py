@@ -156,7 +156,6 @@ def test_floats_of_the_reference() -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        ({"unk_id": None}, "no unk_id"),
         ({"unk_id": 99}, "has the unk_id 99, and 2 tokens"),
         ({"unk_id": True}, "unk_id is True"),
         ({"vocab": []}, "is empty"),
