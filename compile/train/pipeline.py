@@ -205,6 +205,17 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
     return replace(found, normalizer=_normalizer(normalizer), rule=None)
 
 
+def need_no_rule(kind: str, pipeline: Pipeline | None) -> None:
+    """Raise an error if a rule of SentencePiece normalizes the words of a vocabulary whose files and tables cannot contain the rule.
+
+    Raises:
+        UnsupportedError: the message contains the rule.
+    """
+    if pipeline is not None and pipeline.rule is not None:
+        found = f"the splitter {SENTENCEPIECE!r} runs the rule {pipeline.rule} of sentencepiece, and the vocabulary is {kind}"
+        raise UnsupportedError(f"{found}; expected BPE or Unigram; pass another splitter, such as 'whitespace' with normalizer='nfkc'")
+
+
 def _splitter(splitter: Any) -> Pipeline:
     if isinstance(splitter, Pipeline):
         return splitter

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.pipeline import Pipeline, need_no_rule
 from fst.compile.train.result import MIN_FREQUENCY, NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import check_numbers, checked, strings_of
 from fst.counting.words import Words
@@ -33,7 +33,9 @@ def word_level(
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens, or a word of text is not UTF-8.
+        UnsupportedError: a rule of SentencePiece made the words.
     """
+    need_no_rule("WordLevel", pipeline)
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     special = [*checked(special_tokens)]
     if vocab_size < len(special):

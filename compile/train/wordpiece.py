@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fst.compile.train.bpe import trained
 from fst.compile.train.control import Control
-from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.pipeline import Pipeline, need_no_rule
 from fst.compile.train.result import Trained
 from fst.compile.train.scores.trainer import by_score
 from fst.compile.train.symbols import Alphabet
@@ -49,8 +49,9 @@ def wordpiece(
 
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.
-        UnsupportedError: the criterion is unknown.
+        UnsupportedError: the criterion is unknown, or a rule of SentencePiece made the words.
     """
+    need_no_rule("WordPiece", pipeline)
     if criterion not in (FREQUENCY, SCORE):
         raise UnsupportedError(f"criterion is {quoted(criterion)}; expected {FREQUENCY!r} or {SCORE!r}")
     alphabet = Alphabet(

@@ -29,7 +29,7 @@ def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mappi
     from fst.tables.live import is_live
 
     if isinstance(old, Trained):
-        return old.to_json(), old.settings
+        return old._document(), old.settings
     is_file = isinstance(old, str | Path) and not is_table(old)
     found = stated(old) if is_file or (is_live(old) and not hasattr(old, "fst")) else None
     if found is not None:

@@ -116,6 +116,7 @@ class TestTrainers:
             ("unigram", {"splitter": "metaspace", "special_tokens": ["<unk>"], "unk_token": "<unk>"}),
             ("wordlevel", {"splitter": "whitespace", "special_tokens": ["<unk>"], "unk_token": "<unk>"}),
             ("bpe", {"splitter": r"\w+|\W", "max_token_length": 3}),
+            ("bpe", {"splitter": "gpt2", "normalizer": "nfkc"}),
         ],
     )
     def test_as_the_library(self, name: str, options: dict[str, Any], texts: Path, tmp_path: Path) -> None:
@@ -131,6 +132,18 @@ class TestTrainers:
         with pytest.warns(UserWarning, match="min_frequency") if "Warning: min_frequency" in reason else nullcontext():
             expected = getattr(train, name)(TEXTS, **options, **size)
         assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == json.loads(json.dumps(expected.to_json()))
+
+    def test_normalizers(self, texts: Path, tmp_path: Path) -> None:
+        """--normalizer is the name of a normalizer, a component in JSON, or with the splitter "sentencepiece" the name of a rule."""
+        size = ("--vocab-size", "300")
+        call("train", "bpe", texts, "--splitter", "gpt2", "--normalizer", '{"type": "Lowercase"}', *size, "-o", tmp_path / "o.json")
+        assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["normalizer"] == {"type": "Lowercase"}
+        options: dict[str, Any] = {"splitter": "sentencepiece", "normalizer": "nmt_nfkc_cf", "reference": "sentencepiece"}
+        given = [word for option, value in options.items() for word in (f"--{option}", value)]
+        call("train", "bpe", texts, *given, "--vocab-size", "60", "-o", tmp_path / "o.model")
+        fst.train.bpe(TEXTS, **options, vocab_size=60).save(tmp_path / "own.model")
+        assert (tmp_path / "o.model").read_bytes() == (tmp_path / "own.model").read_bytes()
+        assert b"nmt_nfkc_cf" in (tmp_path / "o.model").read_bytes()
 
     def test_words_for_texts(self, words: Path, vocabulary: Path, tmp_path: Path) -> None:
         """A trainer makes the same vocabulary from counted words as from their texts with the same splitter."""

@@ -249,6 +249,29 @@ def test_normalizers_of_tokenizers_are_refused_in_a_model(tmp_path: Path) -> Non
     assert not [*tmp_path.iterdir()]
 
 
+def test_vocabularies_like_a_trained_one_have_its_rule(tmp_path: Path) -> None:
+    """A vocabulary like one that was trained with a rule has the same rule, pieces and ids."""
+    old = trained("nmt_nfkc_cf")
+    options: dict[str, Any] = {"vocab_size": len(old.vocabulary), "reference": "sentencepiece"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new = train.like(old, [line for line in LINES if "\x00" not in line], **options)
+        new.save(tmp_path / "new.model")
+    old.save(tmp_path / "old.model")
+    assert (tmp_path / "new.model").read_bytes() == (tmp_path / "old.model").read_bytes()
+    assert new.tokenizer().encode("ＡＢ～").tolist() == old.tokenizer().encode("ＡＢ～").tolist()
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "wordlevel"])
+@pytest.mark.parametrize("counted", [False, True])
+def test_rules_need_pieces(kind: str, counted: bool) -> None:
+    """WordPiece and WordLevel are refused with a rule, because neither their files nor their tables can contain it."""
+    source = train.words(LINES, splitter="sentencepiece") if counted else LINES
+    options: dict[str, Any] = {} if counted else {"splitter": "sentencepiece"}
+    with pytest.raises(fst.UnsupportedError, match="runs the rule nmt_nfkc of sentencepiece, and the vocabulary is Word"):
+        getattr(train, kind)(source, vocab_size=60, **options)
+
+
 def test_a_tokenizer_json_is_written_with_a_warning(tmp_path: Path) -> None:
     """If the table has the ids of `sentencepiece`, saving a tokenizer.json warns of other ids, and the file is as in converters."""
     with pytest.warns(UserWarning, match="a tokenizer.json cannot express the normalizer of sentencepiece"):

@@ -78,6 +78,8 @@ def like(
     from fst.compile.train.old.like import recipe_of
 
     recipe = recipe_of(*statement_of(old), new_special_tokens, special_tokens_map)
+    rule = getattr(getattr(old, "pipeline", None), "rule", None)
+    recipe = recipe if rule is None else replace(recipe, pipeline=old.pipeline)  # a tokenizer.json cannot express the rule
     trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram, "WordLevel": wordlevel}
     train = trainers[recipe.kind]
     size = recipe.size if vocab_size is None else vocab_size

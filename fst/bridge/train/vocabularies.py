@@ -149,6 +149,7 @@ def wordpiece(
     arguments = dict(locals())
     from fst.compile.train.wordpiece import wordpiece as train
 
+    _need_no_rule("WordPiece", splitter, normalizer)
     return _trained_in_rounds(train, **arguments)
 
 
@@ -265,7 +266,16 @@ def wordlevel(
     arguments = dict(locals())
     from fst.compile.train.word_level import word_level as train
 
+    _need_no_rule("WordLevel", splitter, normalizer)
     return _trained(train, **arguments)
+
+
+def _need_no_rule(kind: str, splitter: Any, normalizer: Any) -> None:
+    """Raise an error before words are counted if a named splitter has a rule of SentencePiece, see `fst.compile.train.pipeline`."""
+    from fst.compile.train.pipeline import SENTENCEPIECE, need_no_rule, pipeline_of
+
+    if isinstance(splitter, str) and splitter == SENTENCEPIECE:
+        need_no_rule(kind, pipeline_of(splitter, normalizer))
 
 
 def _trained_in_rounds(
