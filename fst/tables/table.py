@@ -72,6 +72,15 @@ class Table(ABC):
     header: Mapping[str, Any]
     origin: ClassVar[Origin | None] = None  # `proven` sets it for one table; no field, so a derived table has none
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__repr__" not in vars(cls):  # else `dataclass` makes one with the elements of all arrays
+            cls.__repr__ = Table.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        size = sum(array.nbytes for array in self.arrays().values())
+        return f"<{type(self).__name__}, {size:,} bytes>"
+
     def __post_init__(self) -> None:
         for array in self.arrays().values():
             array.flags.writeable = False

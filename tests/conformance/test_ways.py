@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -24,6 +25,12 @@ def test_every_kind_has_samples() -> None:
     counted = Counter(sample.kind for sample in SAMPLES.values())
     assert counted.keys() == MACHINES.keys()
     assert min(counted.values()) >= 3
+
+
+@each(SAMPLES, 2)
+def test_representations(name: str) -> None:
+    """The representation of a table is its class and its size, in one line."""
+    assert re.fullmatch(r"<\w+Table, [0-9,]+ bytes>", repr(table_of(name)))
 
 
 @each(ENCODING, 1)
