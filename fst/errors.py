@@ -90,6 +90,16 @@ def listed(names: Collection[object]) -> str:
     return f"{first} and {more:,} more" if more > 0 else first
 
 
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """A number with its noun, which is plural for any other number than 1. `nouns` is the plural, if it is not `noun` and an s.
+
+    Examples:
+        >>> counted(1, "word"), counted(2000, "word"), counted(0, "match", "matches")
+        ('1 word', '2,000 words', '0 matches')
+    """
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
 def not_one_of(name: str, value: object, choices: Iterable[object]) -> str:
     """The message for an argument whose value is not one of `choices`.
 

@@ -38,7 +38,8 @@ def load(path: str | Path | bytes, expected: type[Any] | None = None) -> Any:
 
 def _table(path: str | Path | bytes) -> Any:
     if not isinstance(path, bytes) and Path(path).is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a folder is no table; fst.Tokenizer.from_pretrained compiles a tokenizer's", str(path))
+        reason = "this is a folder; expected a table file; fst.Tokenizer.from_pretrained compiles the tokenizer in a folder"
+        raise IsADirectoryError(errno.EISDIR, reason, str(path))
     return registry.load(path)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, counted
 from fst.runtime.decoder import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.model_inputs.call import Caller
@@ -44,7 +44,7 @@ class Tokenizer(PublicClass, Encoder):
             one; a trained vocabulary.
 
     Raises:
-        TypeError: the argument is no tokenizer.
+        TypeError: the argument is not a tokenizer.
         UnsupportedError: the table does not belong to a tokenizer, or the vocabulary needs an unsupported feature; the message names it.
         VocabularyError: the vocabulary cannot be compiled.
         TableError, OSError: as in `fst.load`.
@@ -88,7 +88,7 @@ class Tokenizer(PublicClass, Encoder):
         return cls(source)
 
     def __repr__(self) -> str:
-        return f"<fst.Tokenizer {self._table.kind}, {self.vocab_size} tokens>"
+        return f"<fst.Tokenizer {self._table.kind}, {counted(self.vocab_size, 'token')}>"
 
     @property
     def header(self) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ import click
 from fst.cli.files.streams import keep_apart, show
 from fst.cli.group import CliCommand
 from fst.cli.options import table_argument
+from fst.errors import counted
 from fst.runtime.files.streams import STANDARD, size
 
 if TYPE_CHECKING:
@@ -158,23 +159,23 @@ def _specials(specials: dict[str, int]) -> str:
 
 
 def _templates(templates: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} ({len(text):,} characters)" for name, text in templates.items())
+    return ", ".join(f"{name} ({counted(len(text), 'character')})" for name, text in templates.items())
 
 
 def _model(description: dict[str, Any]) -> str:
     length = description["model_max_length"]
     inputs = ", ".join(description["model_input_names"])
-    return f"takes {inputs}" + ("" if length is None else f", of up to {length:,} ids")
+    return f"takes {inputs}" + ("" if length is None else f", of up to {counted(length, 'id')}")
 
 
 def _truncation(asked: Mapping[str, Any]) -> str:
     side = asked.get("direction", "Right").lower()
-    return f"to {asked['max_length']:,} ids, {asked['strategy']}, stride {asked['stride']:,}, at the {side}"
+    return f"to {counted(asked['max_length'], 'id')}, {asked['strategy']}, stride {asked['stride']:,}, at the {side}"
 
 
 def _padding(asked: Mapping[str, Any]) -> str:
     strategy, multiple = asked["strategy"], asked.get("pad_to_multiple_of")
-    width = "the longest row" if strategy == "BatchLongest" else f"{strategy['Fixed']:,} ids"
+    width = "the longest row" if strategy == "BatchLongest" else counted(strategy['Fixed'], 'id')
     multiples = f", to a multiple of {multiple:,}" if multiple else ""
     return f"to {width}{multiples}, with {asked['pad_token']} {asked['pad_id']}, at the {asked['direction'].lower()}"
 

@@ -19,6 +19,7 @@ from fst.compile.algebra.symbols import labels_of, text_of
 from fst.compile.sources.transducers import att, hfstol, lexc, openfst
 from fst.compile.sources.transducers.dix import dictionary as dix
 from fst.compile.sources.transducers.hunspell import dictionary as hunspell
+from fst.errors import counted
 
 MAX_SHOWN = 200  # states or arcs of a machine that a notebook draws
 
@@ -136,7 +137,7 @@ class Fst(Operations):
 
     def __repr__(self) -> str:
         kind = "acceptor" if self.is_acceptor else "transducer"
-        return f"<Fst: {'weighted ' * self.is_weighted}{kind}, {self.states:,} states, {self.arcs:,} arcs>"
+        return f"<Fst: {'weighted ' * self.is_weighted}{kind}, {counted(self.states, 'state')}, {counted(self.arcs, 'arc')}>"
 
     def labels_of(self, text: str) -> list[int]:
         """Split a text into labels of this machine. Where several symbols match, the longest is read."""

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fst.compile.files import read_text
-from fst.errors import UnsupportedError, VocabularyError, listed, not_one_of, quoted, reason
+from fst.errors import UnsupportedError, VocabularyError, counted, listed, not_one_of, quoted, reason
 
 FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
@@ -155,7 +155,7 @@ def _of_records(text: str, path: Path, separator: str, column: str | None) -> Wo
     words, places = list[str](), list[int]()
     for line, record in records:
         if len(record) <= place:
-            raise VocabularyError(f"{path}, line {line}: {len(record)} fields, and the word is field {place + 1}")
+            raise VocabularyError(f"{path}, line {line}: {counted(len(record), 'field')}, and the word is field {place + 1}")
         words.append(record[place])
         places.append(line)
     return Words(words, origin=str(path), unit="line", places=places)

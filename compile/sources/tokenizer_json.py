@@ -17,7 +17,7 @@ from fst.compile.sources.templates import of_post_processor, trimming
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.components import only
 from fst.compile.text.source import NO_SETTINGS, Source, Trimming
-from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
+from fst.errors import UnsupportedError, VocabularyError, counted, listed, quoted, reason
 from fst.tables.header import BYTE_LEVEL, AnyDecoder
 
 
@@ -52,7 +52,7 @@ def _other(source: dict[str, Any], path: Path) -> str | None:
     if path.name in (folder.CONFIG, folder.SPECIALS, folder.ADDED, folder.MODEL):
         return f"is one of several files of a tokenizer, and contains no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
-        return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: compile its folder, with the {MERGES} in it"
+        return f"maps {counted(len(source), 'token')} to ids, as GPT-2's vocab.json does: compile its folder, with the {MERGES} in it"
     if "model" in source:
         return None
     return "is not laid out as a tokenizer.json: it has no 'model'" + (f", but {listed(source)}" if source else "")

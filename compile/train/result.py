@@ -23,6 +23,7 @@ from fst.compile.train.pipeline import SENTENCEPIECE, Pipeline
 from fst.compile.train.sentencepiece.file import model_of
 from fst.compile.train.settings import checked, files_of, usual
 from fst.core.json_numbers import reference_float
+from fst.errors import counted
 from fst.tables.header import CONTEXTUAL_FLAGS
 from fst.tables.table import Table
 
@@ -98,7 +99,7 @@ class Trained:
     config: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"<Trained {self.kind}: {len(self.vocabulary):,} tokens, stopped by {self.stopped!r}>"
+        return f"<Trained {self.kind}: {counted(len(self.vocabulary), 'token')}, stopped by {self.stopped!r}>"
 
     def of(self, words: Words) -> Trained:
         """The vocabulary as the result of training on `words`: if they are partial, it was stopped by the deadline."""

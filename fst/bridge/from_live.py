@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fst import registry
 from fst.core import remote
-from fst.errors import UnsupportedError, cut
+from fst.errors import UnsupportedError, counted, cut
 from fst.tables.live import is_encoding, is_fast, is_live, is_processor, statement
 from fst.tables.table import Table
 
@@ -47,7 +47,7 @@ def table_for(source: Any, asker: str) -> Table:
         asker: the name of the calling function, for messages.
 
     Raises:
-        TypeError: the argument is no tokenizer.
+        TypeError: the argument is not a tokenizer.
         UnsupportedError: the tokenizer needs an unsupported feature; the message names it.
         VocabularyError: the vocabulary cannot be compiled.
         TableError, OSError: the file cannot be read.
@@ -140,7 +140,7 @@ def _named(source: Any) -> str:
     else:
         size = len(source) if is_fast(source) else source.get_vocab_size()
         where = str(getattr(source, "name_or_path", ""))
-    return f"a live {type(source).__name__}{f' ({cut(where)})' if where else ''} of {size:,} tokens"
+    return f"a live {type(source).__name__}{f' ({cut(where)})' if where else ''} of {counted(size, 'token')}"
 
 
 def _described(source: Any) -> str:

@@ -21,7 +21,7 @@ from fst.automata.rows import CODE_POINTS
 from fst.bridge import chart
 from fst.bridge.chart import Bar, Panel
 from fst.bridge.words import are_paths, begun
-from fst.errors import TextError, quoted
+from fst.errors import TextError, counted, quoted
 from fst.tables.kernel_call import MOST_UNITS
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Report:
         lines = [("", *HEADINGS), *((row.name, *row.figures) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         texts = ["  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]) for name, *cells in lines]
-        return "\n".join([*(text.rstrip() for text in texts), f"{self.size:,} tokens in the vocabulary"])
+        return "\n".join([*(text.rstrip() for text in texts), f"{counted(self.size, 'token')} in the vocabulary"])
 
     def svg(self) -> str:
         """A chart of bytes per token, whole words and unknown tokens, as SVG text."""
@@ -123,8 +123,8 @@ class Report:
             Panel("unknown tokens", self._bars("unknown_rate", ".2%")),
         ]
         names = [row.name for row in self.rows]
-        caption = f"{self.rows[-1].texts:,} held-out texts of {self.rows[-1].bytes:,} bytes"
-        return chart.svg(panels, names, f"A vocabulary of {self.size:,} tokens", caption)
+        caption = f"{counted(self.rows[-1].texts, 'held-out text')} of {counted(self.rows[-1].bytes, 'byte')}"
+        return chart.svg(panels, names, f"A vocabulary of {counted(self.size, 'token')}", caption)
 
     def _bars(self, name: str, form: str) -> Mapping[str, Bar]:
         values = {row.name: getattr(row, name) for row in self.rows}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.errors import not_one_of
+from fst.errors import counted, not_one_of
 
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
@@ -67,7 +67,7 @@ class Encoding:
         return int(self.table.shape[1])
 
     def __repr__(self) -> str:
-        return f"<fst.Encoding, {len(self)} tokens>"
+        return f"<fst.Encoding, {counted(len(self), 'token')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Encoding, (self.tokens, self.n_sequences, self.table, partial(list, self.overflowing))

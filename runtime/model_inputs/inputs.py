@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.errors import TextError, quoted
+from fst.errors import TextError, counted, quoted
 from fst.runtime.model_inputs.encoding import Ints
 from fst.runtime.rows.texts import not_text_at
 
@@ -52,7 +52,7 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
         given = list(text)
     elif not isinstance(text_pair, list | tuple) or len(text_pair) != len(text):
         found = f"a list of {len(text_pair)}" if isinstance(text_pair, list | tuple) else type(text_pair).__name__
-        raise ValueError(f"text_pair is {found}; expected a list of {len(text)} texts, as many as in text")
+        raise ValueError(f"text_pair is {found}; expected a list of {counted(len(text), 'text')}, as many as in text")
     else:
         given = list(zip(text, text_pair, strict=True))
     return gathered([sample_of(row, sample, words) for row, sample in enumerate(given)], words, alone=not many)

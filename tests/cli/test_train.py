@@ -203,7 +203,7 @@ class TestTrainers:
         """
         monkeypatch.setattr(lines, "_split", one_by_one)
         done = call("train", "words", texts, *GPT2, "--deadline", "0", "-o", tmp_path / "o.parquet", code=124)
-        assert "words of 1 documents; stopped by deadline" in done.stderr
+        assert "words of 1 document; stopped by deadline" in done.stderr
         assert train.words(str(tmp_path / "o.parquet")).is_partial
         call(*BPE, tmp_path / "o.parquet", "-o", tmp_path / "own.json", code=124)
         call(*BPE, texts, "--deadline", "0", "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json", code=124)

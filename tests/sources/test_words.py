@@ -83,7 +83,7 @@ REFUSED_FILES: list[tuple[str, bytes, dict[str, Any], type[Exception], str]] = [
     ("a.csv", b"x,y\n", {"column": "word"}, fst.VocabularyError, "a.csv: no columns are called 'word'; its first line names 'x', 'y'"),
     ("a.csv", b"w,w\n", {"column": "w"}, fst.VocabularyError, "a.csv: 2 columns are called 'w'"),
     ("a.csv", b"", {"column": "w"}, fst.VocabularyError, "a.csv: no columns are called 'w'; its first line names none"),
-    ("a.csv", b"x,w\n1,a\n2\n", {"column": "w"}, fst.VocabularyError, "a.csv, line 3: 1 fields, and the word is field 2"),
+    ("a.csv", b"x,w\n1,a\n2\n", {"column": "w"}, fst.VocabularyError, "a.csv, line 3: 1 field, and the word is field 2"),
     ("a.csv", b'a\n"b\n', {}, fst.VocabularyError, "a.csv, line 2: unexpected end of data; correct the quotes"),
     ("a.parquet", b"PAR1 no", {}, fst.VocabularyError, "a.parquet: damaged, or not of its format"),
     ("a.arrow", b"no", {}, fst.VocabularyError, "a.arrow: damaged, or not of its format"),

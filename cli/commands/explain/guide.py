@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fst.cli.terminal import table, visible
+from fst.errors import counted
 
 if TYPE_CHECKING:
     from fst.machines.guide.table import GuideTable
@@ -30,7 +31,7 @@ def _of_state(tables: GuideTable, state: int, is_final: bool, *, is_first: bool)
     end_id = tables.metadata.settings.end_id
     ids = [number for number in tables.allowed(state).tolist() if number != end_id]
     end = "" if end_id is None or not is_final else f", as token {end_id}"
-    yield f"state {state}: {len(ids):,} tokens may follow; the text may {f'end{end}' if is_final else 'not end'}"
+    yield f"state {state}: {counted(len(ids), 'token')} may follow; the text may {f'end{end}' if is_final else 'not end'}"
     shown = ids[:MAX_SHOWN]
     if shown:
         contents = (tables.content(number, is_first=is_first) for number in shown)

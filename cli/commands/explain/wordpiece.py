@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fst.cli.terminal import table, visible
+from fst.errors import counted
 
 if TYPE_CHECKING:
     from fst.compile.machines.wordpiece.compiler import WordPieceModel
@@ -42,10 +43,10 @@ class Explanation:
                 yield from self._word(piece)
 
     def _word(self, word: str) -> Iterator[str]:
-        yield f"{visible(word)}: a word of {len(word)} character{'s' if len(word) > 1 else ''}"
+        yield f"{visible(word)}: a word of {counted(len(word), 'character')}"
         limit = self._model.max_input_chars_per_word
         if len(word) > limit:
-            yield f"more than {limit} characters (max_input_chars_per_word): an unknown word"
+            yield f"more than {counted(limit, 'character')} (max_input_chars_per_word): an unknown word"
             yield self._result(None)
         elif self._stands_alone(word):
             yield "a single character that is always a word: one look-up"

@@ -13,6 +13,7 @@ import numpy as np
 
 from fst.cli.files.progress import ROUNDS, TOKENS, note, progress, steps, telling_warnings
 from fst.cli.files.streams import check_folder, check_target, is_there, keep_apart, show, written
+from fst.errors import counted
 from fst.runtime.files.packing import ending
 from fst.tables.kernel_call import MOST_UNITS
 
@@ -49,7 +50,7 @@ def count(files: Sequence[str], output: str, **options: Any) -> None:
     options["normalizer"] = _normalizer(options["normalizer"])
     words = _words(files, _taken(options, READING), _taken(options, (*COUNTING, "deadline")))
     words.save(output)
-    found = f"{output}: {len(words):,} words of {words.documents:,} documents"
+    found = f"{output}: {counted(len(words), 'word')} of {counted(words.documents, 'document')}"
     if words.is_partial:
         click.echo(f"{found}; stopped by deadline", err=True)
         raise click.exceptions.Exit(TIMED_OUT)
@@ -216,7 +217,7 @@ def _measured(report: str | None, by: str | None, reading: Mapping[str, Any]) ->
 def _write(result: Trained, output: str, measured: Callable[[Trained], Any] | None) -> None:
     """Write a vocabulary, and print its figures on held-out texts."""
     result.save(output)
-    click.echo(f"{output}: {len(result.vocabulary):,} tokens; stopped by {result.stopped}", err=True)
+    click.echo(f"{output}: {counted(len(result.vocabulary), 'token')}; stopped by {result.stopped}", err=True)
     if measured is not None:
         show(str(measured(result)).splitlines())
 

@@ -25,7 +25,7 @@ class Vocabulary:
         fst: the tokenizer that encodes.
 
     Raises:
-        TypeError: `tokenizer` is no tokenizer.
+        TypeError: `tokenizer` is not a tokenizer.
     """
 
     def __init__(self, tokenizer: Any) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fst.bridge.framing import with_post_processor
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
-from fst.errors import TextError, UnsupportedError, quoted
+from fst.errors import TextError, UnsupportedError, counted, quoted
 from fst.pretokens.table import PretokenTable
 from fst.runtime.compat.transformers.bpe_document import post_processor
 from fst.runtime.compat.transformers.document import Json, decoder, template_processing
@@ -117,7 +117,7 @@ class Backend:
         self._framed: Json | None = {}  # the post-processor of the last assignment, so that equal assignments take no time
 
     def __repr__(self) -> str:
-        return f"<fst.tokenizers {self.fst.header['kind']}, {len(self.fst)} tokens>"
+        return f"<fst.tokenizers {self.fst.header['kind']}, {counted(len(self.fst), 'token')}>"
 
     def encode(self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True) -> Encoding:
         """Encode a text, or a pair of texts.

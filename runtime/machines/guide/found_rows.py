@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from fst.automata.rows import Array
+from fst.errors import counted
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary
@@ -60,7 +61,7 @@ class FoundRows(MadeRows):
         return len(self._found)
 
     def __str__(self) -> str:
-        return f"{self._states.kind}, {len(self):,} states so far"
+        return f"{self._states.kind}, {counted(len(self), 'state')} so far"
 
     def advance(self, state: int, ids: Array) -> int:
         """The state after tokens; see `Rows.advance`."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
+from fst.errors import counted
 from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE, Automaton, Masks, Tokens, Work
 from fst.machines.guide.scanning import row_of, working
 from fst.machines.guide.vocabulary import Vocabulary
@@ -76,7 +77,7 @@ class ByteRows:
         return self._states + len(AFTER_STATES)
 
     def __str__(self) -> str:
-        return f"{self._states:,} states"
+        return counted(self._states, "state")
 
     @property
     def start(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.errors import UnsupportedError, quoted
+from fst.errors import UnsupportedError, counted, quoted
 from fst.machines.guide.arguments import NO_STATE, Automaton
 from fst.machines.guide.scanning import need_start
 from fst.runtime.decoder import row_of
@@ -115,7 +115,7 @@ class Guide(PublicClass):
         self._size, self._end_id = len(tokens.token_ends), int(tokens.end_id[0])
 
     def __repr__(self) -> str:
-        return f"<fst.Guide, {self._rows}, {self.size:,} ids>"
+        return f"<fst.Guide, {self._rows}, {counted(self.size, 'id')}>"
 
     @property
     def start(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError, not_one_of, quoted
+from fst.errors import UnsupportedError, counted, not_one_of, quoted
 from fst.machines.lookup.layout import MAX_ANALYSES
 from fst.machines.lookup.table import LookupTable
 from fst.runtime.machines.lookup.analyses import Analyses
@@ -56,7 +56,7 @@ class Lookup(PublicClass):
         self._encoder = LookupEncoder(table)
 
     def __repr__(self) -> str:
-        return f"<fst.Lookup, {'generation' if self._encoder.inverse else 'analysis'}, {self._table.arc_count:,} arcs>"
+        return f"<fst.Lookup, {'generation' if self._encoder.inverse else 'analysis'}, {counted(self._table.arc_count, 'arc')}>"
 
     def inverted(self) -> Self:
         """The look-up in the other direction: generation, if this look-up analyses.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fst.core.lazy import Lazy
+from fst.errors import counted
 from fst.machines.lookup.layout import CUT, END
 from fst.runtime.machines.lookup.encoder import with_rows
 from fst.runtime.machines.lookup.lines import lines
@@ -44,7 +45,7 @@ class Analyses:
         self._batch, self._data, self._unknown, self._weighted, self.pieces = batch, data, unknown, weighted, pieces
 
     def __repr__(self) -> str:
-        return f"<fst.Analyses of {len(self)} words>"
+        return f"<fst.Analyses of {counted(len(self), 'word')}>"
 
     def __len__(self) -> int:
         return len(self._batch.row_splits) - 1

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fst.core.lazy import Lazy
-from fst.errors import UnsupportedError, not_one_of
+from fst.errors import UnsupportedError, counted, not_one_of
 from fst.machines.segmentation.jieba import JiebaTable
 from fst.runtime.encoder import Encoder
 from fst.runtime.front_end import Pending
@@ -95,7 +95,7 @@ class Segmenter(PublicClass):
         self._encoder = _TokenEncoder(table)
 
     def __repr__(self) -> str:
-        return f"<fst.Segmenter {self._table.kind}, {len(self.words)} words>"
+        return f"<fst.Segmenter {self._table.kind}, {counted(len(self.words), 'word')}>"
 
     @property
     def words(self) -> Sequence[str]:

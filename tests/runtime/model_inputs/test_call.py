@@ -176,8 +176,8 @@ def test_windows_of_both_texts_are_combined() -> None:
         (("a",), {"return_tensors": "tf"}, "return_tensors is 'tf'; expected 'np', 'pt' or None"),
         (("a",), {"max_length": 9, "truncation": True, "padding": True, "pad_to_multiple_of": 4}, "max_length is 9; expected a multiple"),
         (("a",), {"padding": True, "pad_to_multiple_of": -4}, "pad_to_multiple_of is -4; expected a whole number from 0"),
-        ((["a"], "b"), {}, "text_pair is str; expected a list of 1 texts"),
-        ((["a"], ["b", "c"]), {}, "text_pair is a list of 2; expected a list of 1 texts, as many as in text"),
+        ((["a"], "b"), {}, "text_pair is str; expected a list of 1 text"),
+        ((["a"], ["b", "c"]), {}, "text_pair is a list of 2; expected a list of 1 text, as many as in text"),
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
