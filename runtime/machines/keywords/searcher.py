@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from fst.core.lazy import Lazy
-from fst.errors import not_one_of
+from fst.errors import counted, not_one_of
 from fst.machines.keywords.table import OVERLAPPING, KeywordTable
 from fst.runtime.encoder import Encoder
 from fst.runtime.machines.keywords.empty import EmptyKeywords, EmptyStream, lengths_of
@@ -117,11 +117,11 @@ class Searcher(PublicClass):
     def __init__(self, table: KeywordTable) -> None:
         self._table: KeywordTable = table
         self._matcher = _Matcher(table)
-        self._short: ShortSearch | None = None
+        self._shorts: list[ShortSearch] = []  # of the first calls; several if threads made them at once, and each may still be in use
         self._find_short: Callable[[str], list[Match] | None] = self._find_first_short
 
     def __repr__(self) -> str:
-        return f"<fst.Searcher {self._table.metadata.automaton.match_kind}, {len(self.keywords)} keywords>"
+        return f"<fst.Searcher {self._table.metadata.automaton.match_kind}, {counted(len(self.keywords), 'keyword')}>"
 
     @property
     def keywords(self) -> tuple[str, ...]:
@@ -304,8 +304,8 @@ class Searcher(PublicClass):
         """
         self._find_short = _find_nothing
         if not self._matcher._empties and can_be_short(self._matcher._spans_runner):
-            self._short = ShortSearch(self._matcher._spans_runner, Match)
-            self._find_short = self._short.find
+            self._shorts.append(short := ShortSearch(self._matcher._spans_runner, Match))
+            self._find_short = short.find
         return self._find_short(text)
 
     @property

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import random
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -222,6 +223,17 @@ def test_keywords_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("fst.compile.dictionaries.spelling"), "MAX_TOTAL", 1_000)
     with pytest.raises(fst.UnsupportedError, match="keyword 43: up to here there are 1,012 bytes; at most 1,000 are possible"):
         keywords(("a" * 23 for _ in count()), match_kind="overlapping")
+
+
+def test_calls_of_first_searches_are_kept() -> None:
+    """If several threads make the first search at once, all their prepared calls exist as long as the searcher."""
+    searcher = fst.Searcher(keywords(["he"]))
+    first = searcher._find_short
+    calls = []
+    for _ in range(2):
+        assert first("she") in ([(0, 1, 3)], None)
+        calls += [weakref.ref(call) for short in searcher._shorts for call in short._calls]
+    assert None not in [call() for call in calls]
 
 
 ALL: dict[str, Any] = {"normalizer": {"type": "Lowercase"}, "whole_words": True, "allow_empty": True}
