@@ -51,14 +51,16 @@ class Explanation(NamedTuple):
     trials: list[Trial]
 
     def __str__(self) -> str:
-        lines = []
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Yield each text, followed by a line for each match in it."""
         for stage, text in enumerate(self.texts):
-            lines.append(text)
+            yield text
             for trial in self.trials:
                 if trial.stage == stage:
                     outcome = f"applied: {trial.written!r}" if trial.outcome == APPLIED else trial.outcome
-                    lines.append(f"  {trial.start}-{trial.end} {trial.matched!r}  {trial.rule}  {outcome}")
-        return "\n".join(lines)
+                    yield f"  {trial.start}-{trial.end} {trial.matched!r}  {trial.rule}  {outcome}"
 
 
 def explained(table: RulesTable, text: str) -> Explanation:

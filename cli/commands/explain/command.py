@@ -30,7 +30,8 @@ def command(table: str, text: str) -> None:
     2 of Song et al. 2021; then the transducer, with one transition per character. BPE shows each pre-token with the state and the last
     token after each byte. Unigram shows the tokens that begin at each character with their scores, and the sums along the best path.
 
-    Token masks show the tokens that may follow, keywords the matches, rules the text after each stage, and look-up the analyses.
+    Token masks show the tokens that may follow, keywords the matches, and look-up the analyses. Rules show the text of each stage, and
+    the matches in it, with the context that fails.
 
     \b
     Examples:
@@ -53,7 +54,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
     """
     from fst.cli.commands.explain.guide import explained_masks
     from fst.cli.commands.explain.pieces import explained_bytes
-    from fst.cli.commands.explain.walks import explained_analyses, explained_matches, explained_stages
+    from fst.cli.commands.explain.walks import explained_analyses, explained_matches, explained_rules
     from fst.cli.commands.explain.wordpiece import Explanation
     from fst.compile.machines.wordpiece.compiler import source_of
     from fst.machines.bpe.table import BpeTable
@@ -75,7 +76,7 @@ def explained(tables: Table, text: str) -> Iterator[str]:
     if isinstance(tables, KeywordTable):
         return explained_matches(tables, text)
     if isinstance(tables, RulesTable):
-        return explained_stages(tables, text)
+        return explained_rules(tables, text)
     if isinstance(tables, LookupTable):
         return explained_analyses(tables, text)
     assert isinstance(tables, WordPieceTable)

@@ -25,21 +25,15 @@ def explained_matches(tables: KeywordTable, text: str) -> Iterator[str]:
     yield from table(("first byte", "end", "match", "keyword"), found) if found else ["no match"]
 
 
-def explained_stages(tables: RulesTable, text: str) -> Iterator[str]:
-    """Yield the lines that explain a cascade: the text after each stage, with the rules of the stage; or that no rule changes the text."""
-    from fst.machines.rules.table import Written, mirrored
+def explained_rules(tables: RulesTable, text: str) -> Iterator[str]:
+    """Yield the lines that explain rules: the text of each stage, and the matches in it; see `fst.Rewriter.explain`.
 
-    found = [Written(char, at, at + 1) for at, char in enumerate(text)]
-    before = text
-    for number, is_mirrored in enumerate(tables.are_mirrored):
-        found = mirrored(tables.rewritten(number, mirrored(found))) if is_mirrored else tables.rewritten(number, found)
-        after = "".join(written.char for written in found)
-        if after != before:
-            rules = [rule["text"] for rule in tables.stages[number]["rules"]]
-            yield f"stage {number + 1}  {visible(after)}  by {visible('; '.join(rules) or 'a mapping of strings')}"
-            before = after
-    if before == text:
-        yield "no rule changes the text"
+    Raises:
+        UnsupportedError: a stage is a transducer.
+    """
+    from fst.bridge.rules import explained
+
+    return map(visible, explained(tables, text).lines())
 
 
 def explained_analyses(tables: LookupTable, text: str) -> Iterator[str]:
