@@ -19,6 +19,7 @@ TAKEN = {
     "Searcher": "keywords; make one with `fst compile keywords`",
     "Lookup": "a transducer; make one with `fst compile lookup`",
     "Rewriter": "rewrite rules or a weighted transducer; make one with `fst compile rules` or `best-path`",
+    "JiebaSegmenter": "a dictionary of jieba; make one with `fst compile jieba`",
     "MecabSegmenter": "a dictionary of MeCab; make one with `fst compile mecab`",
     "Segmenter": "a dictionary; make one with `fst compile maxmatch`, `jieba` or `mecab`",
 }

@@ -17,6 +17,7 @@ from fst.cli.parameters import FileName
 @output_option
 @click.option("--user", type=FileName(), metavar="FILE", show_default="none", help="A file of more words, as for jieba.load_userdict.")
 @click.option("--hmm", is_flag=True, default=None, help="Find unknown words, too, as jieba does by default; needs an installed jieba.")
+@click.option("--tags", is_flag=True, default=None, help="Keep parts of speech, for `fst segment --format posseg`.")
 def command(source: str | None, output: str, **options: Any) -> None:
     """Compile a dictionary of jieba into a table for `fst segment`.
 
@@ -25,7 +26,7 @@ def command(source: str | None, output: str, **options: Any) -> None:
 
     \b
     Examples:
-      fst compile jieba -o zh.npz --hmm
+      fst compile jieba -o zh.npz --hmm --tags
       fst compile jieba dict.txt --user names.txt -o zh.npz
     """
     from fst.compile.machines.segmentation.jieba_model import dictionary

@@ -8,13 +8,14 @@ import click
 
 from fst.cli.group import CliCommand
 from fst.cli.options import files_argument, format_option, output_options, reading_options, table_argument, working_options
+from fst.errors import UnsupportedError
 
 
 @click.command("segment", cls=CliCommand)
 @table_argument
 @files_argument
 @output_options
-@format_option("wakati", "mecab", "json", "arrow", "parquet", default="wakati")
+@format_option("wakati", "mecab", "posseg", "json", "arrow", "parquet", default="wakati")
 @reading_options
 @working_options
 def command(
@@ -38,6 +39,8 @@ def command(
                       tokens of whitespace
       mecab           the output of MeCab: a line per word, with its features after
                       a tab, and EOS after each document
+      posseg          as wakati, each token with its part of speech, as in 猫/n;
+                      TABLE is from `fst compile jieba --tags`
       json            an object per line: the fields or columns of the input, or
                       else text; and tokens
       arrow, parquet  all columns of the input, and tokens, lists of strings
@@ -54,13 +57,16 @@ def command(
     $ echo "研究生命" | fst segment zh.npz
     研究生 命
     """
-    from fst.cli.commands.segment.writers import FORMS, MECAB, segment
+    from fst.cli.commands.segment.writers import FORMS, MECAB, POSSEG, segment
     from fst.cli.files.job import Job
     from fst.cli.files.outputs import Target
     from fst.cli.tables import load_for, ready
 
     job = Job(Target(output, form, overwrite, resume), FORMS, files, table, reading, errors)
-    tables = load_for("MecabSegmenter" if any(each.form == MECAB for each in job.outputs) else "Segmenter", table)
+    forms = {each.form for each in job.outputs}
+    tables = load_for("MecabSegmenter" if MECAB in forms else "JiebaSegmenter" if POSSEG in forms else "Segmenter", table)
+    if POSSEG in forms and not len(tables.tags):
+        raise UnsupportedError(f"{table} has no parts of speech; expected a table of `fst compile jieba --tags`")
     job.check_inputs()
     segmenter = ready(tables, lambda segmenter: segmenter.segment(b"a"))
     with job.progress("segmenting"):

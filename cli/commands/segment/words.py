@@ -10,7 +10,7 @@ from fst.runtime.files.documents import Documents
 
 if TYPE_CHECKING:
     from fst import Segmenter
-    from fst.runtime.machines.segmentation.lattice import MecabSegmenter
+    from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Segmented:
     Attributes:
         documents: the documents.
         tokens: a list of str for each document, or a `pyarrow` array of lists with nulls. For the form "mecab", the lists contain lines of
-            MeCab's output.
+            MeCab's output; for "posseg", tokens with their parts of speech.
     """
 
     documents: Documents
@@ -52,3 +52,14 @@ def analysing(segmenter: MecabSegmenter) -> Callable[[Documents, str], Segmented
         return Segmented(documents, [segmenter.parse(text or b"").splitlines() for text in texts])
 
     return analyse
+
+
+def tagging(segmenter: JiebaSegmenter) -> Callable[[Documents, str], Segmented]:
+    """A function that returns strings ``word/flag`` for documents, without words of whitespace. A null is treated as an empty document."""
+
+    def tag(documents: Documents, errors: str) -> Segmented:
+        documents = documents.mended() if errors == "replace" else documents
+        rows = map(segmenter.tag, (text or b"" for text in documents.texts_in_utf8(range(len(documents)))))
+        return Segmented(documents, [[f"{word}/{flag}" for word, flag in row if not word.isspace()] for row in rows])
+
+    return tag

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from fst.cli.commands.segment.words import Segmented, analysing, segmenting
+from fst.cli.commands.segment.words import Segmented, analysing, segmenting, tagging
 from fst.cli.files.formats import forms_of
 from fst.cli.files.ids import TOKENS
 from fst.cli.files.job import Job
@@ -16,22 +16,23 @@ from fst.runtime.files.documents import Documents
 if TYPE_CHECKING:
     from fst.cli.files.columns import ColumnsOf
 
-MECAB = "mecab"
-FORMS = forms_of("wakati", MECAB, "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+MECAB, POSSEG = "mecab", "posseg"
+FORMS = forms_of("wakati", MECAB, POSSEG, "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+SPECIAL: dict[str, Any] = {MECAB: analysing, POSSEG: tagging}
 
 
 def segment(job: Job, segmenter: Any, threads: int | None) -> None:
     """Segment the input files of each output, and write the tokens."""
     for output in job.outputs:
         how = job.how_for(output)
-        work = analysing(segmenter) if output.form == MECAB else segmenting(segmenter, threads, how.carried_name)
+        work = SPECIAL[output.form](segmenter) if output.form in SPECIAL else segmenting(segmenter, threads, how.carried_name)
         job.write(output, how, work, writing(output.name, output.form))
 
 
 @contextmanager
 def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
     """A function that writes tokens to a file, or to standard output for "-"."""
-    if form == "wakati":
+    if form in ("wakati", POSSEG):
         with lines_of(name) as file:
             yield lambda segmented: _write_lines(file, segmented)
     elif form == MECAB:

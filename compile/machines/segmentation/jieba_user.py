@@ -30,11 +30,13 @@ class UserWord(NamedTuple):
         word: the word.
         frequency: its frequency; None: computed by `Frequencies.suggested`.
         place: its position, for messages.
+        tag: its part of speech; "" if it has none.
     """
 
     word: Any
     frequency: int | None
     place: str
+    tag: str = ""
 
 
 def user_words(source: str | Path | Iterable[Any], most: int) -> Iterator[UserWord]:
@@ -53,16 +55,28 @@ def user_words(source: str | Path | Iterable[Any], most: int) -> Iterator[UserWo
         yield from _of_lines(read_text(Path(source), drop_mark=True).split("\n"), str(source))
         return
     for place, entry in enumerate(source):
-        word, frequency = (entry, None) if isinstance(entry, str) else _pair(entry, place)
+        word, frequency, tag = (entry, None, "") if isinstance(entry, str) else _entry(entry, place)
         if frequency is not None and (type(frequency) is not int or not 0 <= frequency <= most):
             raise VocabularyError(f"entry {place}, {quoted(word)}: the frequency is {quoted(frequency)}; expected 0 to {most:,}, or None")
-        yield UserWord(word, frequency, f"entry {place}")
+        yield UserWord(word, frequency, f"entry {place}", tag)
 
 
-def _pair(entry: Any, place: int) -> tuple[Any, Any]:
+def _entry(entry: Any, place: int) -> tuple[Any, Any, str]:
     if not isinstance(entry, Sequence) or len(entry) < 2:
         raise VocabularyError(f"entry {place} is {quoted(entry)}; expected a word, or a pair of a word and its frequency")
-    return entry[0], entry[1]
+    return entry[0], entry[1], tag_of(entry, f"entry {place}")
+
+
+def tag_of(entry: Sequence[Any], place: str) -> str:
+    """The part of speech in a triple of a word, its frequency and its part of speech; "" for a pair.
+
+    Raises:
+        VocabularyError: the part of speech is not text.
+    """
+    tag = entry[2] if len(entry) > 2 else ""
+    if not isinstance(tag, str) or not tag.isprintable():
+        raise VocabularyError(f"{place}, {quoted(entry[0])}: the part of speech is {quoted(tag)}; expected a string such as 'n'")
+    return tag
 
 
 def _of_lines(lines: Sequence[str], path: str) -> Iterator[UserWord]:
@@ -73,7 +87,7 @@ def _of_lines(lines: Sequence[str], path: str) -> Iterator[UserWord]:
         word, frequency, place = found[1], found[2] and found[2].strip(), f"{path}, line {number}"
         if frequency and not FREQUENCY.fullmatch(frequency):
             raise VocabularyError(f"{place}: the frequency is {frequency}; expected at most 18 digits")
-        yield UserWord(word, int(frequency) if frequency else None, place)
+        yield UserWord(word, int(frequency) if frequency else None, place, (found[3] or "").strip())
 
 
 class Frequencies:

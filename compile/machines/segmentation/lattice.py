@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from fst.automata.trie import NULL, Ints
 from fst.compile.dictionaries.words import Words, read_words
 from fst.compile.machines.segmentation.jieba_model import dictionary as installed_dictionary
-from fst.compile.machines.segmentation.jieba_model import read_model
-from fst.compile.machines.segmentation.jieba_user import Frequencies, user_words
+from fst.compile.machines.segmentation.jieba_model import read_model, tag_model
+from fst.compile.machines.segmentation.jieba_user import Frequencies, tag_of, user_words
 from fst.compile.machines.segmentation.mecab import (
     DEFAULT,
     UTF_8,
@@ -31,6 +31,7 @@ from fst.compile.machines.segmentation.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.segmentation.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTable, header
 from fst.machines.segmentation.jieba_model import STATES
+from fst.machines.segmentation.jieba_tags import NO_TAG, NO_TAG_MODEL
 from fst.machines.segmentation.mecab import MAX_GROUPING, MecabSettings, MecabTable, packed_words
 from fst.machines.segmentation.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
 from fst.machines.segmentation.mecab import header as mecab_header
@@ -39,32 +40,39 @@ from fst.tables.strings import stored
 
 MAX_FREQUENCY = 10**18  # maximum frequency of a word; frequencies in files have at most 18 digits
 DEFAULT_GROUPING = 24  # MeCab's default for `max_grouping_size`
-Entry = tuple[str, int]
-UserEntry = str | tuple[str, int | None]
+Entry = tuple[str, int] | tuple[str, int, str]
+UserEntry = str | tuple[str, int | None] | tuple[str, int | None, str]
 
 JIEBA_SIGNS = "+#&._%-"  # signs that `jieba` segments together with ASCII letters, digits, and U+4E00 to U+9FD5
 FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 
 def jieba(
-    dictionary: str | Path | Iterable[Entry] | None = None, *, user: str | Path | Iterable[UserEntry] | None = None, hmm: bool = False
+    dictionary: str | Path | Iterable[Entry] | None = None,
+    *,
+    user: str | Path | Iterable[UserEntry] | None = None,
+    hmm: bool = False,
+    tags: bool = False,
 ) -> JiebaTable:
     """Compile a dictionary for jieba's segmentation. The tokens are the same as from ``jieba.cut(text, HMM=False)`` or, with `hmm`, from
     ``jieba.cut(text)``.
 
     Args:
         dictionary: the path of a file in jieba's format, for example jieba's ``dict.txt``, with ``word frequency part-of-speech`` per line;
-            or pairs of a word and its frequency; None: the dictionary of an installed jieba. The number of a word is its position.
+            or pairs of a word and its frequency, or triples with its part of speech; None: the dictionary of an installed jieba. The number
+            of a word is its position.
         user: further words, with the same effect as ``jieba.load_userdict(path)`` or ``jieba.add_word(word, frequency)``: the path of a
-            file with lines ``word``, ``word frequency`` or ``word frequency part-of-speech``; or words, and pairs of a word and its
-            frequency. If a frequency is missing or None, it is computed as in jieba, so that the word is not cut. The numbers of these
-            words follow those of the dictionary. Of equal words, the last is used.
+            file with lines ``word``, ``word frequency`` or ``word frequency part-of-speech``; or words, and pairs or triples as above. If a
+            frequency is missing or None, it is computed as in jieba, so that the word is not cut. The numbers of these words follow those
+            of the dictionary. Of equal words, the last is used.
         hmm: whether to find words that the dictionary lacks, with jieba's hidden Markov model, as jieba does by default. The compiler reads
             the model from an installed jieba. The table contains the model, so segmentation does not need jieba.
+        tags: whether to keep the parts of speech, for `fst.JiebaSegmenter.tag`. With `hmm`, the table then also contains the model of
+            ``jieba.posseg``.
 
     Raises:
-        VocabularyError: a word is empty or not text; a frequency is not a whole number; or no frequency is greater than 0. The message
-            gives the position.
+        VocabularyError: a word is empty or not text; a frequency is not a whole number; no frequency is greater than 0; or with `tags`, a
+            word of the dictionary has no part of speech. The message gives the position.
         UnsupportedError: a word has more than 511 UTF-16 units; there are more than 4 million words; or jieba is not installed, and
             `hmm` is True or there is no dictionary.
         OSError: a file cannot be read.
@@ -81,9 +89,9 @@ def jieba(
     words, frequencies = [*found.words], [*(found.frequencies or ())]
     for place, word in enumerate(words):
         _check_word(word, found.place(place))
-    own = len(words)
+    own, parts = len(words), _parts_of_speech(found, words) if tags else {}
     if user is not None:
-        _add_words(user, words, frequencies)
+        _add_words(user, words, frequencies, parts)
     if len(words) > MAX_VALUE:
         raise UnsupportedError(f"there are {len(words):,} words; a table has room for {MAX_VALUE:,}")
     numbers = {word: number for number, word in enumerate(words)}
@@ -103,6 +111,9 @@ def jieba(
     numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
     numbers_at[trie.slots[: len(places)]] = places
     emits, chances = read_model() if hmm else (np.empty((0, len(STATES))), np.empty(0))
+    names, model = tag_model(set(parts.values()), hmm=hmm) if tags else ([], NO_TAG_MODEL)
+    numbers_of_tags = {name: number for number, name in enumerate(names)}
+    tag_bytes, tag_ends = stored(names)
     word_bytes, word_ends = stored(words)
     return JiebaTable(
         header(len(frequencies), trie.longest, hmm=hmm),
@@ -115,6 +126,10 @@ def jieba(
         emits=emits,
         chances=chances,
         forced=np.sort(trie.slots[[word in apart for word in listed]]).astype(np.int32),
+        tag_bytes=tag_bytes,
+        tag_ends=tag_ends,
+        tags=np.array([numbers_of_tags.get(parts.get(word, ""), NO_TAG) for word in words] if tags else [], np.int16),
+        **{f"tag_{name}": array for name, array in model._asdict().items()},
     )
 
 
@@ -247,18 +262,31 @@ def _entries(source: Any) -> Words:
             raise VocabularyError(f"entry {place} is {quoted(pair)}, not a word and its frequency")
         if not 0 <= pair[1] < MAX_FREQUENCY:
             raise VocabularyError(f"entry {place}, {quoted(pair[0])}: the frequency is {quoted(pair[1])}; it can be 0 to 10**18 - 1")
-    return Words([pair[0] for pair in pairs], [pair[1] for pair in pairs], origin="entry")
+    tags = [tag_of(pair, f"entry {place}") for place, pair in enumerate(pairs)]
+    return Words([pair[0] for pair in pairs], [pair[1] for pair in pairs], tags, origin="entry")
 
 
-def _add_words(source: str | Path | Iterable[UserEntry], words: list[str], frequencies: list[int]) -> None:
-    """Append the words of a user and their frequencies."""
+def _parts_of_speech(found: Words, words: Sequence[str]) -> dict[str, str]:
+    """The part of speech of each word of a dictionary; of equal words, the last one counts."""
+    tags = found.tags or ()
+    for place, tag in enumerate(tags):
+        if not tag:
+            fault = f"{found.place(place)}: {quoted(words[place])} has no part of speech"
+            raise VocabularyError(f"{fault}; expected one such as n; add it, or leave out tags=True")
+    return dict(zip(words, tags, strict=True))
+
+
+def _add_words(source: str | Path | Iterable[UserEntry], words: list[str], frequencies: list[int], parts: dict[str, str]) -> None:
+    """Append the words of a user and their frequencies, and set their parts of speech."""
     known = Frequencies(words[:], frequencies)
-    for word, given, place in islice(user_words(source, MAX_FREQUENCY - 1), MAX_VALUE + 1):
+    for word, given, place, tag in islice(user_words(source, MAX_FREQUENCY - 1), MAX_VALUE + 1):
         _check_word(word, place)
         frequency = known.suggested(word) if given is None else given
         known.add(word, frequency)
         words.append(word)
         frequencies.append(frequency)
+        if tag:
+            parts[word] = tag
 
 
 def _check_word(word: Any, where: str) -> None:

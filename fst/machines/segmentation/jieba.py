@@ -17,6 +17,8 @@ A table has one of three modes:
   each whitespace character and each text between two of them is a token, even if this text is empty.
 
 The id of a token is the number of its word in the dictionary; -1 if the dictionary does not contain the token.
+
+A table may also contain parts of speech, see `fst.machines.segmentation.jieba_tags`.
 """
 
 from __future__ import annotations
@@ -34,10 +36,13 @@ from fst.core.lazy import Lazy
 from fst.errors import not_one_of
 from fst.machines.segmentation.jieba_model import HAN, end_of_signs, word_ends
 from fst.machines.segmentation.jieba_model import prove as prove_model
+from fst.machines.segmentation.jieba_tags import NO_TAG, Tagged, Tagging, TagModel, tagged
+from fst.machines.segmentation.jieba_tags import OTHER as OTHER_TAG
+from fst.machines.segmentation.jieba_tags import prove as prove_tags
 from fst.machines.segmentation.unit_trie import ENTRY, FREE, KIND_SHIFT, UnitTrieTable, units_of
 from fst.tables.header import Sections
 from fst.tables.proof import need, need_none
-from fst.tables.strings import prove_strings
+from fst.tables.strings import StringColumn, prove_strings
 from fst.tables.table import Each, member
 from fst.text.reading_arguments import borrowable
 
@@ -50,6 +55,8 @@ IDS_OUTSIDE = 3  # maximum number of ids per unit outside of blocks, because a s
 NO_WORD = -1
 CR, LF = ord("\r"), ord("\n")
 BREAKS = (ord(" "), CR, LF)  # characters at which long texts are cut into parts
+MAX_BYTES = 4  # maximum number of bytes of a character in UTF-8
+NOT_TAGGED = "%-"  # signs that are in blocks, but not in those of ``jieba.posseg``
 HIGH_SURROGATES, SURROGATES = range(0xD800, 0xDC00), range(0xD800, 0xE000)
 
 
@@ -133,6 +140,11 @@ class JiebaTable(UnitTrieTable):
             empty if the table has no model.
         forced: int32[n], ascending, the slots of the last units of words that are *forced apart*, see
             `fst.machines.segmentation.jieba_model`.
+        tag_bytes, tag_ends: the different tags in UTF-8, concatenated and ascending, and the end of each, as in `word_bytes`, `word_ends`;
+            empty if the table has no parts of speech.
+        tags: int16[words], the tag of each word, see `fst.machines.segmentation.jieba_tags.prove`.
+        tag_states, tag_steps, tag_ranges, tag_emitting, tag_emits, tag_listed: the arrays of a
+            `fst.machines.segmentation.jieba_tags.TagModel`; empty if the table has no parts of speech, or no model.
     """
 
     kind: ClassVar[str] = "jieba"
@@ -147,6 +159,15 @@ class JiebaTable(UnitTrieTable):
     emits: Array = member("<f8", axes=2)
     chances: Array = member("<f8")
     forced: Array = member("<i4")
+    tag_bytes: Array = member("|u1")
+    tag_ends: Array = member("<i8")
+    tags: Array = member("<i2")
+    tag_states: Array = member("<i2", axes=2)
+    tag_steps: Array = member("<f8", axes=2)
+    tag_ranges: Array = member("<i4")
+    tag_emitting: Array = member("<i2")
+    tag_emits: Array = member("<f8")
+    tag_listed: Array = member("|u1")
 
     @Lazy
     def metadata(self) -> JiebaMetadata:
@@ -167,6 +188,45 @@ class JiebaTable(UnitTrieTable):
         if mode not in MODES:
             raise ValueError(not_one_of("mode", mode, MODES))
         return replace(self, header={**self.header, "mode": mode})
+
+    @Lazy
+    def untagged(self) -> JiebaTable:
+        """The table whose tokens are those of the best path in the blocks of ``jieba.posseg``: without a model, and without letters."""
+        kinds = self.units >> np.uint32(KIND_SHIFT)
+        kinds[kinds == LETTER] = CHINESE
+        kinds[[ord(sign) for sign in NOT_TAGGED]] = OTHER
+        units = (self.units & np.uint32(FREE)) | (kinds << np.uint32(KIND_SHIFT))
+        emits, chances, forced = self.emits[:0], self.chances[:0], self.forced[:0]
+        header = {**self.header, "mode": DEFAULT, "hmm": False}
+        return replace(self, header=header, units=units, emits=emits, chances=chances, forced=forced)
+
+    @Lazy
+    def tagging(self) -> Tagging:
+        """The parts of this table that give the tokens of `untagged` their parts of speech."""
+        names, tags, model = [*StringColumn(self.tag_bytes, self.tag_ends)], self.tags, self._tag_model
+
+        def tag_of(number: int) -> str:
+            tag = NO_TAG if number == NO_WORD else int(tags[number])
+            return OTHER_TAG if tag == NO_TAG else names[tag]
+
+        short = np.flatnonzero(np.diff(self.word_ends, prepend=0) <= MAX_BYTES).tolist()
+        of_characters = {self.words[number]: tag_of(number) for number in short if len(self.words[number]) == 1}
+        are_in_blocks = bytes(((self.untagged.units >> np.uint32(KIND_SHIFT)) >= LETTER).astype(np.uint8).data)
+        return Tagging(are_in_blocks, of_characters, tag_of, self._is_word, names, model if len(model.states) else None)
+
+    @property
+    def _tag_model(self) -> TagModel:
+        return TagModel(*(getattr(self, f"tag_{name}") for name in TagModel._fields))
+
+    def _is_word(self, text: str) -> bool:
+        units = units_of(text)
+        return int(self.numbers[self.slot_between(units, 0, len(units))]) != NO_WORD
+
+    def tagged(self, text: str) -> list[Tagged]:
+        """The tokens of a text with their parts of speech, by the slow walk."""
+        data = text.encode("utf-16-le")
+        tokens = ((data[2 * start : 2 * end].decode("utf-16-le"), word) for word, start, end in self.untagged.walk(text))
+        return [*tagged(self.tagging, tokens)]
 
     @property
     def streams(self) -> bool:
@@ -355,6 +415,7 @@ class JiebaTable(UnitTrieTable):
         need_none(wrong, lambda slot: f"slot {slot} has the word {self.numbers[slot]}; there are {settings.words}")
         need(settings.hmm == (len(self.chances) > 0), f"hmm is {settings.hmm}; there are {len(self.chances)} chances")
         prove_model(self.emits, self.chances, self.forced, is_taken)
+        prove_tags((self.tag_bytes, self.tag_ends), self.tags, settings.words, self._tag_model)
         self._prove_kinds()
 
     def _prove_kinds(self) -> None:

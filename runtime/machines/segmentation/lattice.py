@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fst.core.lazy import Lazy
+from fst.errors import UnsupportedError
 from fst.machines.segmentation.jieba import JiebaTable
+from fst.machines.segmentation.jieba_tags import Tagged, tagged
 from fst.machines.segmentation.mecab import MecabTable
 from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments
 from fst.runtime.rows.texts import Texts, batch_of
@@ -57,6 +59,32 @@ class JiebaSegmenter(Segmenter):
     ) -> Segments:
         """Segment many texts. `mode` is as in `segment`. For other arguments, see `Segmenter.segment_batch`."""
         return super(JiebaSegmenter, self._in(mode)).segment_batch(texts, offsets=offsets, threads=threads, errors=errors)
+
+    def tag(self, text: str | bytes, *, errors: str = "strict") -> list[Tagged]:
+        """Segment a text into words with parts of speech, as ``jieba.posseg.lcut(text, HMM=hmm)`` does, where `hmm` is the argument of the
+        compiler. The words may differ from those of `segment`, as they do in jieba. The arguments are as in `segment`.
+
+        Returns:
+            Pairs with the attributes ``word`` and ``flag``, as in jieba.
+
+        Raises:
+            UnsupportedError: the table has no parts of speech; compile it with ``tags=True``.
+
+        Examples:
+            >>> import fst
+            >>> dictionary = [("研究", 5, "vn"), ("研究生", 3, "n"), ("生命", 4, "vn")]
+            >>> fst.JiebaSegmenter(fst.compile.lattice.jieba(dictionary, tags=True)).tag("研究生命。")
+            [Tagged(word='研究', flag='vn'), Tagged(word='生命', flag='vn'), Tagged(word='。', flag='x')]
+        """
+        if not len(self._table.tags):
+            raise UnsupportedError("the table has no parts of speech; expected one of lattice.jieba; compile it again with tags=True")
+        found = self._untagged.segment_batch(batch_of(text), offsets=True, threads=1, errors=errors)
+        return [*tagged(self._table.tagging, zip(found[0], found.ids.tolist(), strict=True))]
+
+    @Lazy
+    def _untagged(self) -> JiebaSegmenter:
+        """A segmenter with the tokens from which `tagged` begins."""
+        return JiebaSegmenter(self._table.untagged)
 
     def _in(self, mode: str | None) -> JiebaSegmenter:
         if mode is None or mode == self._table.mode:

@@ -108,7 +108,7 @@ def test_frequencies_that_a_user_leaves_out(tmp_path: Path) -> None:
         for word in added:
             assert fst.Segmenter(table).segment(word) == [*jieba.cut(word, HMM=False)], (words, lines, word)
         known = Frequencies([*words], [*words.values()])
-        for word, frequency, _ in user_words(user, 100):
+        for word, frequency, *_ in user_words(user, 100):
             known.add(word, known.suggested(word) if frequency is None else frequency)
         assert {word: found for word, found in known.known.items() if found} == {word: found for word, found in jieba.FREQ.items() if found}
     finalseg.Force_Split_Words.clear()

@@ -213,9 +213,9 @@ def _model(kind: str, **trainer: Any) -> Callable[[Path], Any]:
 
 
 def _jieba_with_model(_: Path) -> Any:
-    """Compile a dictionary of `jieba` with its model for unknown words."""
+    """Compile a dictionary of `jieba` with parts of speech, and with the models for unknown words."""
     pytest.importorskip("jieba")
-    return lattice.jieba(CHINESE, hmm=True)
+    return lattice.jieba([(*entry, "n") for entry in CHINESE], hmm=True, tags=True)
 
 
 def _mecab(folder: Path, **options: Any) -> Any:
