@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from fst.cli.files.progress import noting
 from fst.cli.files.streams import drop_output, flush_output
@@ -17,6 +20,9 @@ from fst.cli.leaving import INTERRUPTED
 from fst.cli.signals import end_if_waiting, unwind_when_ended
 from fst.errors import FstError, ReadingError
 
+ARGUMENT = re.compile(r"(?<![\w.'\"(-])([a-z]+(?:_[a-z]+)*)(=True\b|=False\b|=None\b|=|(?![\w='\"(]))")  # and its value in a message
+SIMILAR = 0.7  # the least similarity of names in a message, as in `difflib`
+WITHOUT = ("=False", "=None")  # values of an argument whose option is left out
 LIKE_GREP = ("search",)  # commands with the exit codes of grep, which are 1 for no match and 2 for a failure
 REMEDIES = {
     errno.ENOENT: "check the name",
@@ -44,9 +50,34 @@ class CliCommand(click.Command):
                 formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        with as_usage(ctx):
-            return super().invoke(ctx)
+        """Run the command. Messages of functions name their arguments; here, they name the options."""
+        try:
+            with as_usage(ctx):
+                return super().invoke(ctx)
+        except FstError as error:
+            error.args = (with_options_named(str(error), ctx), *error.args[1:])
+            raise
+        except click.UsageError as error:
+            if type(error) is not click.UsageError:
+                raise
+            raise click.UsageError(with_options_named(error.message, ctx), error.ctx) from None
+
+
+def with_options_named(message: str, ctx: click.Context) -> str:
+    """A message in which the options of a command replace the arguments of functions: ``--column 'a'`` replaces ``column='a'``, ``--hmm``
+    replaces ``hmm=True``; and if the option is given, ``--vocab-size is 3`` replaces ``vocab_size is 3``. Other words are unchanged.
+    """
+    options = {option.name: max(option.opts, key=len) for option in ctx.command.params if isinstance(option, click.Option)}
+
+    def named(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        is_argument = value or (("_" in name or not found.start()) and ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE)
+        if name not in options or not is_argument:
+            return found[0]
+        is_followed = value == "=" and message[found.end() : found.end() + 1].strip(" ;,:.)")
+        return f"{'no ' * (value in WITHOUT)}{options[name]}{' ' if is_followed else ''}"
+
+    return ARGUMENT.sub(named, message)
 
 
 @contextmanager
@@ -58,14 +89,31 @@ def as_usage(ctx: click.Context) -> Iterator[None]:
         raise click.UsageError(str(error), ctx) from None
 
 
-class LazyGroup(click.Group):
+class CommandGroup(click.Group):
+    """A group of commands; the error for an unknown command contains similar names."""
+
+    command_class = CliCommand
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names."""
+        name = args[0]
+        if not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            raise click.UsageError(f"no such command: {name!r}{similar(name, self.list_commands(ctx))}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def similar(name: str, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name: "; did you mean …?" with similar names, or an empty string."""
+    found = get_close_matches(name, names, cutoff=SIMILAR)
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+
+
+class LazyGroup(CommandGroup):
     """A group that imports the module of a command at the command's first use.
 
     Args:
         modules: name of a command → its module, in the order of the help. Each module has the attribute `command`.
     """
-
-    command_class = CliCommand
 
     def __init__(self, *args: Any, modules: Mapping[str, str], **more: Any) -> None:
         super().__init__(*args, **more)

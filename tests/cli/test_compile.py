@@ -207,7 +207,7 @@ class TestKeywords:
         done = call("compile", "keywords", source, "-o", tmp_path / "out.npz", code=1)
         assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or allow it with allow_empty or --allow-empty"
         done = call("compile", "keywords", written(source, b"a\n"), "-o", tmp_path / "out.npz", "--normalizer", "None", code=1)
-        assert error_of(done).startswith("normalizer None: supported are ")
+        assert error_of(done).startswith("--normalizer None: supported are ")
         done = call("compile", "keywords", tmp_path / "no", "-o", tmp_path / "out.npz", code=1)
         assert error_of(done).endswith("check the name")
         assert not (tmp_path / "out.npz").exists()

@@ -44,6 +44,20 @@ from fst.cli.main import main
 from fst.core import jit
 from fst.runtime.run import kernel_of
 
+# Command lines with unknown commands or wrong options, and a part of the message: the name of the option, or a similar command.
+MESSAGES = (
+    ("compil", 2, "no such command: 'compil'; did you mean 'compile'?"),
+    ("train bp", 2, "no such command: 'bp'; did you mean 'bpe'?"),
+    ("compile keyword words -o out", 2, "words); did you mean 'keywords'?"),
+    ("encode words --treads 2", 2, "--threads"),
+    ("compile keywords words --column z -o out", 1, "--column 'z': "),
+    ("compile keywords words --column z -o out", 1, "; say --input-format if it is not"),
+    ("compile words --lowercase -o out", 1, "add it, or pass another one as --unk-token; "),
+    ("compile jieba bare --tags -o out", 1, "add it, or leave out --tags"),
+    ("train bpe words --splitter gpt2 --vocab-size 9 --limit-alphabet 300 -o out/", 1, "--vocab-size is 9; "),
+    ("train bpe words --splitter gpt2 --vocab-size 9 --limit-alphabet 300 -o out/", 1, "or lower --limit-alphabet"),
+    ("encode table words --dropout 0.1", 2, "--dropout is for tables of bpe, and "),
+)
 COMMANDS = (
     *("compile", "encode", "search", "segment", "lookup", "rewrite", "decode", "draw", "convert"),
     *("info", "verify", "bench", "count", "explain", "warmup"),
@@ -117,6 +131,17 @@ with progress.progress(sys.argv[1], 123_456_000_000) as advance:
 
 class TestConventions:
     """Rules for help, imports, exit codes, messages, pipes and signals."""
+
+    @pytest.mark.parametrize(("line", "code", "message"), MESSAGES)
+    def test_messages_name_options(self, line: str, code: int, message: str, tmp_path: Path) -> None:
+        """Messages name options instead of arguments of Python, and commands that are similar to an unknown one."""
+        files = {name: tmp_path / name for name in ("words", "bare", "table", "out", "out/")}
+        written(files["words"], b"he\nshe\n")
+        written(files["bare"], "研究 5\n".encode())
+        wordpiece(TOKENS).save(files["table"])
+        found = call(*(files.get(word, word) for word in line.split()), code=code)
+        assert message in found.stderr
+        assert "=" not in found.stderr
 
     @staticmethod
     def imports(lines: Sequence[Sequence[str | Path]], **more: Any) -> Iterator[tuple[int, str, set[str]]]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fst.cli.commands.compile.hints import KINDS
 from fst.cli.commands.compile.tokenizer import tokenizer
-from fst.cli.group import LazyGroup
+from fst.cli.group import LazyGroup, similar
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-KINDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path", "guide")
+FIRST = "fst.compile.first"  # the key of the first argument in the data of a context
 COMMANDS = {name: f"fst.cli.commands.compile.{name.replace('-', '_')}" for name in KINDS}
 
 
@@ -27,15 +28,21 @@ class CompileGroup(LazyGroup):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The subcommand that the first argument names, or else `tokenizer`, which has no name."""
+        ctx.meta[FIRST] = args[0]
         return super().resolve_command(ctx, args) if args[0] in COMMANDS else (None, tokenizer, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. If an argument is missing, but a file has the subcommand's name, the message explains how to compile this file."""
+        """Run a command. If an argument is missing, but a file has the subcommand's name, the message explains how to compile this file. If
+        the arguments of `tokenizer` are wrong, the message contains similar names of subcommands.
+        """
         try:
             return super().invoke(ctx)
-        except click.MissingParameter as error:
+        except click.UsageError as error:
             name = ctx.invoked_subcommand
-            if name is None or not Path(name).exists():
+            first = ctx.meta.get(FIRST, "")
+            if name is None and not Path(first).exists() and (likely := similar(first, COMMANDS)):
+                raise click.UsageError(f"{error.format_message().removesuffix('.')}{likely}", error.ctx) from None
+            if not isinstance(error, click.MissingParameter) or name is None or not Path(name).exists():
                 raise
             raise click.UsageError(f"{error.format_message()} To compile the tokenizer {name}, name it ./{name}.", error.ctx) from None
 

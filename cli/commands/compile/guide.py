@@ -59,6 +59,8 @@ def command(source: str, output: str, schema: str | None, **options: Any) -> Non
     alone = [f"--{name}" for name in ("whitespace", "depth", "formats") if options[name] is not None and not schema]
     if alone:
         raise click.UsageError(f"{', '.join(alone)} is given without a schema; pass --schema, or leave it out")
+    if (options["regex"] is None) == (schema is None):
+        raise click.UsageError("--regex and --schema are two ways to describe texts; expected one of them")
     text = None
     if schema:
         with fetched(schema) as path:

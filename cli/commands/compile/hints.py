@@ -1,10 +1,15 @@
-"""Hints for errors of `fst compile`: if SOURCE is a list of words or a dictionary, the message ends with the command that compiles it."""
+"""Hints for errors of `fst compile`: a message about a list of words or a dictionary ends with the command that compiles it,
+a message about a missing file with similar commands.
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from fst.cli.group import similar
+
+KINDS = ("keywords", "maxmatch", "jieba", "mecab", "lookup", "rules", "best-path", "guide")  # the subcommands of `fst compile`
 LOOKED_AT = 1 << 14  # number of bytes of SOURCE that are read to find a hint
 COLUMNAR = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
 JIEBA = re.compile(r"\S+ \d+( \S+)?\s*")  # matches a line of `jieba`'s dict.txt
@@ -23,6 +28,8 @@ def hint(source: str) -> str:
         OSError: the source cannot be read.
     """
     path = Path(source)
+    if not path.exists():
+        return similar(source, KINDS)
     if path.is_dir():
         return OTHERS["mecab"].format(source) if (path / "matrix.def").exists() else ""
     if Path(path.name.removesuffix(".gz")).suffix in COLUMNAR:

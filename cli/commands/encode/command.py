@@ -120,6 +120,9 @@ def command(
     text = job.how.text_name if keep else None
     encoding = Encoding(job, {"special": not no_special_tokens, "text": text, **shape})
     tables = load(table)
+    for option, value, kind in (("--dropout", dropout, "bpe"), ("--sample", sample, "unigram")):
+        if value is not None and tables.kind != kind:
+            raise click.UsageError(f"{option} is for tables of {kind}, and {table} is of {tables.kind}; leave it out")
     encoding.check(tables)
     job.check_inputs()
     tokenizer = ready(tables)

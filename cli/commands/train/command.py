@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fst.cli.group import CliCommand
+from fst.cli.group import CommandGroup
 from fst.cli.options import READING, files_argument, reading_options, threads_option, with_options
 from fst.cli.parameters import FileName, Number
 
@@ -132,10 +132,8 @@ def reference_option(*names: str) -> Option:
     )
 
 
-class Trainers(click.Group):
+class Trainers(CommandGroup):
     """The group of the training commands; the help lists them in the order of their definition."""
-
-    command_class = CliCommand
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click passes it
         """The names of all commands."""

@@ -74,7 +74,7 @@ class WordPieceModel:
                 raise VocabularyError(f"{where}: {name} is {quoted(getattr(self, name))}; it is a string")
         if self.unk_token not in self.tokens:
             unknown = f"the unknown token {quoted(self.unk_token)}"
-            raise VocabularyError(f"{where} does not hold {unknown}; add it, or name the right one with unk_token")
+            raise VocabularyError(f"{where} does not hold {unknown}; add it, or pass another one as unk_token=")
         limit = self.max_input_chars_per_word
         if type(limit) is not int or not 0 <= limit <= MAX_WORD:
             raise VocabularyError(f"{where}: max_input_chars_per_word is {quoted(limit)}; it is a whole number from 0 to {MAX_WORD}")

@@ -177,10 +177,10 @@ def _unknown(model: Mapping[str, Any]) -> str:
     """The piece that represents unknown characters."""
     if model["type"] == "Unigram":
         if model["unk_id"] is None:
-            raise ValueError("it has no unknown token; train with unk_token")
+            raise ValueError("it has no unknown token; train with unk_token=")
         return str(model["vocab"][model["unk_id"]][0])
     if model["unk_token"] not in model["vocab"]:
-        raise ValueError("it has no unknown token; train with unk_token")
+        raise ValueError("it has no unknown token; train with unk_token=")
     has_bytes = model["byte_fallback"] and {*BYTES} <= model["vocab"].keys()
     if not (model["fuse_unk"] or has_bytes):
         raise ValueError("each unknown character is a token, but SentencePiece makes one token of a run; train with fuse_unk=True")
