@@ -111,7 +111,8 @@ KINDS: Mapping[str, tuple[Callable[[], Tokenizer], int]] = {  # a function that 
     "Unigram": (unigram, 40),
     "WordLevel": (word_level, 30),
 }
-each_kind = pytest.mark.parametrize("kind", KINDS)
+LIKE_CLIP = pytest.param("BPE like CLIP", marks=pytest.mark.slow)  # its splitter takes a second to compile
+each_kind = pytest.mark.parametrize("kind", [LIKE_CLIP if kind == "BPE like CLIP" else kind for kind in KINDS])
 
 
 def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[int, int]:
@@ -185,7 +186,7 @@ def like_clip(way: str) -> tuple[Tokenizer, list[fst.Tokenizer]]:
         return reference, [fst.Tokenizer(compiled(f"{folder}/new/")), new.tokenizer()]
 
 
-@pytest.mark.parametrize("way", ["like", "extend", "trim"])
+@pytest.mark.parametrize("way", ["like", "extend", pytest.param("trim", marks=pytest.mark.slow)])
 @given(texts=st.lists(st.text("aABcé日x1'<>/ws ", max_size=12), max_size=8))
 @examples(400)
 def test_folders_like_clip_are_read(way: str, texts: list[str]) -> None:
@@ -224,7 +225,7 @@ def test_sizes_that_are_out_of_range_are_refused() -> None:
         fst.train.trim(live, lines(), 3)
 
 
-MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", "BPE like CLIP", "WordPiece"]
+MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", LIKE_CLIP, "WordPiece"]
 
 
 def words_of(live: Tokenizer, texts: Iterable[str]) -> Counter[str]:

@@ -54,30 +54,35 @@ def check(new: Trained, old: Any, folder: Path, texts: Iterable[str] = TEXTS) ->
     assert made[0]._metadata.settings.named_tokens == made[1]._metadata.settings.named_tokens
 
 
-@pytest.fixture(scope="module")
-def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tokenizer like Qwen's, with roles, a chat template and a member that no library knows."""
-    folder = folder_of("Qwen2", tmp_path_factory.mktemp("qwen"))
-    config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
-    config |= {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>", "bos_token": None, "chat_template": CHAT, "own": [1.5, "x"]}
-    (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
-    return folder
+def folder_like(name: str, folder: Path) -> Path:
+    """A folder with a tokenizer of a class, with roles, a chat template and a member that no library knows."""
+    path = folder_of(name, folder)
+    config = json.loads((path / "tokenizer_config.json").read_text("utf-8"))
+    end = "[SEP]" if name == "Bert" else "<|endoftext|>"
+    config |= {"eos_token": end, "bos_token": None, "chat_template": CHAT, "padding_side": "left", "own": [1.5, "x"]}
+    (path / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+    return path
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_folders_give_their_settings(way: str, qwen: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [pytest.param("Qwen2", "extend", marks=pytest.mark.slow), ("GPT2", "extend"), ("Bert", "trim"), ("Bert", "like")],
+)
+def test_folders_give_their_settings(name: str, way: str, tmp_path: Path) -> None:
     """A vocabulary from a folder has its class, roles, chat template and maximum length, and unknown members of its configuration."""
-    check(WAYS[way](qwen), loaded(qwen), tmp_path / "new")
+    old = folder_like(name, tmp_path)
+    check(WAYS[way](old), loaded(old), tmp_path / "new")
     members = json.loads((tmp_path / "new/tokenizer_config.json").read_text("utf-8"))
     assert members["own"] == [1.5, "x"]
     assert (tmp_path / "new/chat_template.jinja").read_text("utf-8") == CHAT
 
 
-def test_trained_vocabularies_give_their_settings(qwen: Path, tmp_path: Path) -> None:
+def test_trained_vocabularies_give_their_settings(tmp_path: Path) -> None:
     """A vocabulary from a trained vocabulary, or from its folder, has the settings of the first tokenizer."""
-    first = WAYS["like"](qwen)
-    check(WAYS["extend"](first), loaded(qwen), tmp_path / "new")
-    check(WAYS["like"](tmp_path / "new"), loaded(qwen), tmp_path / "again")
+    old = folder_like("Bert", tmp_path)
+    first = WAYS["like"](old)
+    check(WAYS["extend"](first), loaded(old), tmp_path / "new")
+    check(WAYS["like"](tmp_path / "new"), loaded(old), tmp_path / "again")
 
 
 @pytest.mark.parametrize("way", ["trim", "like"])

@@ -95,18 +95,17 @@ def lacking(written: Json, names: Sequence[bytes], more: Json) -> Json:
     return {**written, "model": {**model, "vocab": vocabulary, "merges": kept, **more}}
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("name", UNKNOWNS)
-@pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b"$$")], ids=str)
-@examples(30)
+@examples(240)
 @given(data=some.data(), texts=some.lists(some.text("abé ", max_size=12), max_size=20))
-def test_reference_on_missing_positions(affixes: Affixes, name: str, data: some.DataObject, texts: list[str]) -> None:
+def test_reference_on_missing_positions(name: str, data: some.DataObject, texts: list[str]) -> None:
     """A byte without a token for its position in a word becomes the unknown token, or vanishes, as in `tokenizers`."""
+    affixes = data.draw(some.sampled_from([Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$")]))
     merges = data.draw(lists(affixes))
     made = {left + right[len(affixes.prefix) :] for left, right in merges}
     singles = sorted({affixes.name(part) for byte in b"ab \xc3\xa9" for part in affixes.places(byte)} - made)
     names = data.draw(some.sets(some.sampled_from(singles), min_size=1))
-    pattern = data.draw(some.sampled_from([r"[\s\S]+", GPT2]))
+    pattern = data.draw(some.sampled_from([r"[\s\S]+", r" ?[^ ]+| +"]))
     hold(lacking(document(affixes, merges, pattern), sorted(names), UNKNOWNS[name]), ["", "a", *texts, "ab" * 40])
 
 

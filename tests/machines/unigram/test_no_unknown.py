@@ -66,8 +66,9 @@ def hold(written: Json, texts: Sequence[str]) -> int:
     return found.count("error")
 
 
-@pytest.mark.parametrize("fallback", [False, True])
-@pytest.mark.parametrize("pipeline", PIPELINES)
+@pytest.mark.parametrize(
+    ("pipeline", "fallback"), [("always", False), ("always", True), ("first", True), ("words", False), ("replaced", True), ("plain", False)]
+)
 def test_texts_are_those_of_the_reference(pipeline: str, fallback: bool) -> None:
     """With any pipeline, and with byte fallbacks, which the reference never reaches, texts have the same ids or are errors."""
     draw = random.Random(pipeline)
