@@ -20,8 +20,9 @@ from fst.cli.leaving import INTERRUPTED
 from fst.cli.signals import end_if_waiting, unwind_when_ended
 from fst.errors import FstError, ReadingError
 
-ARGUMENT = re.compile(r"(?<![\w.'\"(-])([a-z]+(?:_[a-z]+)*)(=True\b|=False\b|=None\b|=|(?![\w='\"(]))")  # and its value in a message
+ARGUMENT = re.compile(r"(?<![\w.'\"(-])([a-z]+(?:_[a-z]+)*)(=True\b|=False\b|=None\b|=| is None\b|(?![\w='\"(]))")  # in a message
 SIMILAR = 0.7  # the least similarity of names in a message, as in `difflib`
+ABSENT = " is None"
 WITHOUT = ("=False", "=None")  # values of an argument whose option is left out
 LIKE_GREP = ("search",)  # commands with the exit codes of grep, which are 1 for no match and 2 for a failure
 REMEDIES = {
@@ -65,7 +66,8 @@ class CliCommand(click.Command):
 
 def with_options_named(message: str, ctx: click.Context) -> str:
     """A message in which the options of a command replace the arguments of functions: ``--column 'a'`` replaces ``column='a'``, ``--hmm``
-    replaces ``hmm=True``; and if the option is given, ``--vocab-size is 3`` replaces ``vocab_size is 3``. Other words are unchanged.
+    replaces ``hmm=True``, ``--splitter is missing`` replaces ``splitter is None``. If the option is given, ``--vocab-size is 3`` replaces
+    ``vocab_size is 3``. Other words are unchanged.
     """
     options = {option.name: max(option.opts, key=len) for option in ctx.command.params if isinstance(option, click.Option)}
 
@@ -74,6 +76,8 @@ def with_options_named(message: str, ctx: click.Context) -> str:
         is_argument = value or (("_" in name or not found.start()) and ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE)
         if name not in options or not is_argument:
             return found[0]
+        if value == ABSENT:
+            return f"{options[name]} is missing"
         is_followed = value == "=" and message[found.end() : found.end() + 1].strip(" ;,:.)")
         return f"{'no ' * (value in WITHOUT)}{options[name]}{' ' if is_followed else ''}"
 

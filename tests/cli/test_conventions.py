@@ -55,7 +55,7 @@ MESSAGES = (
     ("compile words --lowercase -o out", 1, "add it, or pass another one as --unk-token; "),
     ("compile jieba bare --tags -o out", 1, "add it, or leave out --tags"),
     ("train bpe words --splitter gpt2 --vocab-size 9 --limit-alphabet 300 -o out/", 1, "--vocab-size is 9; "),
-    ("train bpe words --splitter gpt2 --vocab-size 9 --limit-alphabet 300 -o out/", 1, "or lower --limit-alphabet"),
+    ("train bpe words --vocab-size 300 -o out/", 1, "--splitter is missing, but documents must be split; "),
     ("encode table words --dropout 0.1", 2, "--dropout is for tables of bpe, and "),
 )
 COMMANDS = (

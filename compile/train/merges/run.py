@@ -107,7 +107,7 @@ def need_size(vocab_size: int, tokens: int) -> None:
     if vocab_size < tokens:
         raise VocabularyError(
             f"vocab_size is {vocab_size:,}; expected at least {tokens:,}, the special tokens and the alphabet; "
-            "raise it, or lower limit_alphabet="
+            "raise it, or limit the alphabet"
         )
 
 
