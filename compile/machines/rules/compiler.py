@@ -18,6 +18,7 @@ from fst.compile.machines.rules.notation import check_context, check_definition,
 from fst.compile.machines.rules.passes import Compiler, Passes, Strings
 from fst.compile.machines.rules.replacement import Replacement
 from fst.compile.machines.rules.syntax import Rule, expanded, mirrored, of_string, of_text, trees
+from fst.compile.patterns.budget import Budget
 from fst.errors import FstWarning, UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.machines.rules.entries import COPY, ENDED, NOTHING, PAGE, PAGES, copies_of, pack_left, pack_right, rows_of, strings_of
 from fst.machines.rules.header import DIRECTIONS, MAX_STAGES, RIGHT_TO_LEFT, SIMULTANEOUS, RulesMetadata, RulesSettings
@@ -247,14 +248,14 @@ def _compositions(parts: Sequence[Part], stages: Sequence[Mapping[str, Any]]) ->
     """Compose adjacent stages of one direction as far as the compositions are small; yield the first stage, one past the last, and the
     composition.
     """
-    first = 0
+    first, budget = 0, Budget()
     while first < len(parts):
         last, whole = first + 1, parts[first]
         while last < len(parts) and (stages[first]["direction"] == RIGHT_TO_LEFT) == (stages[last]["direction"] == RIGHT_TO_LEFT):
             if whole.keys or parts[last].keys:
                 break
             try:
-                whole = composed(whole, parts[last])
+                whole = composed(whole, parts[last], budget)
             except UnsupportedError:
                 break
             last += 1

@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.machines.rules.passes import Numbering, Strings, packed_passes
+from fst.compile.patterns.budget import Budget
+from fst.errors import UnsupportedError
 from fst.machines.rules.entries import COPY, ENDED, MAX_ENTRIES, NOTHING, columns_of, copies_of, rows_of, strings_of
 
 MAX_COMPOSED = 1 << 16  # maximum number of entries of a pass of a composition, so few that they fit into a cache
+MAX_PAIRS = 1 << 24  # maximum number of pairs of classes of two stages
 Read = tuple[int, int, int, tuple[int, ...]]  # the next state of the first stage, its string, `COPY` or 0, the columns of the second stage
 
 
@@ -67,17 +70,26 @@ class _Moves:
         return state, new, is_copied
 
 
-def composed(first: Part, second: Part) -> Part:
+def composed(first: Part, second: Part, budget: Budget) -> Part:
     """Compose two stages.
 
+    Args:
+        first, second: the stages.
+        budget: the steps that may be used.
+
     Raises:
-        UnsupportedError: the composition has more than `MAX_COMPOSED` entries.
+        UnsupportedError: a stage or the composition has more than `MAX_COMPOSED` entries, or the composition takes too many steps.
     """
-    return _Composition(first, second).part()
+    if max(array.size for part in (first, second) for array in (part.to_left, part.to_right)) > MAX_COMPOSED:
+        raise UnsupportedError(f"a stage has more than {MAX_COMPOSED:,} entries; expected at most as many")
+    if first.to_left.shape[1] * second.to_left.shape[1] > MAX_PAIRS:
+        raise UnsupportedError(f"the stages have more than {MAX_PAIRS:,} pairs of classes; expected at most as many")
+    return _Composition(first, second, budget).part()
 
 
 class _Composition:
-    def __init__(self, first: Part, second: Part) -> None:
+    def __init__(self, first: Part, second: Part, budget: Budget) -> None:
+        self._budget = budget
         self._first, self._second, self._strings = _Moves(first), _Moves(second), Strings()
         keys = first.classes.astype(np.int64) * second.to_left.shape[1] + second.classes
         is_used = np.zeros(first.to_left.shape[1] * second.to_left.shape[1], np.bool_)
@@ -93,12 +105,14 @@ class _Composition:
         columns, rows = Numbering[tuple[Read, ...]](1), list[tuple[int, int]]()
         sets = Numbering[tuple[int, tuple[int, ...]]](scale * len(self._pairs), (0, ends))
         for own, others in sets.listed:
+            self._budget.take(len(self._pairs) * len(others))
             for read in self._pairs:
                 reads = [self._read(move, others, read[1]) for move in self._column(first.columns[own][read[0]])]
                 before = first.sets[own][read[0]], tuple(before for before, _ in reads)
                 rows.append((sets.number(before), columns.number(tuple(column for _, column in reads))))
         states, entries, finals = Numbering(scale * len(columns.listed), (0, 0)), list[tuple[int, int, int]](), list[int]()
         for state, other in states.listed:
+            self._budget.take(len(columns.listed))
             for column in columns.listed:
                 after, string, copies = self._step(other, column[state])
                 entries.append((states.number(after), string, copies))

@@ -29,6 +29,8 @@ from fst.errors import UnsupportedError
 from fst.machines.rules.entries import COPY, ENDED, MAX_COLUMNS, MAX_ENTRIES, NOTHING, pack_left, pack_right
 
 State = TypeVar("State", bound=Hashable)
+STEPS = 2  # steps of the budget that a transition takes, some 4 µs
+AT_ONCE = 4  # positions or rules that are looked at in one step
 Ints = NDArray[np.int64]
 ADVICE = "write fewer strings or simpler contexts in one rule, or several rules in a cascade"
 
@@ -152,10 +154,10 @@ class Compiler:
     """
 
     def __init__(self, parsed: Sequence[Trees], psis: Sequence[str], keeps_written: bool, strings: Strings) -> None:
-        budget, nodes = Budget(), [tree for each in parsed for tree in each]
+        self._budget, nodes = Budget(), [tree for each in parsed for tree in each]
         self._alphabet = Alphabet(sets_of(nodes), word_in(nodes))
-        self._contexts = Contexts(self._alphabet, budget, [tree.left for tree in parsed], [tree.right for tree in parsed])
-        self._phi = Positions(self._alphabet, budget)
+        self._contexts = Contexts(self._alphabet, self._budget, [tree.left for tree in parsed], [tree.right for tree in parsed])
+        self._phi = Positions(self._alphabet, self._budget)
         self._phis = [self._phi.add(tree.phi) for tree in parsed]
         self._psis, self._strings, self._keeps_written = psis, strings, keeps_written
         self._written = [self._alphabet.of_text(psi) if keeps_written else [] for psi in self._psis]
@@ -173,11 +175,16 @@ class Compiler:
         alphabet, columns, end = self._alphabet, Numbering[Column](1), (self._contexts.ended(), 0)
         sets, rows = Numbering(alphabet.size, end), list[tuple[int, int]]()
         for found in sets.listed:
+            self._take(STEPS * alphabet.size, found[0].positions, alphabet.size)
             for read in range(alphabet.size):
                 before, column = self._to_left(*found, read)
                 rows.append((sets.number(before), columns.number(column)))
         entries, finals = self._pass_to_right(columns.listed, end[0])
         return merged_passes(alphabet, rows, entries, finals)
+
+    def _take(self, steps: int, positions: int, count: int) -> None:
+        """Count steps, those of `count` transitions of positions, and those of the rules."""
+        self._budget.take(steps + (count * positions.bit_count() + len(self._psis)) // AT_ONCE)
 
     def _to_left(self, right: Right, longer: int, read: int) -> tuple[tuple[Right, int], Column]:
         """Read a character to the left. A set consists of the state of right contexts, and of positions of phi."""
@@ -198,6 +205,7 @@ class Compiler:
         reading = _columns_of(columns, len(self._phi.follow))
         rows = list[Ints]()
         for left, inside in states.listed:
+            self._take(2 * STEPS + len(kinds), left.positions, len(kinds))
             if inside:  # where no text leads, the entries are those of the first state, so that more columns are equal
                 row = rows[0].copy()
             else:
@@ -205,7 +213,9 @@ class Compiler:
                 row = np.array([(states.number(state), string, COPY) for state, string in outside], np.int64)[kind_of]
             for word in {*self._alphabet.words}:
                 entered = gathered(self._phi.follow, inside) if inside else self._firsts(self._contexts.held(left, word))
-                for number in {number for position in bits(entered) for number in reading[position]}:
+                numbers = {number for position in bits(entered) for number in reading[position]}
+                self._take(len(numbers), left.positions, len(numbers))
+                for number in numbers:
                     if self._alphabet.words[columns[number].read] == word:
                         state, string = self._inside(left, entered, columns[number])
                         row[number] = states.number(state), string, 0

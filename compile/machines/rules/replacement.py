@@ -14,7 +14,7 @@ import numpy as np
 
 from fst.compile.machines.rules.contexts import Contexts, Left, Right
 from fst.compile.machines.rules.folding import Machine
-from fst.compile.machines.rules.passes import Numbering, Passes, Strings, merged_passes
+from fst.compile.machines.rules.passes import STEPS, Numbering, Passes, Strings, merged_passes
 from fst.compile.machines.rules.positions import Alphabet, bits, sets_of, word_in
 from fst.compile.patterns.budget import Budget
 from fst.compile.patterns.code_points import of_text
@@ -85,7 +85,7 @@ class Replacement:
         states, finals = Numbering[tuple[Left, int]](len(columns.listed), (self._contexts.started(), OUTSIDE)), list[int]()
         entries = list[list[tuple[int, int, int]]]()
         for left, state in states.listed:
-            self._budget.take(len(columns.listed))
+            self._budget.take(2 * STEPS * len(columns.listed))
             row = [self._to_right(left, state, column) for column in columns.listed]
             # Where no text leads, the entries are those of the first state, so that more columns are equal.
             entries.append([entries[0][at] if entry is None else (states.number(entry[0]), *entry[1:]) for at, entry in enumerate(row)])
@@ -96,7 +96,7 @@ class Replacement:
 
     def _to_left(self, right: Right, ranking: Ranking, read: int) -> tuple[tuple[Right, Ranking], Column]:
         """Read a character to the left."""
-        self._budget.take(1 + len(ranking))
+        self._budget.take(STEPS + len(ranking))
         char, before = self._chars.get(read, ""), self._contexts.before(right, read)
         groups: Ranking = ()
         if char:

@@ -68,7 +68,6 @@ REFUSED: tuple[Any, ...] = (
     ("(a -> b", {}, r"\( without \)"),
     ("[a -> b", {}, "without"),
     ("(?:[ab]{1000}){1000} -> b", {}, "steps to compile"),
-    pytest.param("a -> b / _ (a|b){25}a", {}, "transitions", marks=pytest.mark.slow),
 )
 
 
@@ -98,3 +97,30 @@ def test_wrong_arguments_are_refused() -> None:
         cascade(rewrite("a -> b"), stage)
     with pytest.raises(fst.UnsupportedError, match="1,025 stages"):
         cascade(*[rewrite("a -> b")] * 1025)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rules", "options"),
+    [
+        ("c -> b / a[ab]{20} _", {}),
+        ("c -> b / _ (a|b){25}a", {}),
+        ("[ab]*a[ab]{20} -> x", {}),
+        ("c -> a / a[abc]{20} _", {"direction": "ltr"}),
+        ([f"{chr(0x4E00 + number)} -> b / a[ab]{{9}} _" for number in range(200)], {}),
+        (fst.Fst.from_strings([("c", "d")]), {"left": "a[ab]{20}"}),
+    ],
+    ids=["left", "right", "phi", "written", "many", "transducer"],
+)
+def test_contexts_of_too_many_states_are_refused(rules: Any, options: Mapping[str, Any]) -> None:
+    """Contexts whose sets of positions are exponentially many are refused before they take much time."""
+    with pytest.raises(fst.UnsupportedError, match=r"take more than 2,000,000 steps to compile|need more than 2,097,152 transitions"):
+        rewrite(rules, **options)
+
+
+def test_large_stages_are_not_composed() -> None:
+    """A stage that is larger than a composition may be stays a stage of its own, and the cascade writes what its stages write in turn."""
+    many = [f"{chr(0x4E00 + number)} -> b / {chr(0x5E00 + number)} _" for number in range(200)]
+    table = cascade(rewrite(many), rewrite("b -> x"), rewrite("x -> y"))
+    assert table.metadata.settings.composed == [[1, 3]]
+    assert fst.Rewriter(table).apply("\u5e07\u4e07 \u5e07\u4e08") == "\u5e07y \u5e07\u4e08"
