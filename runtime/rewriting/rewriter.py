@@ -13,7 +13,7 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
-from fst.errors import UnsupportedError
+from fst.errors import TextError, UnsupportedError
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rewriting.rows import NO_SPANS, Rewriting, Rows
 from fst.runtime.rewriting.stream import RewriteStream
@@ -193,7 +193,7 @@ class Rewriter(PublicClass):
             The text that `apply` returns, and then the others in the order of their code points. Rules give one text.
 
         Raises:
-            TextError: as in `apply`.
+            TextError: as in `apply`; or one of the new texts is not UTF-8.
             ValueError: `limit` is less than 1.
 
         Examples:
@@ -209,7 +209,10 @@ class Rewriter(PublicClass):
         table: Any = self._table
         if not table.ties:
             return [first]
-        found = (data.decode() for data in resolve_name(table.ties)(table, text.encode(), limit))
+        try:
+            found = [data.decode() for data in resolve_name(table.ties)(table, text.encode(), limit)]
+        except UnicodeDecodeError:
+            raise TextError("a new text of least weight is not UTF-8; expected arcs that write complete characters") from None
         return [first, *(new for new in found if new != first)][:limit]
 
     def explain(self, text: str) -> Explanation:

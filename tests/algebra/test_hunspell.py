@@ -290,9 +290,20 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
 def test_too_many_affixes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary that would take too many endings, affixes or paths is refused before memory is taken."""
     aff = "ICONV 1\nICONV ab c\nSFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\nPFX P Y 1\nPFX P 0 x aaa\n"
-    limits = ["endings.MAX_STEPS", "endings.MAX_ENDINGS", "dictionary.MAX_EXPANDED", "conversion.MAX_ARCS"]
+    limits = ["endings.MAX_STEPS", "endings.MAX_ENDINGS", "conversion.MAX_ARCS"]
     for name in (*(f"sources.transducers.hunspell.{limit}" for limit in limits), "algebra.build.paths.MAX_PATHS"):
         with monkeypatch.context() as patched:
             patched.setattr(f"fst.compile.{name}", 1)
             with pytest.raises(UnsupportedError, match=r"more than 1 .*expected fewer"):
                 read_hunspell(written(tmp_path, aff, "2\na/SP\nb/SP\n"))
+
+
+def test_hostile_dictionaries_are_refused(tmp_path: Path) -> None:
+    """Small files whose affixes or conversions would take very long are refused with the file, the cause and a remedy."""
+    chain = "FLAG num\nSFX 1 Y 4200\n" + "".join(f"SFX 1 0 a{number}/2 .\n" for number in range(4200))
+    chain += "SFX 2 Y 4200\n" + "".join(f"SFX 2 0 b{number} .\n" for number in range(4200))
+    strings = (f"{number:016}"[::-1] for number in range(2000))
+    conversions = "ICONV 2000\n" + "".join(f"ICONV {one} x\n" for one in strings)
+    for aff, found in ((chain, "take more than 16,777,216 steps"), (conversions, "take more than 131,072 arcs")):
+        with pytest.raises(UnsupportedError, match=rf"x\.aff: .*{found}; expected fewer; "):
+            read_hunspell(written(tmp_path, "SET UTF-8\n" + aff, "1\na/1\n"))

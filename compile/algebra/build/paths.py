@@ -14,7 +14,8 @@ from fst.compile.algebra.kernels.room import SizeError
 
 END = -1
 FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
-MAX_PATHS, MAX_SYMBOLS = 1 << 22, 1 << 26
+MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 25  # in all trees; a path takes some 800 bytes
+MAX_ADDED = 1 << 22  # maximum number of paths and of what follows them
 
 
 class Paths:
@@ -76,7 +77,10 @@ class Paths:
             self._count += 1
             self._symbols += len(path)
             if self._count > MAX_PATHS or self._symbols > MAX_SYMBOLS:
-                raise SizeError(f"the words and endings have more than {MAX_PATHS:,} parts; expected fewer", "split the source")
+                fault = f"the words and endings have more than {MAX_PATHS:,} parts or {MAX_SYMBOLS:,} characters; expected fewer"
+                raise SizeError(fault, "split the source")
+        if len(self._path) == MAX_ADDED:
+            raise SizeError(f"more than {MAX_ADDED:,} parts follow parts of words and endings; expected fewer", "split the source")
         self._path.append(number)
         self._following.append(following)
         self._weight.append(weight)

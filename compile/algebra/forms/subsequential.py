@@ -26,7 +26,7 @@ from fst.compile.algebra.kernels.room import SizeError
 MAX_SIZE = 1 << 22  # members of all sets, and labels of their delays; a member takes some 300 bytes
 SIZE, SIZE_FACTOR = 1 << 18, 256  # their number in small machines: `SIZE`, and this number for each state
 MAX_CLOSED = 1 << 20  # members that follow one set by arcs that read nothing, and labels of their delays
-STEPS, STEPS_FACTOR = 1 << 23, 4096  # arcs that are followed: `STEPS`, and this number for each state
+STEPS, STEPS_FACTOR = 1 << 22, 1024  # arcs that are followed: `STEPS`, and this number for each state
 MANY_SETS, SETS_FACTOR = 1 << 10, 16  # a weighted machine with more sets, and more for each state, is tested
 DIGITS = 6  # decimals of compared weights
 

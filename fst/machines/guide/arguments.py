@@ -9,6 +9,7 @@ import numpy as np
 from fst.automata.rows import Array
 
 NO_STATE = -1  # the state after a token that is not allowed; its mask is empty
+WRONG = -2  # instead of a state after tokens: a mask allows one whose bytes the automaton does not read
 # Added to the number of states: the start of a text if its first token writes other bytes than later ones; the state after its end.
 AFTER_STATES = FIRST, ENDED = range(2)
 TWIN_MARK, MARK = 0xFE, 0xFF  # bytes after tokens of a canonical guide, see `fst.machines.guide.vocabulary.marked`; no UTF-8 contains them

@@ -9,8 +9,8 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
-from fst.errors import counted
-from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE, Automaton, Masks, Tokens, Work
+from fst.errors import TableError, counted
+from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE, WRONG, Automaton, Masks, Tokens, Work
 from fst.machines.guide.scanning import row_of, working
 from fst.machines.guide.vocabulary import Vocabulary
 
@@ -55,7 +55,11 @@ class Rows(Protocol):
         """
 
     def advance(self, state: int, ids: Array) -> int:
-        """The state after tokens, int64[n]; -1 if one of them is not allowed."""
+        """The state after tokens, int64[n]; -1 if one of them is not allowed.
+
+        Raises:
+            TableError: a mask allows a token whose bytes the automaton does not read.
+        """
 
     def is_final(self, state: int) -> bool:
         """Whether a text may end in a state."""
@@ -91,7 +95,10 @@ class ByteRows:
 
     def advance(self, state: int, ids: Array) -> int:
         """The state after tokens; see `Rows.advance`."""
-        return int(follow.call(self._automaton, self._tokens, self._masks, state, ids))
+        after = int(follow.call(self._automaton, self._tokens, self._masks, state, ids))
+        if after == WRONG:
+            raise TableError("a mask of the table allows a token whose bytes the automaton does not read; compile the table again")
+        return after
 
     def is_final(self, state: int) -> bool:
         """Whether a text may end in a state."""

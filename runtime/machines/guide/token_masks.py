@@ -210,6 +210,7 @@ class Guide(PublicClass):
 
         Raises:
             ValueError: `state` is not a state.
+            TableError: the mask of the state allows the token, but its bytes are not read: the table was forged.
         """
         return self.advance(state, (number,))
 
@@ -225,6 +226,7 @@ class Guide(PublicClass):
 
         Raises:
             ValueError: `state` is not a state.
+            TableError: as in `step`.
             TypeError, OverflowError: as in `fst.Tokenizer.decode`.
         """
         numbers = np.array(row_of(ids), np.int64)

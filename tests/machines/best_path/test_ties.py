@@ -62,3 +62,12 @@ def test_first_is_the_text_of_apply() -> None:
         rewriter.ties("x")
     with pytest.raises(ValueError, match="limit is 0"):
         rewriter.ties("2", limit=0)
+
+
+def test_ties_that_are_not_text() -> None:
+    """Where a new text of least weight ends inside a character, the error is that of texts, not of the decoder."""
+    arcs = [(0, 1, ord("a"), 0xC3), (1, 2, ord("b"), 0xA9), (0, 2, ord("a"), ord("x")), (2, 3, ord("b"), 0), (1, 3, ord("b"), 0)]
+    rewriter = fst.Rewriter(best_path(Fst.from_arcs(arcs, [2, 3], unit="utf-8")))
+    assert rewriter.ties("a") == ["x"]
+    with pytest.raises(TextError, match="not UTF-8"):
+        rewriter.ties("ab")

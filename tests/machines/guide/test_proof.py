@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,34 @@ def test_forged_settings_are_refused(key: str, value: Any) -> None:
 @pytest.mark.parametrize("name", GUIDES)
 @pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
-    """A table with one changed bit is refused, or kernels give the masks that are stored, and the steps of the walk that these allow."""
+    """A table with one changed bit is refused, or kernels give the masks that are stored, and the steps of the walk that these allow; or an
+    error, if the automaton does not read an allowed token.
+    """
     table, draw = table_of(name), random.Random(name)
     for damaged in survivors(table, draw, len(sample(range(50), 2))):
         found: Any = public(damaged)
         for state in [NO_STATE, *range(len(damaged.mask_of))]:
             allowed = [] if state == NO_STATE else damaged.allowed(state).tolist()
             assert found.allowed(state).tolist() == allowed
-            steps = [damaged.step(state, number) if number in allowed else NO_STATE for number in range(found.size)]
-            assert [found.step(state, number) for number in range(found.size)] == steps
+            for number in range(found.size):
+                step = damaged.step(state, number)
+                if number in allowed and step == NO_STATE:
+                    with pytest.raises(fst.TableError, match="allows a token whose bytes"):
+                        found.step(state, number)
+                else:
+                    assert found.step(state, number) == (step if number in allowed else NO_STATE)
+
+
+def test_mask_that_allows_what_is_not_read(tmp_path: Path) -> None:
+    """A table whose mask allows a token that the automaton does not read gives this mask, and each step over the token is an error."""
+    table: GuideTable = table_of("guide of bytes")
+    state = int(np.flatnonzero(np.diff(table.flip_ends, prepend=0)[table.mask_of])[0])
+    flip = int(table.flip_ends[table.mask_of[state]]) - 1
+    last = len(table.token_ends) - 1
+    changed(table, "flips", flip, last).save(tmp_path / "table.npz")
+    guide: Any = fst.load(tmp_path / "table.npz")
+    assert last in guide.allowed(state)
+    assert table.step(state, last) == NO_STATE
+    for ids in ([last], [last, 0]):
+        with pytest.raises(fst.TableError, match="allows a token whose bytes the automaton does not read; compile the table again"):
+            guide.advance(state, ids)

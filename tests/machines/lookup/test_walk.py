@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
+from support import tiers
 from support.machines.lookup import LABELS, machines
 from support.naive.lookup import ids_of_paths, paths_of
 from support.tiers import examples
@@ -20,7 +21,7 @@ from fst.machines.lookup import flags
 from fst.machines.lookup.layout import CUT, EPSILON, MAX_ANALYSES
 from fst.machines.lookup.walk import Steps, analyses, ids_of, symbol_at, units_of
 
-MOST_PATHS = 5_000
+MOST_PATHS = 5_000 if tiers.LONG else 500
 FLAGS = (*LABELS, "A", "@N.A.Y@", "@R.B.X@", "@D.B@", "@U.B.X@", "@C.B@", "@R.B@")
 COUNT = 30
 
@@ -36,7 +37,7 @@ def symbols_of(table: Any, text: str, *, inverse: bool, folds: bool) -> list[Any
 
 
 @given(machines(FLAGS), some.text("abA", max_size=6), some.sampled_from([1, 2, 3, MAX_ANALYSES]), some.booleans())
-@examples(800)
+@examples(400)
 def test_all_paths(machine: Fst, word: str, limit: int, in_text: bool) -> None:
     """For transducers with flags, weights and arcs that read nothing, the ids are those of all paths, with the same order and limit."""
     table = lookup(machine, inverse=True)

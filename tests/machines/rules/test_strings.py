@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from support.naive.rules import Rule, rewritten
 
@@ -74,3 +76,17 @@ def test_strings_that_are_too_long_are_refused() -> None:
     wrong: dict[Any, Any] = {"a" * 300: 3}
     with pytest.raises(fst.VocabularyError, match="expected a str"):
         rewrite(wrong)
+
+
+@pytest.mark.parametrize(
+    ("data", "ends", "message"),
+    [(b"x\xff", [0, 0, 1, 2], "not UTF-8 at byte 1"), ("xé".encode(), [0, 0, 2, 3], "begins inside a character")],
+)
+def test_strings_of_a_cascade_are_characters(data: bytes, ends: list[int], message: str) -> None:
+    """A forged cascade whose strings are not UTF-8, or divide a character, is refused, so that every new text is UTF-8."""
+    table = cascade(rewrite("a -> x"), rewrite("b -> é", direction="rtl"))
+    assert len(table.string_ends) >= len(ends)
+    ends += [len(data)] * (len(table.string_ends) - len(ends))
+    forged = replace(table, string_bytes=np.frombuffer(data, np.uint8), string_ends=np.array(ends, np.int64))
+    with pytest.raises(fst.TableError, match=message):
+        forged.prove()

@@ -32,6 +32,7 @@ NAMES_OF_FLAGS = {
 ENCODING = "cp1252"  # of dictionaries without the option SET
 ENCODINGS = re.compile(r"(?i)utf-?8|iso-?8859-([1-9]|10|13|14|15|16)|koi8-[ru]|(microsoft-)?cp125[0-8]|tis620-2533")
 MAX_CONDITION = 100
+MAX_CONDITIONS = 1 << 19  # maximum number of characters of all conditions; French has the most, 27,395
 Flags = frozenset[str]
 
 
@@ -247,7 +248,7 @@ def _count(line: Line, values: list[str]) -> int:
 
 def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
     """Read all prefixes and suffixes: a line with the flag, whether they cross, and their number, and then a line for each."""
-    head, crosses, left = Line(Path(), 0, ""), False, 0
+    head, crosses, left, size = Line(Path(), 0, ""), False, 0, 0
     for line in lines:
         kind, *values = line.text.split()
         if kind not in ("SFX", "PFX"):
@@ -257,6 +258,10 @@ def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
                 raise line.fault(f"the line is no affix of line {head.number}; expected {left} more: flag, strip, add, condition")
             group = (affixes.suffixes if kind == "SFX" else affixes.prefixes).setdefault(_flag(affixes, values[0], line), [])
             affix = _affix(affixes, line, values, crosses)
+            size += affix.size
+            if size > MAX_CONDITIONS:
+                where = f"{line.path}, line {line.number}: the conditions have more than {MAX_CONDITIONS:,} characters together"
+                raise UnsupportedError(f"{where}; expected at most as many; split the dictionary")
             if is_text(affix.strip + affix.add):  # bytes outside of the encoding are in no word
                 group.append(affix)
             left -= 1

@@ -20,18 +20,16 @@ from fst.compile.algebra.arcs import Arcs
 from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.build.strings import from_strings
 from fst.compile.algebra.forms.minimize import merge_states
-from fst.compile.algebra.kernels.room import SizeError, of_file
+from fst.compile.algebra.kernels.room import of_file
 from fst.compile.algebra.rational import concatenate, union
 from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, read_affixes
 from fst.compile.sources.transducers.hunspell.conversion import converted
-from fst.compile.sources.transducers.hunspell.endings import Endings, Prefix
+from fst.compile.sources.transducers.hunspell.endings import AT_ONCE, Endings, Prefix
 from fst.compile.sources.transducers.hunspell.forbidden import without_words
 from fst.compile.sources.transducers.hunspell.words import Entry, read_words
 from fst.errors import VocabularyError
 
-REMEDY = "split the dictionary"
 NO_PREFIX = Prefix()
-MAX_EXPANDED = 1 << 20  # maximum number of words that are so short that the condition of a prefix reads their suffix
 
 
 def read(path: Path, *, marks: bool = False) -> Arcs:
@@ -103,7 +101,6 @@ class _Builder:
         self._groups = {flag: _grouped(some) for flag, some in affixes.prefixes.items()}
         self._anywhere = frozenset(_supported_by_suffixes(affixes))
         self._prefixes: dict[Flags, list[Prefix]] = {}
-        self._expanded = 0
 
     def add(self, entry: Entry) -> None:
         """Add a word with all its affixes."""
@@ -140,6 +137,7 @@ class _Builder:
                 continue
             for added in [affix.add for affix in self._groups[prefix.flag][prefix]] if prefix.flag else [""]:
                 path = self._pairs(added + word[len(prefix.strip) : end], stem)
+                self._endings.take(1 + len(path) // AT_ONCE)
                 self._paths.add(self._start, path, self._set(self._endings.silent(number)))
 
     def _pairs(self, read: str, write: str) -> str:
@@ -166,15 +164,14 @@ class _Builder:
             for ending in self._readings(number):
                 form = word[: len(word) - stripped] + ending
                 if some[0].begins(form):
+                    self._endings.take(len(some))
                     for affix in some:
                         self._paths.add(self._start, self._pairs(affix.add + form[len(prefix.strip) :], entry.stem), END)
 
     def _readings(self, number: int) -> Iterator[str]:
         """All strings that a set of endings reads."""
         for read, _, following in self._endings.sets[number]:
-            self._expanded += 1
-            if self._expanded > MAX_EXPANDED:
-                raise SizeError(f"more than {MAX_EXPANDED:,} words are shorter than a condition of their prefix; expected fewer", REMEDY)
+            self._endings.take(1)
             yield from [read] if following == END else (read + rest for rest in self._readings(following))
 
     def _prefixes_of(self, flags: Flags) -> list[Prefix]:
@@ -182,6 +179,7 @@ class _Builder:
         found = self._prefixes.get(flags)
         if found is None:
             suffixes = [suffix for flag in flags for suffix in self._affixes.suffixes.get(flag, ())]
+            self._endings.take(len(suffixes))
             names = flags.union(self._anywhere, *(suffix.flags for suffix in suffixes))
             found = self._prefixes[flags] = [prefix for flag in sorted(names & self._groups.keys()) for prefix in self._groups[flag]]
         return found

@@ -11,7 +11,7 @@ from fst.compile.algebra.arcs import EPSILON, Arcs, make
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.room import SizeError
 
-MAX_PAIRS = 1 << 22
+MAX_PAIRS, MAX_READ = 1 << 20, 1 << 23  # maximum numbers of pairs, and of the arcs of their states
 Pair = tuple[int, int]
 
 
@@ -59,20 +59,22 @@ def _tree(words: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
 def _pairs(arcs: Arcs, tree: list[dict[int, int]]) -> dict[Pair, list[Pair]]:
     """The pairs of a node and a state that a path reaches, and the pairs after each."""
     found: dict[Pair, list[Pair]] = {}
-    waiting = [(0, arcs.start)]
+    waiting, sizes, read_arcs = [(0, arcs.start)], np.diff(arcs.row_start).tolist(), 0
     while waiting:
         pair = waiting.pop()
         if pair in found:
             continue
         node, state = pair
+        read_arcs += sizes[state]
         found[pair] = [
             (node if read == EPSILON else tree[node][read], target)
             for read, _, target, _ in arcs.arcs_of(state)
             if read == EPSILON or read in tree[node]
         ]
         waiting += found[pair]
-        if len(found) > MAX_PAIRS:
-            raise SizeError(f"the forbidden words pass more than {MAX_PAIRS:,} states; expected fewer", "split the dictionary")
+        if len(found) > MAX_PAIRS or read_arcs > MAX_READ:
+            fault = f"the forbidden words pass more than {MAX_PAIRS:,} states or {MAX_READ:,} arcs; expected fewer"
+            raise SizeError(fault, "split the dictionary")
     return found
 
 

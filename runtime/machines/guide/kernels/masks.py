@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel
-from fst.machines.guide.arguments import ENDED, FIRST, NO_STATE
+from fst.machines.guide.arguments import ENDED, FIRST, NO_STATE, WRONG
 
 BIT, WORD_SHIFT, ONE = np.uint32(31), np.uint32(5), np.uint32(1)
 BITS, DONE = np.uint64(32), -1
@@ -97,9 +97,10 @@ def follow(automaton, tokens, masks, state, ids):
         ids: int64[n].
 
     Returns:
-        The state after the tokens; `NO_STATE` if one of them is not allowed.
+        The state after the tokens; `NO_STATE` if one of them is not allowed; `WRONG` if the mask allows it, but the automaton does not.
     """
     states, end_id = np.int64(len(automaton.finals)), tokens.end_id[0]
+    unread = np.int64(WRONG if len(masks.mask_of) else NO_STATE)
     for number in ids:
         if state == NO_STATE or number < 0 or number >= len(tokens.token_ends):
             return np.int64(NO_STATE)
@@ -109,12 +110,12 @@ def follow(automaton, tokens, masks, state, ids):
         source = np.int64(0) if is_first else state
         if number == end_id:
             if not is_ended and not automaton.finals[source]:
-                return np.int64(NO_STATE)
+                return unread
             state = states + ENDED
             continue
         begin, end = tokens.token_ends[number - 1] if number else np.int64(0), tokens.token_ends[number]
         if is_ended or begin == end:
-            return np.int64(NO_STATE)
+            return unread
         data = tokens.token_bytes
         if is_first and len(tokens.first_ends):
             begin, end = tokens.first_ends[number - 1] if number else np.int64(0), tokens.first_ends[number]
@@ -124,6 +125,6 @@ def follow(automaton, tokens, masks, state, ids):
         for place in range(begin, end):
             source = np.int64(automaton.targets[source, automaton.classes[data[place]]])
             if source < 0:
-                return np.int64(NO_STATE)
+                return unread
         state = source
     return np.int64(state)
