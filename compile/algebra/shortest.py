@@ -19,7 +19,7 @@ from fst.errors import UnsupportedError, VocabularyError, not_one_of
 Labels = tuple[int, ...]
 Semiring = Literal["tropical", "log"]
 SEMIRINGS: tuple[Semiring, ...] = ("tropical", "log")
-MAX_STEPS = 2_000_000
+MAX_STEPS = 500_000  # paths that are put on the heap, some 350 bytes each
 MAX_ROUNDS = 1 << 14  # of the log semiring
 MAX_READ = 1 << 28  # arcs that are read in these rounds
 SMALLEST_CHANGE = 2.0**-40

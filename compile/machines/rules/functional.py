@@ -23,8 +23,8 @@ from fst.compile.patterns.code_points import of_text
 from fst.errors import UnsupportedError, quoted
 from fst.machines.rules.entries import COPY, MAX_ENTRIES, NOTHING
 
-MAX_STEPS = 1 << 23  # maximum number of arcs that are read
-MAX_BITS = 1 << 31  # maximum number of bits of all sets of states
+MAX_STEPS = 1 << 22  # maximum number of arcs that are read
+MAX_BITS = 1 << 30  # maximum number of bits of all sets of states
 TOO_LARGE = f"the passes of the transducer need more than {MAX_ENTRIES:,} transitions; expected at most as many; use fst.compile.lookup"
 COPYING = -1  # the state of the pass to the right in a text that is not accepted
 START = -2  # the state before the first character
