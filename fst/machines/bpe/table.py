@@ -23,9 +23,9 @@ from fst.machines.bpe.dropout import Dropout
 from fst.machines.bpe.header import BpeMetadata
 from fst.pretokens.arguments import Work, work
 from fst.pretokens.byte_letters import bytes_of
-from fst.pretokens.characters import ABSENT, CODES, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
+from fst.pretokens.characters import ABSENT, CODES, CONTINUES, ENDS, NO_ALPHABET, NOT_FUSED, Alphabet, alphabet
 from fst.pretokens.digit_cuts import kinds_of_bytes
-from fst.pretokens.table import PretokenTable
+from fst.pretokens.table import WORD_BYTES, PretokenTable
 from fst.pretokens.token_letters import byte_of, fallback
 from fst.tables.header import ByteLevelDecoder
 from fst.tables.proof import need, need_ids, need_none, prove_around
@@ -388,6 +388,19 @@ class BpeTable(PretokenTable):
             spellings = ((model.unk_token or "").encode(), model.letters.bytes_of(model.unk_token or ""))
             held = (self.content(token) in spellings for token in np.flatnonzero(self.token_ids == model.unk_id).tolist())
             need(any(held), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and no token of the table has both")
+
+    def _prove_words(self) -> None:
+        """Prove that a table which drops bytes has no word with such a byte, because kernels read a letter of a word for each byte of its
+        token.
+        """
+        super()._prove_words()
+        if not self.drops_bytes:
+            return
+        slots = np.ascontiguousarray(self.words, "<u8").reshape(-1, 4)
+        sizes, place = (slots[:, 3] >> np.uint64(32)).astype(np.int64)[:, None], np.arange(WORD_BYTES)
+        codes = slots[:, :3].copy().view(np.uint8) | np.where(place, CONTINUES, 0) | np.where(place + 1 == sizes, ENDS, 0)
+        dropped = np.any((self.missing[codes] > 0) & (place < sizes), axis=1)
+        need_none(dropped, lambda slot: f"slot {slot} of the table of words has a byte without a token")
 
     def _prove_merges(self, each: Each) -> None:
         """Prove the merges. Prove the automaton, or if the table has no automaton, that its arrays are empty."""

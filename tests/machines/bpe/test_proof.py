@@ -192,6 +192,18 @@ def test_sound_tables_are_proven() -> None:
     assert not merging().has_automaton
 
 
+def test_words_have_no_dropped_byte() -> None:
+    """In a table that drops the digit 1, a word with this digit is refused."""
+    parts = byte_level(GPT2, MERGES)
+    parts["model"]["vocab"] = {token: number for number, token in enumerate(token for token in parts["model"]["vocab"] if token != "1")}
+    table = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    assert table.drops_bytes
+    used = int(np.flatnonzero(table.words[3::4])[0])
+    harm = put("words", 4 * used, lambda key: key & ~np.uint64(0xFF) | np.uint64(ord("1")))
+    with pytest.raises(fst.TableError, match=f"slot {used} of the table of words has a byte without a token"):
+        BpeTable.loads(harm(table).dumps())
+
+
 @pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
 def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
     """If a long pre-token is stored with a token, the token must have as many bytes as the pre-token, or the table is refused."""
