@@ -108,8 +108,6 @@ def test_settings_without_effect_are_read(more: Json, path: Path) -> None:
 
 
 UNSUPPORTED: list[tuple[Json, str]] = [
-    ({"end_of_word_suffix": "</w>"}, "has no tokens for 243 of the bytes that text may have"),
-    ({"continuing_subword_prefix": "##"}, "has no tokens for 243 of the bytes that text may have"),
     ({"more": 1}, "model has 'more', which is unknown to this version"),
 ]
 

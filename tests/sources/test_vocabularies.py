@@ -127,7 +127,7 @@ def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
     [
         pytest.param(b"", r"vocab\.txt is empty", id="empty"),
         pytest.param(b"\n", r"vocab\.txt does not hold the unknown token '\[UNK\]'", id="one blank line"),
-        pytest.param(b"a\nb\n", r"vocab\.txt does not hold the unknown token '\[UNK\]'; add it, or name", id="no unknown token"),
+        pytest.param(b"a\nb\n", r"vocab\.txt does not hold the unknown token '\[UNK\]'; add it, or pass another", id="no unknown token"),
         pytest.param(b"[UNK]\ra\rb", r"vocab\.txt does not hold the unknown token", id="CR alone"),
         pytest.param(b" [UNK]\na", r"vocab\.txt does not hold the unknown token", id="a blank before the unknown token"),
         pytest.param(b"\xef\xbb\xbf[UNK]\na\n", r"vocab\.txt begins with a byte-order mark", id="byte-order mark"),
