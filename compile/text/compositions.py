@@ -46,8 +46,11 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
     whole = normal.before.then(decomposition(name))
     _need_few([whole])
     found = step_of(normal.before, name)
-    images = {source: list(map(ord, found.apply(chr(source))[0])) for source in whole.sources.tolist()}
-    first = Map.to_lists(images)
+    rows = whole.apply(whole.sources)
+    is_one = counts(rows >= 0) <= 1  # nothing to compose: most characters
+    single = zip(whole.sources[is_one].tolist(), rows[is_one, 0].tolist(), strict=True)
+    several = {source: list(map(ord, found.apply(chr(source))[0])) for source in whole.sources[~is_one].tolist()}
+    first = Map.to_lists({source: [code] if code >= 0 else [] for source, code in single} | several)
     _need_same_again(first, name)
     return replace(found, suspects=_suspects(first)), first
 
