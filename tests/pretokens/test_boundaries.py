@@ -221,6 +221,7 @@ def test_no_window_finds_a_pretoken_where_a_text_begins(name: str) -> None:
     assert (table[:, :, begin] == INSIDE).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
 def test_english_is_decided(name: str) -> None:
     """In English text, products decide at least nine out of ten positions."""

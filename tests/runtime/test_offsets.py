@@ -334,6 +334,7 @@ def test_marks_by_definition(reference: Callable[..., Tokenizer]) -> None:
         assert found.offsets == [(place, place + 1) for _, place in expected]
 
 
+@pytest.mark.slow
 def test_marks_that_change_places(reference: Callable[..., Tokenizer]) -> None:
     """Runs of marks get the same offsets as in `tokenizers`."""
     pair_of_letters("uncased", reference).check(texts_of_marks())

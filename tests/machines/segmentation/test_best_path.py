@@ -147,6 +147,7 @@ def test_mecab_oracles(ipadic: MecabSegmenter) -> None:
         assert ipadic.cost(row["text"]) == row["cost"], row["case_id"]
 
 
+@pytest.mark.slow
 def test_ipadic_live(ipadic: MecabSegmenter) -> None:
     """Japanese documents have the same words as in the MeCab library with IPADIC from PyPI, and a text that contains line feeds is one
     sentence.
