@@ -175,7 +175,7 @@ def _truncation(asked: Mapping[str, Any]) -> str:
 
 def _padding(asked: Mapping[str, Any]) -> str:
     strategy, multiple = asked["strategy"], asked.get("pad_to_multiple_of")
-    width = "the longest row" if strategy == "BatchLongest" else counted(strategy['Fixed'], 'id')
+    width = "the longest row" if strategy == "BatchLongest" else counted(strategy["Fixed"], "id")
     multiples = f", to a multiple of {multiple:,}" if multiple else ""
     return f"to {width}{multiples}, with {asked['pad_token']} {asked['pad_id']}, at the {asked['direction'].lower()}"
 

@@ -67,8 +67,7 @@ def table_for(source: Any, asker: str) -> Table:
     from fst.compile.train.result import Trained
 
     if isinstance(source, Trained):
-        source = source.tokenizer()
-        return table_for(source, asker)
+        return table_for(source.tokenizer(), asker)
     if isinstance(source, list | tuple):
         return compile_tokenizer(source)
     raise TypeError(f"{asker} is called with {_described(source)}; expected {TAKES}")

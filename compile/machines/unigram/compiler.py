@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
@@ -47,6 +47,7 @@ from fst.tables.header import AddedTokens
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BREAKS
 
+Usable = Sequence[tuple[str, int]]  # spellings and ids, see `_usable`
 FIELDS = "type vocab unk_id byte_fallback"
 find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whole")
 
@@ -150,9 +151,9 @@ class _Spelled:
         return np.add.reduceat(self.symbols & 0xC0 != 0x80, self.starts, dtype=np.int64)
 
     @classmethod
-    def of(cls, model: UnigramModel, line: Pipeline) -> _Spelled:
-        """Spell the tokens of a model in the same way as the text pipeline spells texts."""
-        kept = [(spelling.encode(), number) for spelling, number in _usable(model, line)]
+    def of(cls, usable: Usable) -> _Spelled:
+        """Encode the spellings of tokens."""
+        kept = [(spelling.encode(), number) for spelling, number in usable]
         lengths = np.array([len(spelling) for spelling, _ in kept], np.int64)
         if len(kept) and lengths.max() > MAX_DEPTH:
             raise UnsupportedError(f"a token of {lengths.max()} bytes: there is room for {MAX_DEPTH}")
@@ -160,8 +161,8 @@ class _Spelled:
         return cls(symbols, np.cumsum(lengths) - lengths, lengths, np.array([number for _, number in kept], np.int64))
 
 
-def _usable(model: UnigramModel, line: Pipeline) -> Iterator[tuple[str, int]]:
-    """The spelling and the id of each token that can occur in the ids of a text.
+def _usable(model: UnigramModel, line: Pipeline) -> Usable:
+    """The spelling and the id of each token that can occur in the ids of a text. The text pipeline spells tokens in the same way as texts.
 
     Without an unknown token, the reference refuses a text if an unknown node is the best node that ends at any position, even if it is not
     on the best path. A character that is not a token, and with which no token ends, always makes such a node; so tokens with this character
@@ -180,12 +181,13 @@ def _usable(model: UnigramModel, line: Pipeline) -> Iterator[tuple[str, int]]:
             size = len(kept)
             ends = known | {spelling[-1] for spelling, _ in kept}
             kept = [(spelling, number) for spelling, number in kept if ends.issuperset(spelling)]
-        number = next((number for spelling, number in kept if not known.issuperset(spelling)), None)
-        if number is not None:
-            lacks = next(char for char in line.spelled(model.names[number]) or "" if char not in known)
+        for spelling, number in kept:
+            lacks = next((char for char in spelling if char not in known), None)
+            if lacks is None:
+                continue
             found = f"token {quoted(model.names[number])} contains {quoted(lacks)}, which is not a token, and the model has no unk_id"
             raise UnsupportedError(f"{found}; expected tokens for all characters; add the character, or name an unknown token as unk_id")
-    yield from kept
+    return kept
 
 
 def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa: ARG001 - tries have one layout
@@ -193,9 +195,10 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
     model = source.model
     line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
     added, by = line.normalizer(source.added)
-    split, restarts = _splitter(model, line)
+    usable = _usable(model, line)
+    split, restarts = _splitter(model, line, usable)
     arrays, window_bits = splitter_arrays(split)
-    spelled = _Spelled.of(model, line)
+    spelled = _Spelled.of(usable)
     _need_known_space(model, line)
     if not len(spelled.ids):
         raise VocabularyError("no token of the model can be in a text")
@@ -245,7 +248,7 @@ def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
     return replace(table, header=metadata.to_json(), **more_tokens(table, found.ids))
 
 
-def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
+def _splitter(model: UnigramModel, line: Pipeline, usable: Usable) -> tuple[Splitter, str]:
     """Compile the splitter, and the positions where sums of scores restart.
 
     The splitter cuts texts at positions that no token can cross. If spaces do not separate words, or if tokens are whole words, the
@@ -257,7 +260,7 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
         if model.scope == TEXT_SCOPE:
             raise UnsupportedError("a pre_tokenizer that cuts texts, and sums of scores over whole texts")
         return line.splitter(), PIECE
-    spellings = [spelling for spelling, _ in _usable(model, line)]
+    spellings = [spelling for spelling, _ in usable]
     known = {spelling for spelling in spellings if len(spelling) == 1}
     if model.scope == WORD_SCOPE:  # adjacent unknown characters become one unknown token
         known -= {*(line.spelled(model.unk_token or "") or "")}
