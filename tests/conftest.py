@@ -30,15 +30,15 @@ MANY = 3_000  # a run of at least this many tests is assumed to use every kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add an option that selects stored or computed answers of the reference, and an option that makes the slow tier complete."""
+    """Add an option that selects stored or computed answers of the reference, and an option that selects all cases."""
     parser.addoption("--answers", choices=answers.MODES, default="kept", help="of the reference: kept ones; all asked; all asked and kept")
-    parser.addoption("--cases", choices=("some", "all"), default="some", help="with -m slow: samples of large sets of cases, or all cases")
+    parser.addoption("--cases", choices=("some", "all"), default="some", help="samples of large sets of cases, or all cases")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the tier before tests are imported; choose compiled or interpreted kernels before `numba` is imported."""
     tiers.LONG = config.option.markexpr in ("slow", "")
-    tiers.ALL = tiers.LONG and config.option.cases == "all"
+    tiers.ALL = config.option.cases == "all"
     if config.option.markexpr == "quick":
         config.option.markexpr = "quick and not slow"
         os.environ["NUMBA_DISABLE_JIT"] = "1"
@@ -66,12 +66,10 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests, and select the sampled tests for the slow tier, too."""
+    """Mark the quick tests."""
     for item in items:
         if tiers.is_quick(item):
             item.add_marker(pytest.mark.quick)
-        if tiers.LONG and item.get_closest_marker("sampled"):
-            item.add_marker(pytest.mark.slow)
 
 
 @cache

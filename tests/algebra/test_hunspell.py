@@ -58,7 +58,7 @@ def stems_of(folder: Path, aff: str | bytes, dic: str | bytes, *words: str) -> l
     return [sorted(stems) for stems in found]
 
 
-@pytest.mark.parametrize("seed", sample(range(400), 10))
+@pytest.mark.parametrize("seed", sample(range(400), 20))
 def test_definition(tmp_path: Path, seed: int) -> None:
     """For random dictionaries, each word has the stems of all ways to make it from an entry, a prefix and two suffixes."""
     dictionary = random_dictionary(Random(seed))

@@ -97,7 +97,7 @@ def test_definitions_are_skipped(tmp_path: Path) -> None:
     assert list(read_lexc(written(tmp_path, text)).paths()) == [("a+N", "a+N", 0.0)]
 
 
-@pytest.mark.parametrize("seed", sample(range(300), 10))
+@pytest.mark.parametrize("seed", sample(range(300), 20))
 def test_definition(tmp_path: Path, seed: int) -> None:
     """Random lexicons have the pairs of all ways through their entries."""
     random = Random(seed)

@@ -71,7 +71,6 @@ def operands(folder: Path, case: dict[str, Any]) -> list[Fst]:
 
 
 @needs_shared
-@pytest.mark.sampled
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_results_have_the_paths_of_openfst(tmp_path: Path, name: str) -> None:
     """The result of an operation has the pairs and weights of OpenFst's result and, where it is canonical, as many states."""
@@ -93,7 +92,6 @@ def test_results_have_the_paths_of_openfst(tmp_path: Path, name: str) -> None:
 
 
 @needs_shared
-@pytest.mark.sampled
 def test_listed_paths_are_found(tmp_path: Path) -> None:
     """The pairs that the oracle lists are pairs of the results, with these weights."""
     for name in OPERATIONS:
@@ -110,7 +108,6 @@ def test_listed_paths_are_found(tmp_path: Path) -> None:
 
 
 @needs_shared
-@pytest.mark.sampled
 def test_complements_are_those_of_openfst(tmp_path: Path) -> None:
     """The complement over an alphabet accepts what OpenFst's difference from all strings accepts."""
     for case in CASES["complement"]:
@@ -120,7 +117,6 @@ def test_complements_are_those_of_openfst(tmp_path: Path) -> None:
 
 
 @needs_shared
-@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "reverse"), [("shortestdistance", False), ("shortestdistance_reverse", True)])
 def test_distances_are_those_of_openfst(tmp_path: Path, name: str, reverse: bool) -> None:
     """The shortest distances of all states are those of OpenFst, which leaves out states after the last one that is reached."""
@@ -132,7 +128,6 @@ def test_distances_are_those_of_openfst(tmp_path: Path, name: str, reverse: bool
 
 
 @needs_shared
-@pytest.mark.sampled
 @pytest.mark.parametrize("count", [1, 3, 10])
 def test_shortest_paths_are_those_of_openfst(tmp_path: Path, count: int) -> None:
     """The weights of the best paths are those of OpenFst."""
@@ -145,7 +140,6 @@ def test_shortest_paths_are_those_of_openfst(tmp_path: Path, count: int) -> None
 
 
 @needs_shared
-@pytest.mark.sampled
 def test_equivalences_are_those_of_openfst(tmp_path: Path) -> None:
     """Two acceptors are equivalent if and only if OpenFst finds that they are."""
     for case in CASES["equivalent"]:
@@ -154,7 +148,6 @@ def test_equivalences_are_those_of_openfst(tmp_path: Path) -> None:
 
 
 @needs_shared
-@pytest.mark.sampled
 def test_properties_are_those_of_openfst(tmp_path: Path) -> None:
     """The properties of machines are those that OpenFst computes."""
     for case in CASES["properties"]:

@@ -253,7 +253,7 @@ class TestConventions:
     @pytest.mark.slow
     @posix
     @pytest.mark.parametrize(
-        "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.core.kernel_cache"], 4)
+        "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.core.kernel_cache"], 8)
     )
     def test_interrupted_while_importing(self, module: str, table: Path) -> None:
         """SIGINT during any import ends the process with exit code 130, and nothing is printed."""

@@ -156,7 +156,7 @@ class TestInput:
         assert pq.read_table(out).to_pydict() == {"input_ids": [None] * 3}
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("words", thinned([(["--field", "text"],), (["--format", "json"],)], 2))
+    @pytest.mark.parametrize("words", thinned([(["--field", "text"],), (["--format", "json"],)], 4))
     def test_long_documents(self, words: list[str], table: Path) -> None:
         """A document that is too long for memory is refused before all of it is read."""
         done = subprocess.run(
@@ -173,7 +173,7 @@ class TestOutput:
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("kind", "form"),
-        thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 5),
+        thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 10),
     )
     def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """The message about a full disk contains the output, and the partial output is removed."""
@@ -242,7 +242,7 @@ class TestSignals:
 
     @pytest.mark.parametrize(
         ("form", "number", "code"),
-        thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 8),
+        thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 16),
     )
     def test_in_the_middle(self, form: str, number: int, code: int, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A signal ends the command at once, and no file remains."""
@@ -260,7 +260,7 @@ class TestSignals:
         assert list(out.iterdir()) == []
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("number", "code"), thinned([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 2))
+    @pytest.mark.parametrize(("number", "code"), thinned([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 4))
     def test_when_nobody_reads(self, number: int, code: int, table: Path, data: dict[str, Path]) -> None:
         """A signal ends a command whose output nobody reads."""
         words = ["encode", table, *[data["text"]] * 100]
@@ -332,7 +332,7 @@ class TestWithoutPyarrow:
 
     CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
 
-    @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 4))
+    @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 8))
     def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
         """A command that needs `pyarrow` explains how to install it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
@@ -341,7 +341,7 @@ class TestWithoutPyarrow:
         assert done.stderr.decode().endswith("pip install 'pyarrow>=18'\n")
         assert len(done.stderr.splitlines()) == 1
 
-    @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 2))
+    @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 4))
     def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A command that does not need `pyarrow` works without it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), "-o", str(tmp_path / "ids.npy")]

@@ -50,7 +50,7 @@ class TestLongDocuments:
 
     @pytest.mark.parametrize(
         ("form", "words"),
-        thinned(product(("ids", "npy", "bin"), ([], ["--max-length", "1000"], ["--max-length", "2"], ["--no-special-tokens"])), 3),
+        thinned(product(("ids", "npy", "bin"), ([], ["--max-length", "1000"], ["--max-length", "2"], ["--no-special-tokens"])), 6),
     )
     def test_in_pieces(self, form: str, words: list[str], text: bytes, table: Path, tmp_path: Path) -> None:
         """A document that is read in several chunks is one row, with the same ids as from a single chunk."""
@@ -84,7 +84,7 @@ class TestLongDocuments:
         assert (shown["documents"], shown["tokens"]) == (len(documents), fst.Tokenizer.load(table).count_tokens(documents).sum())
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("bad", thinned([b"\xff", b"\xc3", b"\xf0\x9f\x98"], 3))
+    @pytest.mark.parametrize("bad", thinned([b"\xff", b"\xc3", b"\xf0\x9f\x98"], 6))
     def test_errors(self, bad: bytes, text: bytes, table: Path, tmp_path: Path) -> None:
         """In a long document, bytes that are not UTF-8 are replaced, or reported with their position; --errors skip is refused."""
         long = text.split(b"\n")[1]

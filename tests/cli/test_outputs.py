@@ -251,7 +251,7 @@ class TestOutput:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("kind", "form"), thinned(product(("lines", "json", "parquet", "arrow file"), ("npy", "bin", "arrow", "parquet")), 8)
+        ("kind", "form"), thinned(product(("lines", "json", "parquet", "arrow file"), ("npy", "bin", "arrow", "parquet")), 16)
     )
     def test_more_than_a_block(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
         """The sizes of blocks, row groups and batches do not change the output."""

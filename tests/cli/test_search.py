@@ -48,7 +48,7 @@ def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
     return {**({"keyword": KEYWORDS[number]} if names else {"id": number}), "start": start, "end": end}
 
 
-@pytest.mark.parametrize(("kind", "form", "names"), thinned(product(INPUTS, FORMS, [False, True]), 3))
+@pytest.mark.parametrize(("kind", "form", "names"), thinned(product(INPUTS, FORMS, [False, True]), 6))
 def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path) -> None:
     """From any input format to any output format, the matches are the same as from `find_iter`, and rows keep their other fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
@@ -77,7 +77,7 @@ def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path
         assert records_of(out, form) == rows
 
 
-@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 2))
+@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["lines", "json", "arrow", "parquet"]), 4))
 def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None:
     """With --replace, all documents are written, and the text remains at its position among the fields."""
     source, out = written(tmp_path / "input", as_input(kind, TEXTS)), tmp_path / "out"
@@ -184,7 +184,7 @@ class TestManners:
 
     @pytest.mark.slow
     @posix
-    @pytest.mark.parametrize(("environment", "colored"), thinned([({"NO_COLOR": "1"}, False), ({}, True), ({"TERM": "dumb"}, False)], 2))
+    @pytest.mark.parametrize(("environment", "colored"), thinned([({"NO_COLOR": "1"}, False), ({}, True), ({"TERM": "dumb"}, False)], 4))
     def test_terminals(self, environment: dict[str, str], colored: bool, table: Path) -> None:
         """On a terminal, matches are colored unless an environment variable turns colors off."""
         import pty

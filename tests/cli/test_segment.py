@@ -30,7 +30,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["wakati", "json", "arrow", "parquet"]), 2))
+@pytest.mark.parametrize(("kind", "form"), thinned(product(INPUTS, ["wakati", "json", "arrow", "parquet"]), 4))
 def test_all_ways(kind: str, form: str, table: Path, tmp_path: Path) -> None:
     """From any input format to any output format, the tokens are the same as from `segment`, and rows keep their other fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"

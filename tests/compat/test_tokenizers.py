@@ -363,7 +363,7 @@ def lines(share: int) -> list[str]:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", thinned(REAL, 6))
+@pytest.mark.parametrize("name", thinned(REAL, 12))
 def test_real_vocabularies(name: str) -> None:
     """With real vocabularies, rows equal those of `tokenizers`, with the settings of the source and with other settings."""
     path = SHARED / name / "tokenizer.json"

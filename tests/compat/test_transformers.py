@@ -52,7 +52,7 @@ def test_attributes(two: Two, name: str) -> None:
 
 @needs_shared
 @pytest.mark.parametrize(
-    "name", thinned(["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"], 4)
+    "name", thinned(["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"], 8)
 )
 def test_attributes_of_public_models(name: str) -> None:
     """For public models, the attributes, lengths and added tokens of the stand-in equal those of the `transformers` tokenizer."""
@@ -126,7 +126,7 @@ def test_results_are_traced(two: Two, trace: int) -> None:
     two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
 
 
-@pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 4))
+@pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 8))
 def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
     """Overflowing rows are returned without a special option, and rows can be padded and truncated, as in `tokenizers`."""
     two.set(truncation_side=side)

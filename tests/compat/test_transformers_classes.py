@@ -132,7 +132,7 @@ def called(two: Two, chance: random.Random) -> None:
     agree(two, lambda tokenizer: (tokenizer.special_tokens_map, tokenizer.all_special_ids, len(tokenizer)))
 
 
-@pytest.mark.parametrize("name", thinned(CLASSES, 12))
+@pytest.mark.parametrize("name", thinned(CLASSES, 24))
 def test_random_settings_and_calls(name: str, folders: Path, tmp_path: Path) -> None:
     """After any assignments, calls give the results of the class, and so do copies and the folders that both tokenizers save."""
     for number in range(ROUNDS):
@@ -156,7 +156,7 @@ def test_random_settings_and_calls(name: str, folders: Path, tmp_path: Path) -> 
 LANGUAGES = {"MBart": ("de_DE", "fr_XX"), "MBart50": ("de_DE", "fr_XX"), "Nllb": ("deu_Latn", "fra_Latn")}
 
 
-@pytest.mark.parametrize("name", thinned(LANGUAGES, 2))
+@pytest.mark.parametrize("name", thinned(LANGUAGES, 4))
 def test_languages(name: str, folders: Path) -> None:
     """A source language that is assigned, or passed at first, changes the ids of texts, and a target language those of labels."""
     source, target = LANGUAGES[name]
@@ -318,7 +318,7 @@ STOPPED = ("GPT2", "Gemma", "T5", "Bert")
 STOPS = ["ives", "the s", "in B", "naïve", "!"]
 
 
-@pytest.mark.parametrize("name", thinned(STOPPED, 1))
+@pytest.mark.parametrize("name", thinned(STOPPED, 2))
 def test_members_for_stop_strings(name: str, folders: Path) -> None:
     """The members that StopStringCriteria reads equal those of `transformers`."""
     two = two_of(name, folders)

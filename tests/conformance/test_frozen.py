@@ -19,7 +19,7 @@ def test_sample_has_its_bytes(name: str, tmp_path: Path) -> None:
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sample(sorted(frozen.VOCABULARIES), 9))
+@pytest.mark.parametrize("name", sample(sorted(frozen.VOCABULARIES), 18))
 def test_vocabulary_has_its_bytes(name: str) -> None:
     """A real vocabulary compiles to bytes whose digest equals the stored digest."""
     assert frozen.of_vocabulary(name) == frozen.read()["vocabularies"][name]

@@ -97,7 +97,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
 
 
 @bound
-@pytest.mark.parametrize("is_there", thinned([True, False], 2))
+@pytest.mark.parametrize("is_there", thinned([True, False], 4))
 def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
     """If no folder can be written, kernels are compiled but not stored, and a message contains the fault and a remedy."""
     folder = tmp_path / CACHE
@@ -249,7 +249,7 @@ def call_toy(folder: Path) -> tuple[str, bool]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "result"),
-    thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 2),
+    thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 4),
 )
 def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
     """A kernel is compiled again if a constant changes in a file that the kernel imports, directly or indirectly."""

@@ -51,7 +51,7 @@ PATTERNS = {
 }
 GAPS = ("a", "a+|b", "a+b|b", "a(?=b)|b|[^ab]", "a+(?!b)|b+|[^ab]")
 
-each_pattern = pytest.mark.parametrize("name", thinned(PATTERNS, 3))
+each_pattern = pytest.mark.parametrize("name", thinned(PATTERNS, 6))
 
 
 @cache
@@ -100,22 +100,20 @@ def test_two_of_many_classes_always_decide() -> None:
 
 
 @each_pattern
-@pytest.mark.sampled
 def test_windows_decide_as_the_splitter(name: str) -> None:
     """In any text of three characters (more if there are few classes), no window contradicts the splitter."""
     count = classes_of(PATTERNS[name])
     length = max(length for length in range(3, 9) if length == 3 or count**length <= 3_000)
-    share = max(count**length // 500, 1)
+    share = max(count**length // 250, 1)
     for text in sample([*product(range(count), repeat=length)], share):
         assert not contradictions(PATTERNS[name], text), text
 
 
 @each_pattern
-@pytest.mark.sampled
 def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
     """In random texts with runs of one class, no window contradicts the splitter."""
     count, draw = classes_of(PATTERNS[name]), random.Random(name)
-    for _ in sample(range(10_000), 100):
+    for _ in sample(range(10_000), 200):
         few = draw.choices(range(count), k=draw.randint(1, 4))
         text = [number for number in draw.choices(few, k=draw.randint(1, 9)) for _ in range(draw.choice((1, 1, 1, 2, 5)))]
         assert not contradictions(PATTERNS[name], text), text

@@ -103,12 +103,11 @@ def test_every_cut(name: str) -> None:
 
 
 @pytest.mark.usefixtures("short_parts")
-@pytest.mark.sampled
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 def test_all_short_texts(pattern: str) -> None:
     """For each text of eight letters, each safe cut leaves the ids unchanged and is a boundary of the splitter."""
     tok = tokenizer(pattern, ("ba",))
-    for letters in sample([*product("ab ", repeat=8)], 150, pattern):
+    for letters in sample([*product("ab ", repeat=8)], 300, pattern):
         text = "".join(letters)
         begins = {begin for begin, _ in tok._table.splitter.pretokens(text)}
         for cut in cuts_of(tok, text):
@@ -227,7 +226,7 @@ TIKTOKEN = [f"{name}/{name}.tiktoken" for name in ("cl100k_base", "o200k_base", 
 @pytest.mark.parametrize(
     ("name", "file"),
     sample(
-        [*product(["gpt2", *TIKTOKEN, "tekken_240718/tekken.json.gz"], sorted(path.name for path in (SHARED / "corpora").glob("*")))], 9
+        [*product(["gpt2", *TIKTOKEN, "tekken_240718/tekken.json.gz"], sorted(path.name for path in (SHARED / "corpora").glob("*")))], 18
     ),
 )
 def test_corpora(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:

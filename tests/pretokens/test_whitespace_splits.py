@@ -78,12 +78,11 @@ BITS = [*"aA!|'", " ", "  ", "\n", "\t", "\u3000", "\x85", "x", "e", "\u0301", "
 
 
 @pytest.mark.parametrize(("normalizer", "pre_tokenizer"), REPLACED)
-@pytest.mark.sampled
 def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenizer: Json) -> None:
     """If whitespace is dropped, a `Replace` of whitespace by whitespace has no effect, as in `tokenizers`."""
     made = built(document(normalizer, pre_tokenizer, token("<t>", "lstrip", "rstrip"), token("late", "normalized"), *TOKENS))
     draw = random.Random(1)
-    hold(made, ["".join(draw.choices(BITS, k=draw.randint(0, 9))) for _ in sample(range(3_000), 150)])
+    hold(made, ["".join(draw.choices(BITS, k=draw.randint(0, 9))) for _ in sample(range(3_000), 300)])
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_words_of_one_token_are_held() -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", thinned(REAL, 3))
+@pytest.mark.parametrize("name", thinned(REAL, 6))
 def test_words_of_real_vocabularies(name: str) -> None:
     """With real vocabularies, words have the same ids as the walk gives, and at least 97% of the single-token words are in the table of
     words.

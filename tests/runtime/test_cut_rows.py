@@ -33,8 +33,6 @@ from tokenizers import Tokenizer
 import fst
 from fst.runtime.rows import batch
 
-pytestmark = pytest.mark.sampled
-
 
 def in_both_kinds(texts: Sequence[str], *threads: int) -> Iterator[tuple[Any, int]]:
     """Texts as str and as bytes, each combined with each number of threads."""
@@ -51,7 +49,7 @@ def truncating(name: str, max_length: int) -> Tokenizer:
 
 @needs_shared
 @each_vocabulary
-@pytest.mark.parametrize(("max_length", "around"), thinned(itertools.product((2, 3, 7, 128), (True, False)), 4))
+@pytest.mark.parametrize(("max_length", "around"), thinned(itertools.product((2, 3, 7, 128), (True, False)), 8))
 def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows truncated to n ids, including special tokens, match `tokenizers`, whether or not long texts are read to their end."""
     texts = [*golden_texts()[::7], *("\n".join(sentences()[first : first + 40]) for first in range(0, 2_000, 40))]

@@ -55,9 +55,6 @@ from fst.compile.text.characters import reference as characters
 from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.tables import kernel_call
 
-pytestmark = pytest.mark.sampled
-
-
 each_piece = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 
 
@@ -100,7 +97,7 @@ def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
     """A string gets the same offsets whatever the position at which a chunk ends inside it."""
     limit = short_chunked(5)._workspaces.take().symbols
     starts = [filler * (limit // len(filler) - 10) for filler in FILLERS]
-    check_walk(short_chunked(5), [starts[more % 3] + "a" * more + piece + "b" for more in sample(range(70), 10, piece)], 5)
+    check_walk(short_chunked(5), [starts[more % 3] + "a" * more + piece + "b" for more in sample(range(70), 20, piece)], 5)
 
 
 @pytest.mark.usefixtures("short_chunks")
@@ -117,7 +114,7 @@ def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> 
 def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
     """A string in a long row gets the same offsets whatever the position at which a block ends inside it."""
     starts = [filler * (2 * BLOCK // len(filler) + 1) for filler in FILLERS]
-    places = sample(range(BLOCK + 2), 10, piece)
+    places = sample(range(BLOCK + 2), 20, piece)
     texts = [starts[more % 3] + "a" * more + piece + " b" + starts[more % 3][: 40 - more % 40] for more in places]
     check_walk(tokenizer(), texts, 100)
 
@@ -168,13 +165,13 @@ def test_golden_offsets(name: str) -> None:
     with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
         lines = list(stream)
     assert len(lines) == len(golden_texts()) > 20_000
-    rows = sample(range(len(lines)), 8)
+    rows = sample(range(len(lines)), 16)
     kept = [json.loads(lines[row])["offsets"] for row in rows]
     pair = located_pair(name)
     found = located(pair.tokenizer, [golden_texts()[row] for row in rows])
     assert found.lengths == [len(pairs) for pairs in kept]
     assert found.offsets == [place for pairs in kept for pair in pairs for place in pair]
-    pair.check(sample(golden_texts()[::5], 4))
+    pair.check(sample(golden_texts()[::5], 8))
 
 
 @functools.lru_cache(maxsize=1)
@@ -250,7 +247,7 @@ def some_options(seed: int) -> dict[str, Any]:
     return {**drawn, "continuing_subword_prefix": rng.choice(PREFIXES), "max_input_chars_per_word": rng.choice([1, 2, 7, 100])}
 
 
-@pytest.mark.parametrize("seed", thinned(range(20), 3))
+@pytest.mark.parametrize("seed", thinned(range(20), 6))
 @given(texts=st.lists(st.lists(st.sampled_from(MIXTURE), max_size=12).map("".join), min_size=1, max_size=6))
 @examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_mixture(texts: list[str], seed: int, reference: Callable[..., Tokenizer]) -> None:

@@ -143,7 +143,7 @@ def _all_of(reference: Tokenizer, text: str) -> list[Any]:
 
 @needs_shared
 @pytest.mark.parametrize(
-    "name", thinned(["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"], 4)
+    "name", thinned(["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"], 8)
 )
 def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
     """For a public tokenizer.json, the file that is written from its table has the same vocabulary in `tokenizers`, and both files

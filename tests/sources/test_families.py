@@ -55,8 +55,7 @@ def texts(count: int) -> Sequence[str]:
     return ["", " ", *LINES, *("".join(chance.choices(PARTS, k=chance.randrange(1, 25))) for _ in range(count))]
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("name", thinned(CLASSES, 20))
+@pytest.mark.parametrize("name", thinned(CLASSES, 40))
 def test_family(name: str, tmp_path: Path) -> None:
     """For each class, the ids, offsets and decoded texts of any text equal those of `tokenizers`."""
     made = getattr(library("transformers"), f"{name}Tokenizer")()
@@ -65,7 +64,7 @@ def test_family(name: str, tmp_path: Path) -> None:
     own, other = Reference.from_file(str(path)), fst.Tokenizer(tokenizer(path))
     own.no_padding()
     own.no_truncation()
-    rows = sample(texts(1000), 10)
+    rows = sample(texts(1000), 20)
     expected, found = own.encode_batch(rows), other.encode_batch(rows, offsets=True)
     assert found.offsets is not None
     assert [ids.tolist() for ids in found] == [encoding.ids for encoding in expected]
@@ -73,7 +72,7 @@ def test_family(name: str, tmp_path: Path) -> None:
     assert other.decode_batch(found) == own.decode_batch([encoding.ids for encoding in expected])
 
 
-@pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 20))
+@pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 40))
 def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
     """A folder that names the class, and the tokenizer that AutoTokenizer makes from it, both compile with the same ids, names and
     settings.

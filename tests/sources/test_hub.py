@@ -114,7 +114,7 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
             (COMPILE, "a/b/c", {}, "Error: a/b/c: No such file or directory; check the name"),
             (COMPILE, "./missing", {}, "Error: missing: No such file or directory; check the name"),
         ],
-        4,
+        8,
     ),
 )
 def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
             (403, "GatedRepo", f"Error: '{NAME}' on the Hugging Face Hub has restricted access; request it there, then run `hf auth"),
             (400, "", f"{UNASKED}: Bad request\n"),
         ],
-        3,
+        6,
     ),
 )
 def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:

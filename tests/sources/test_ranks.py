@@ -124,7 +124,7 @@ def test_options_that_say_too_little_or_too_much_are_refused(given: Json, messag
 
 
 @needs_shared
-@pytest.mark.parametrize("name", thinned(["cl100k_base", "o200k_base", "p50k_base", "r50k_base"], 4))
+@pytest.mark.parametrize("name", thinned(["cl100k_base", "o200k_base", "p50k_base", "r50k_base"], 8))
 def test_named_encodings_are_the_reference_s(name: str) -> None:
     """The patterns, special tokens and tokens of named encodings equal those of `tiktoken`, and an Encoding compiles like its file."""
     library = pytest.importorskip("tiktoken", reason="the reference")

@@ -387,7 +387,6 @@ WRONG: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("part", SMALL)
 def test_refusals_are_short_and_in_plain_words(part: str, file: Path) -> None:
     """A document with missing or misplaced parts is compiled, or refused with one short line in plain words."""
@@ -396,7 +395,7 @@ def test_refusals_are_short_and_in_plain_words(part: str, file: Path) -> None:
             continue
         left_out = put(SMALL, place, None)
         del functools.reduce(lambda inner, key: inner[key], place[:-1], left_out)[place[-1]]
-        for source in sample([left_out, *(put(SMALL, place, value) for value in WRONG)], 4, str(place)):
+        for source in sample([left_out, *(put(SMALL, place, value) for value in WRONG)], 8, str(place)):
             file.write_text(json.dumps(source), encoding="utf-8")
             try:
                 sources.read(file, {})

@@ -1,8 +1,8 @@
-"""The three tiers of tests.
+"""The tiers of tests.
 
 ``-m quick`` runs the files in `QUICK` with interpreted kernels: walks, proofs, compilers and toy alphabets. By default, a test runs a
-sample of each large set of cases, with a fixed seed. ``-m slow`` runs the long tests, and samples that are twice as large;
-``-m ""`` runs both, each case once; ``-m slow --cases all`` runs all cases, for a release.
+sample of each large set of cases, with a fixed seed. ``-m slow`` runs the long tests, with samples, too; ``-m ""`` runs both.
+``-m "" --cases all`` runs all tests with all cases, for a release.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from support.shared_data import TESTS
 Case = TypeVar("Case")
 Test = TypeVar("Test", bound=Callable[..., Any])
 
-LONG = False  # set by conftest.py before tests are imported
-ALL = False  # whether the slow tier runs all cases; set by conftest.py
+LONG = False  # whether the slow tier runs; set by conftest.py before tests are imported
+ALL = False  # whether all cases run; set by conftest.py
 # The files of the quick tier. Each set contains the excluded tests, which take more than a second with interpreted kernels.
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
@@ -69,42 +69,24 @@ def is_quick(item: pytest.Item) -> bool:
 
 def whole(test: Test) -> Test:
     """Mark a test that repeats, for all characters, what other tests show for samples; it is skipped without ``--cases all``."""
-    marked: Test = pytest.mark.slow(pytest.mark.skipif(not ALL, reason="runs with -m slow --cases all")(test))
+    marked: Test = pytest.mark.slow(pytest.mark.skipif(not ALL, reason="runs with --cases all")(test))
     return marked
 
 
-def one_in(share: int) -> int:
-    """One in how many cases is run, if a test states `share`: one in ``2 * share`` by default, one in `share` in the slow tier, or all."""
-    return 1 if ALL else share if LONG else 2 * share
-
-
 def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
-    """A sample of one in ``one_in(share)`` cases with a fixed seed. A test that calls `sample` is marked ``sampled``."""
-    each = one_in(share)
-    return cases if each == 1 else random.Random(seed).sample(cases, -(-len(cases) // each))
+    """A sample of one in `share` cases with a fixed seed, or all cases."""
+    return cases if ALL or share == 1 else random.Random(seed).sample(cases, -(-len(cases) // share))
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """Set the number of examples for hypothesis: an 80th of `count` by default, a 40th in the slow tier, or a 12th; and at least five.
+    """Set the number of examples for hypothesis: an 80th of `count`, or a 12th with ``--cases all``; and at least five.
 
     The examples are the same in every run.
     """
-
-    def decorate(test: Test) -> Test:
-        part = 12 if ALL else 40 if LONG else 80
-        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // part, 5), **more)(test))
-        return searched
-
-    return decorate
+    return settings(max_examples=max(count // (12 if ALL else 80), 5), **more)
 
 
 def thinned(cases: Iterable[Any], share: int) -> list[Any]:
-    """Parameters of a test. A sample of one in ``2 * share``, drawn with a fixed seed, runs by default. The other parameters are marked
-    slow; of them, the slow tier draws one in ``one_in(share)``.
-    """
+    """Parameters of a test: a sample of one in `share`, drawn with a fixed seed, or all."""
     params = [case if isinstance(case, ParameterSet) else pytest.param(*(case if isinstance(case, tuple) else [case])) for case in cases]
-    kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // (2 * share)))}
-    others = [number for number in range(len(params)) if number not in kept]
-    drawn = {*sample(others, share, 1)} if LONG else {*others}
-    slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]
-    return [param if number in kept else slow[number] for number, param in enumerate(params) if number in kept or number in drawn]
+    return params if ALL else [params[number] for number in sorted(sample(range(len(params)), share))]

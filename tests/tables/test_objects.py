@@ -400,7 +400,7 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 
 @pytest.mark.slow
 @needs_fork
-@pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
+@pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 6))
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
     """A process that is forked while a thread imports `numba`, compiles a kernel or computes a lazy value can still encode texts."""
     tables().save(tmp_path / "table.npz")

@@ -150,7 +150,7 @@ COMPOSED_TEXTS = [
 ]
 
 
-@each("normalizer", COMPOSING, 10)
+@each("normalizer", COMPOSING, 20)
 def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     """A text is read a second time if and only if some of its characters may compose, and all texts get the same ids as in `tokenizers`."""
     source = document(normalizer, [BERT], small_vocabulary())

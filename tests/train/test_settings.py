@@ -86,7 +86,7 @@ def test_trained_vocabularies_give_their_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["trim", "like"])
-@pytest.mark.parametrize("name", thinned(CLASSES, 20))
+@pytest.mark.parametrize("name", thinned(CLASSES, 40))
 def test_live_tokenizers_give_their_settings(name: str, way: str, tmp_path: Path) -> None:
     """A vocabulary from a tokenizer of `transformers` has its class, roles and settings, for every class that can be compiled."""
     folder = folder_of(name, tmp_path)

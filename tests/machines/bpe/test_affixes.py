@@ -77,7 +77,6 @@ def hold(written: Json, texts: Sequence[str]) -> None:
     assert [table.run(text) for text in texts] == ids_of(tokenizer.encode_batch(texts, add_special_tokens=False))
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$")], ids=str)
 @examples(60)
 @given(data=some.data(), texts=some.lists(some.text("ab ", max_size=12), max_size=20))

@@ -115,20 +115,20 @@ def check(tok: fst.Tokenizer, regex: str, *, stored: bool = False) -> int:
     return len(paths)
 
 
-@pytest.mark.parametrize(("name", "regex", "stored"), thinned(product(SMALL, LETTERS, [False, True]), 2))
+@pytest.mark.parametrize(("name", "regex", "stored"), thinned(product(SMALL, LETTERS, [False, True]), 4))
 def test_masks_are_the_definition(name: str, regex: str, stored: bool) -> None:
     """After every path, the tokens of a mask are those of the texts whose ids decode to them, and a path ends exactly after such a text."""
     assert check(fst.Tokenizer(table_of(name)), regex, stored=stored)
 
 
-@pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 2))
+@pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 4))
 def test_masks_of_wordpiece_are_the_definition(regex: str, stored: bool) -> None:
     """The same for WordPiece."""
     tokens = [token for token in documents.TOKENS if not any(map(unicodedata.combining, token))]
     assert check(fst.Tokenizer(wordpiece([*tokens, "(", "1", "##1", ".", "unable", "##ab"])), regex, stored=stored)
 
 
-@pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 2))
+@pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 4))
 def test_masks_of_unigram_are_the_definition(regex: str, stored: bool) -> None:
     """The same for Unigram."""
     assert check(spaced(table_of("unigram")), regex, stored=stored)

@@ -64,13 +64,12 @@ def test_forged_settings_are_refused(key: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", GUIDES)
-@pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
     """A table with one changed bit is refused, or kernels give the masks that are stored, and the steps of the walk that these allow; or an
     error, if the automaton does not read an allowed token.
     """
     table, draw = table_of(name), random.Random(name)
-    for damaged in survivors(table, draw, len(sample(range(50), 2))):
+    for damaged in survivors(table, draw, len(sample(range(50), 4))):
         found: Any = public(damaged)
         for state in [NO_STATE, *range(len(damaged.mask_of))]:
             allowed = [] if state == NO_STATE else damaged.allowed(state).tolist()

@@ -250,10 +250,9 @@ def test_damaged_tables_are_refused(name: str) -> None:
         replace(sound(), **{member: array}).prove()
 
 
-@pytest.mark.sampled
 def test_any_bit_changed_is_refused_or_safe() -> None:
     """A table with one changed bit is refused, or walk and kernel still find the same matches with it."""
     texts, draw = ["abcabd cabab", "bababcab", "abcabcabcabd", "xabcx"], random.Random(1)
-    for damaged in survivors(sound(), draw, len(sample(range(1_500), 15))):
+    for damaged in survivors(sound(), draw, len(sample(range(1_500), 30))):
         found = fst.Searcher(damaged).find_batch([text.encode() for text in texts], offsets="bytes")
         assert [[tuple(match) for match in row] for row in found] == [[*map(tuple, damaged.walk(text.encode()))] for text in texts]

@@ -21,7 +21,7 @@ from fst.machines.lookup import flags
 from fst.machines.lookup.layout import CUT, EPSILON, MAX_ANALYSES
 from fst.machines.lookup.walk import Steps, analyses, ids_of, symbol_at, units_of
 
-MOST_PATHS = 5_000 if tiers.LONG else 500
+MOST_PATHS = 5_000 if tiers.ALL else 500
 FLAGS = (*LABELS, "A", "@N.A.Y@", "@R.B.X@", "@D.B@", "@U.B.X@", "@C.B@", "@R.B@")
 COUNT = 30
 

@@ -56,12 +56,11 @@ def answers(row: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 @needs_shared
-@pytest.mark.sampled
 def test_random_rules() -> None:
     """A random rule gives the only text that two other programs give; where they give several, because phi matches in several ways, it
     gives one of them.
     """
-    for row in sample(rows("random"), 4):
+    for row in sample(rows("random"), 8):
         for found, expected in answers(row):
             assert found in expected, row["case_id"]
             assert len(expected) == 1 or not row["functional"]

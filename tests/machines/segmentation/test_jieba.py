@@ -209,7 +209,6 @@ def test_jieba_live(tmp_path: Path) -> None:
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.sampled
 def test_jieba_live_on_documents(tmp_path: Path) -> None:
     """With `jieba`'s default dictionary, the tokens of documents equal those of the jieba library."""
     path = SHARED / "dict" / "jieba_dict.txt"
@@ -217,7 +216,7 @@ def test_jieba_live_on_documents(tmp_path: Path) -> None:
     with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
     lines = [*(SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True)]
     found = (SHARED / "dict" / "zh_gsdsimp-ud-dev.conllu").read_text(encoding="utf-8").splitlines()
-    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)][::2], 40):
+    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)][::2], 80):
         for mode in MODES:
             assert segmenter.segment(text, mode=mode) == cut_by(jieba, mode, text)  # type: ignore[call-arg]
         assert with_model.segment(text) == jieba.lcut(text)

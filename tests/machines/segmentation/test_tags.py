@@ -68,12 +68,11 @@ def test_characters_of_the_model(posseg: Any, tmp_path: Path) -> None:
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.sampled
 def test_documents(posseg: Any, tmp_path: Path) -> None:
     """With jieba's dictionary, documents have the words and tags of `jieba.posseg`."""
     path = SHARED / "dict" / "jieba_dict.txt"
     theirs, segmenter = tagged_by(posseg, path, [], tmp_path), JiebaSegmenter(lattice.jieba(path, hmm=True, tags=True))
-    for text in sample((SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True), 40):
+    for text in sample((SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True), 80):
         assert segmenter.tag(text) == [tuple(pair) for pair in theirs.lcut(text)]
 
 

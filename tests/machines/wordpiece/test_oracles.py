@@ -404,9 +404,8 @@ def test_definition_agrees_with_other_projects(plan: Plan) -> None:
         assert answer_by_definition(plan, check) == check.expected, check.given
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("compile_", [kept.wordpiece, pytest.param(wordpiece, marks=pytest.mark.slow)], ids=["loaded", "compiled"])
-@pytest.mark.parametrize("plan", thinned(PARAMS, 3))
+@pytest.mark.parametrize("plan", thinned(PARAMS, 6))
 def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., WordPieceTable], tmp_path: Path) -> None:
     """A table gives the results that other projects expect, both when it is compiled and when it is loaded from a file."""
     tokenizer = tokenizer_of(plan, "compact", compile_, tmp_path)

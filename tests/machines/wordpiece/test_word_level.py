@@ -39,7 +39,7 @@ def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
     return made
 
 
-@pytest.mark.parametrize(("split", "is_lower"), thinned(product(SPLITS, (False, True)), 3))
+@pytest.mark.parametrize(("split", "is_lower"), thinned(product(SPLITS, (False, True)), 6))
 @examples(200)
 @given(words=some.lists(WORDS, max_size=8), texts=some.lists(some.lists(WORDS, max_size=9), max_size=4))
 def test_ids_are_those_of_the_reference(split: str, is_lower: bool, words: list[str], texts: list[list[str]], scratch: Path) -> None:

@@ -152,7 +152,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
 
 @examples(80)
 @needs_shared
-@pytest.mark.parametrize("name", thinned(VOCABULARIES, 4))
+@pytest.mark.parametrize("name", thinned(VOCABULARIES, 8))
 @given(given=inputs(), options=OPTIONS)
 def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """A call gives the same result as `transformers` for any combination of arguments."""
@@ -192,7 +192,7 @@ POST_PROCESSORS = {
 
 
 @needs_shared
-@pytest.mark.parametrize("post_processor", thinned(POST_PROCESSORS, 2))
+@pytest.mark.parametrize("post_processor", thinned(POST_PROCESSORS, 4))
 def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_processor: str, tmp_path: Any) -> None:
     """Windows of pairs match `transformers`, both in their order and in the special tokens that each template puts around them."""
     transformers = pytest.importorskip("transformers", reason="the reference")

@@ -35,7 +35,7 @@ LONG: dict[str, tuple[str, list[int]]] = {
 
 @pytest.mark.parametrize(
     ("text", "expected", "kind"),
-    thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 4),
+    thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 8),
 )
 def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, tokenizer: fst.Tokenizer) -> None:
     """A text of ten megabytes is encoded into the expected ids."""

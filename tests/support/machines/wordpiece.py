@@ -70,9 +70,9 @@ class Pair:
 
 
 def ways(texts: Sequence[str]) -> Iterator[tuple[Any, int]]:
-    """Yield the types of texts and numbers of threads to test: str on one thread and bytes on two; in the slow tier, all combinations."""
+    """Yield types of texts and numbers of threads: str on one, bytes on two; with ``--cases all``, all combinations."""
     kinds = (list(texts), [text.encode() for text in texts])
-    return itertools.product(kinds, (1, 2)) if tiers.LONG else zip(kinds, (1, 2), strict=True)
+    return itertools.product(kinds, (1, 2)) if tiers.ALL else zip(kinds, (1, 2), strict=True)
 
 
 def digest_of(batch: fst.Batch) -> str:
