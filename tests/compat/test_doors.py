@@ -15,6 +15,7 @@ import pytest
 import sentencepiece
 import tiktoken
 from support.sources.sentencepiece import CHARS, UNK, model_of
+from support.tiers import thinned
 from tokenizers import Tokenizer
 
 import fst
@@ -171,17 +172,20 @@ def test_wrong_objects_are_refused(call: Callable[[], Any], error: type[Exceptio
 
 @pytest.mark.parametrize(
     "code",
-    [
-        "import fst; fst.compile.keywords(['a']); assert 'compile' in dir(fst) and 'compile' not in fst.__all__",
-        "import fst.tiktoken as tiktoken; tiktoken.Encoding, tiktoken.get_encoding; import fst; assert fst.tiktoken is tiktoken",
-        "from fst.tiktoken import Encoding; import fst; assert fst.tiktoken.Encoding is Encoding",
-        "import fst; assert callable(fst.tiktoken) and callable(fst.sentencepiece); fst.tiktoken.Encoding",
-        "import fst.sentencepiece as spm; spm.SentencePieceProcessor",
-        "from fst.outlines import Guide, Index; import fst; assert fst.outlines.Index is Index",
-        "from fst.compile.lattice import jieba, mecab; from fst.compile import lattice; assert lattice.jieba is jieba",
-        "from fst.train import bpe; import fst; assert fst.train.bpe is bpe",
-        "import fst; from fst import *; assert compile('1', '', 'eval')",
-    ],
+    thinned(
+        [
+            "import fst; fst.compile.keywords(['a']); assert 'compile' in dir(fst) and 'compile' not in fst.__all__",
+            "import fst.tiktoken as tiktoken; tiktoken.Encoding, tiktoken.get_encoding; import fst; assert fst.tiktoken is tiktoken",
+            "from fst.tiktoken import Encoding; import fst; assert fst.tiktoken.Encoding is Encoding",
+            "import fst; assert callable(fst.tiktoken) and callable(fst.sentencepiece); fst.tiktoken.Encoding",
+            "import fst.sentencepiece as spm; spm.SentencePieceProcessor",
+            "from fst.outlines import Guide, Index; import fst; assert fst.outlines.Index is Index",
+            "from fst.compile.lattice import jieba, mecab; from fst.compile import lattice; assert lattice.jieba is jieba",
+            "from fst.train import bpe; import fst; assert fst.train.bpe is bpe",
+            "import fst; from fst import *; assert compile('1', '', 'eval')",
+        ],
+        3,
+    ),
 )
 def test_modules_are_imported_as_usual(code: str) -> None:
     """Each form of an import works as the first one of a process, and leads to the same objects."""

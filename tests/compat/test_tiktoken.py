@@ -273,7 +273,8 @@ def test_unstable_encoding(text: str, allowed: Any, disallowed: Any) -> None:
 def test_unstable_encoding_of_real_encodings(name: str) -> None:
     """With real encodings, `encode_with_unstable` gives prefixes of texts the same stable ids and completions as in `tiktoken`."""
     theirs, ours = real(name)
-    for text in ("hello fanta", "a  \n \u3000", "  \n", "'", "caf\xe9", "\u6771", " \x1c", "1234", "a" + END, "\U0001f63a", "\n\n", "\x85"):
+    cases = "hello fanta", "a  \n \u3000", "  \n", "'", "caf\xe9", "\u6771", " \x1c", "1234", "a" + END, "\U0001f63a", "\n\n", "\x85"
+    for text in sample(cases, 3):
         assert unstable(ours, text, allowed_special="all") == unstable(theirs, text, allowed_special="all")
 
 

@@ -18,6 +18,7 @@ import pytest
 from support.commands import posix
 from support.hosts import C, needs_c
 from support.shared_data import SHARED, needs_shared
+from support.tiers import ALL
 
 import fst
 from fst.compile.export.image import CALL, FIELD, HEADER, MAGIC, ROLE, WORD, checksum
@@ -42,7 +43,7 @@ void *guarded(uint64_t, uint64_t);
 #define free(memory) ((void)(memory))
 """
 TEXTS = (b"", b"unaffable hello \xc3\xa9\xf0\x9f\x98\x80 1a", b"the quick (brown) fox " * 150, b"a" * 3000)
-TRIES, SECONDS, MOST = 150, 0.5, 4096
+TRIES, SECONDS, MOST = 150 if ALL else 60, 0.5, 4096
 REFUSED, ENCODED = 10, 11
 
 

@@ -6,6 +6,7 @@ import importlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.naive.training import words_one_by_one
 from support.shared_data import SHARED, needs_shared
+from support.tiers import thinned
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 import fst
@@ -93,8 +95,7 @@ class TestSplitters:
 
     @needs_shared
     @pytest.mark.slow
-    @pytest.mark.parametrize("normalizer", NORMALIZERS)
-    @pytest.mark.parametrize("name", ["gpt2", "bert", "metaspace"])
+    @pytest.mark.parametrize(("name", "normalizer"), thinned(product(["gpt2", "bert", "metaspace"], NORMALIZERS), 2))
     def test_named_pipelines_split_as_tokenizers(self, name: str, normalizer: str) -> None:
         """A named splitter with any named normalizer splits texts into the same words as `tokenizers`."""
         need_reference_words([*corpora(20), *hostile(200)], pipeline_of(name, normalizer))
