@@ -13,6 +13,7 @@ import pytest
 from support import kept
 from support.hosts import C, FstError, needs_c, needs_node, node
 from support.shared_data import SHARED, needs_shared
+from support.tiers import sample
 
 import fst
 from fst.cli.commands.export.command import exported
@@ -35,7 +36,7 @@ ODD = (
 def texts() -> list[str]:
     """Odd texts, and lines of all corpora."""
     lines = [line for file in sorted((SHARED / "corpora").iterdir()) for line in file.read_text(errors="replace").split("\n")]
-    return [*ODD, *random.Random(34).sample(lines, 1500)]
+    return [*ODD, *sample(random.Random(34).sample(lines, 1500), 3)]
 
 
 class Machine(NamedTuple):
