@@ -11,7 +11,7 @@ import json
 import pickle
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from support.kept import assemble, wordpiece
 from support.machines.documents import Merges, byte_level, compiled, over_characters
+from support.tiers import sample
 
 import fst
 from fst.automata.rows import ENTRY, MAX_LABEL
@@ -89,31 +90,55 @@ def of_source(folder: Path, **parts: Any) -> WordPieceTable:
     return wordpiece(path)
 
 
+STEPS = [{"type": name} for name in ("Lowercase", "NFD", "StripAccents")]
+SOUND: dict[str, Callable[[Path], Any]] = {
+    "compact": lambda _folder: compiled(layout="compact"),
+    "linked": lambda _folder: wordpiece(list(TOKENS), layout="linked"),
+    "short": lambda _folder: wordpiece(list(TOKENS), max_input_chars_per_word=5),
+    "late": lambda folder: of_source(folder, added_tokens=LATE),
+    "placed": lambda folder: of_source(folder, added_tokens=LATE[:2], normalizer={"type": "Sequence", "normalizers": STEPS}),
+    "composing": lambda folder: of_source(folder, normalizer={"type": "NFC"}),
+    "fences": lambda folder: of_source(folder, pre_tokenizer={"type": "Whitespace"}),
+    "bpe": lambda _folder: bytewise(GPT2),
+    "bpe of whole pieces": lambda _folder: bytewise(r"a+b|[ab]+ |[\s\S]", ignore_merges=True),
+    "bpe that drops pieces": lambda _folder: bytewise(r"\s+|[ab]+", behavior="Removed"),
+    "bpe of rewritten texts": lambda _folder: rewritten(),
+    "bpe without an automaton": lambda _folder: bytewise(r"[ab]+|[\s\S]+", MERGES[::-1]),
+    "unigram": lambda _folder: scored({"split": True}),
+    "unigram of whole texts": lambda _folder: scored({"split": False, "prepend_scheme": "first"}, fallback=True),
+    "unigram of whole sums": lambda _folder: scored({"split": False, "prepend_scheme": "first"}, carries=True),
+    "unigram of whole words": lambda _folder: scored({"split": True, "prepend_scheme": "first"}, carries=True, is_word_type=True),
+    "bpe over characters": lambda _folder: characterwise(has_bytes=True),
+    "bpe over characters, some unknown": lambda _folder: characterwise(has_bytes=False, fuse_unk=True),
+}
+
+
+class Sound(Mapping[str, Any]):
+    """Valid tables of several kinds, each compiled when it is first read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, kind: str) -> Any:
+        """The table of a kind."""
+        if kind not in self._made:
+            self._made[kind] = SOUND[kind](self._folder)
+        return self._made[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        """The kinds."""
+        return iter(SOUND)
+
+    def __len__(self) -> int:
+        """The number of kinds."""
+        return len(SOUND)
+
+
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     """Return valid tables of several kinds."""
-    folder = tmp_path_factory.mktemp("sound")
-    steps = [{"type": name} for name in ("Lowercase", "NFD", "StripAccents")]
-    return {
-        "compact": compiled(layout="compact"),
-        "linked": wordpiece(list(TOKENS), layout="linked"),
-        "short": wordpiece(list(TOKENS), max_input_chars_per_word=5),
-        "late": of_source(folder, added_tokens=LATE),
-        "placed": of_source(folder, added_tokens=LATE[:2], normalizer={"type": "Sequence", "normalizers": steps}),
-        "composing": of_source(folder, normalizer={"type": "NFC"}),
-        "fences": of_source(folder, pre_tokenizer={"type": "Whitespace"}),
-        "bpe": bytewise(GPT2),
-        "bpe of whole pieces": bytewise(r"a+b|[ab]+ |[\s\S]", ignore_merges=True),
-        "bpe that drops pieces": bytewise(r"\s+|[ab]+", behavior="Removed"),
-        "bpe of rewritten texts": rewritten(),
-        "bpe without an automaton": bytewise(r"[ab]+|[\s\S]+", MERGES[::-1]),
-        "unigram": scored({"split": True}),
-        "unigram of whole texts": scored({"split": False, "prepend_scheme": "first"}, fallback=True),
-        "unigram of whole sums": scored({"split": False, "prepend_scheme": "first"}, carries=True),
-        "unigram of whole words": scored({"split": True, "prepend_scheme": "first"}, carries=True, is_word_type=True),
-        "bpe over characters": characterwise(has_bytes=True),
-        "bpe over characters, some unknown": characterwise(has_bytes=False, fuse_unk=True),
-    }
+    return Sound(tmp_path_factory.mktemp("sound"))
 
 
 def rewritten() -> BpeTable:
@@ -379,12 +404,12 @@ def texts_of(tables: Any) -> list[str]:
     return [*TEXTS, " ".join(token.removeprefix("##") for token in (*tables.tokens, *tables.header["late"]))]
 
 
-def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:
-    """Check tables with random changes, and return how many of them were accepted."""
+def sweep(sound: Mapping[str, Any], seeds: Sequence[int], kinds: Sequence[str] = tuple(SOUND)) -> int:
+    """Check tables of the given kinds with random changes, and return how many of them were accepted."""
     count = 0
     for seed in seeds:
         rng = random.Random(seed)
-        kind = rng.choice([*sound])
+        kind = rng.choice(kinds)
         tables = accepted(mutant(sound[kind], rng))
         if tables is not None:
             count += 1
@@ -425,10 +450,11 @@ def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> No
 
 def test_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
     """A table with random changes is refused, or gives the same ids, positions and names on every path."""
-    assert 2 < sweep(sound, range(20)) < 10
+    assert 2 < sweep(sound, range(20), ("late", "bpe", "unigram")) < 10
 
 
 @pytest.mark.slow
 def test_many_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
     """Many more tables with random changes are refused, or give the same results on every path."""
-    assert sweep(sound, range(1000, 1400)) > 40
+    seeds = sample(range(1000, 1400), 4)
+    assert sweep(sound, seeds) > len(seeds) // 10
