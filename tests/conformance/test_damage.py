@@ -41,7 +41,7 @@ def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
     second copy of some data.
     """
     table, draw = table_of(name), random.Random(name)
-    for damaged in survivors(table, draw, len(sample(range(50), 4)), place_that_matters):
+    for damaged in survivors(table, draw, len(sample(range(50), 8)), place_that_matters):
         encoder, texts = encoder_of(public(damaged)), texts_of(SAMPLES[name], draw, 3)
         try:
             found = located(encoder, texts)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters
+from support.tiers import thinned
 
 from fst.compile import best_path, bpe, cascade, guide, keywords, lattice, lookup, maxmatch, rewrite, tokenizer, wordpiece
 from fst.compile.algebra.machine import Fst
@@ -328,11 +329,14 @@ ENCODING = [name for name, sample in SAMPLES.items() if sample.kind != "guide"] 
 
 
 def each(names: Iterable[str], seed: int) -> pytest.MarkDecorator:
-    """A decorator that runs a test for samples: by default for one in two samples of each kind, drawn with `seed`; the others are slow."""
+    """A decorator that runs a test for samples: by default for one in four samples of each kind, drawn with `seed`; in the slow tier for
+    one in two of the others; with ``--cases all`` for all.
+    """
     of_kind: dict[str, list[str]] = {}
     for name in names:
         of_kind.setdefault(SAMPLES[name].kind, []).append(name)
     draw = random.Random(seed)
-    kept = {name for some in of_kind.values() for name in draw.sample(some, -(-len(some) // 2))}
-    params = [pytest.param(name, marks=[] if name in kept else pytest.mark.slow) for some in of_kind.values() for name in some]
-    return pytest.mark.parametrize("name", params)
+    kept = {name for some in of_kind.values() for name in draw.sample(some, -(-len(some) // 4))}
+    names_in_order = [name for some in of_kind.values() for name in some]
+    others = [pytest.param(name, marks=pytest.mark.slow) for name in names_in_order if name not in kept]
+    return pytest.mark.parametrize("name", [*(name for name in names_in_order if name in kept), *thinned(others, 2)])
