@@ -51,7 +51,9 @@ PATTERNS = {
 }
 GAPS = ("a", "a+|b", "a+b|b", "a(?=b)|b|[^ab]", "a+(?!b)|b+|[^ab]")
 
-each_pattern = pytest.mark.parametrize("name", thinned(PATTERNS, 6))
+each_pattern = pytest.mark.parametrize(
+    "name", thinned([pytest.param(name, marks=pytest.mark.slow if name == "many classes" else []) for name in PATTERNS], 6)
+)
 
 
 @cache
@@ -144,6 +146,7 @@ def patterns(draw: some.DrawFn) -> str:
     return "|".join(parts) + ANY
 
 
+@pytest.mark.slow
 @examples(300)
 @given(pattern=patterns(), texts=some.lists(some.text("abcd", max_size=12), min_size=5, max_size=5))
 def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:

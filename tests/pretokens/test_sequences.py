@@ -20,7 +20,7 @@ from support.machines.bpe import ENGLISH_MERGES, SPECIAL, ids_of, mixed
 from support.machines.documents import byte_level
 from support.pretokens.sequences import Json, alternatives, byte_level_last, small_texts, split, splitters
 from support.pretokens.splitters import PATTERNS, representatives, texts_over
-from support.tiers import examples, sample
+from support.tiers import examples, sample, thinned
 from tokenizers import Tokenizer, pre_tokenizers
 
 import fst
@@ -289,7 +289,7 @@ def print_steps() -> None:
 MORE_MERGES = [*ENGLISH_MERGES, (b"i", b"t"), (b"'", b"\xe4")]
 QUICK = ("clip", "deepseek")
 each_machine = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in PRE_TOKENIZERS]
+    "name", [*QUICK, *thinned([pytest.param(name, marks=pytest.mark.slow) for name in PRE_TOKENIZERS if name not in QUICK], 3)]
 )
 
 

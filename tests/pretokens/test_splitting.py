@@ -250,7 +250,11 @@ def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy:
             assert cut(text, compiled(pattern, dialect).pretokens(text)) == expected == reference(text)
 
 
-@pytest.mark.parametrize(("pattern", "named"), REFUSED.items(), ids=lambda value: value[:20])
+@pytest.mark.parametrize(
+    ("pattern", "named"),
+    [pytest.param(*row, marks=pytest.mark.slow if "steps" in row[1] else []) for row in REFUSED.items()],
+    ids=lambda value: value[:20],
+)
 def test_refusals_name_the_construct(pattern: str, named: str) -> None:
     """A pattern that cannot be compiled to a splitter is refused, and the message contains the construct."""
     with pytest.raises(UnsupportedError, match=named):
@@ -258,6 +262,7 @@ def test_refusals_name_the_construct(pattern: str, named: str) -> None:
 
 
 @needs_shared
+@pytest.mark.slow
 def test_patterns_of_the_hub() -> None:
     """Each pattern from the Hub gives the recorded pre-tokens, except a fixed number of patterns that are refused for each reason."""
     refused: Counter[str] = Counter()
@@ -414,7 +419,7 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
     return "".join(map(chr, codes[(codes < code_points.SURROGATES[0]) | (codes > code_points.SURROGATES[1])]))
 
 
-@pytest.mark.parametrize("pattern", [r"\p{L}", *thinned([r"\p{N}", r"\s", r"\w", *SETS[::12]], 40)])
+@pytest.mark.parametrize("pattern", [pytest.param(r"\p{L}", marks=pytest.mark.slow), *thinned([r"\p{N}", r"\s", r"\w", *SETS[::12]], 40)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
     """A set contains exactly the characters that both regex engines match."""
     everything = generate_properties.everything()
@@ -430,7 +435,7 @@ def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
     engine = engine_of(dialect)
     cased = sorted(generate_properties.cased())
     apart = "\n".join(cased)
-    for char in sample(cased, 800):
+    for char in sample(cased, 1600):
         if dialect == "oniguruma" and ord(char) in unfolding():
             continue
         assert {*characters_of(f"(?i:{char})", dialect)} == engine.matched(f"(?i:{char})", apart), char

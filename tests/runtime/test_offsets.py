@@ -188,7 +188,7 @@ def some_code_points() -> list[str]:
     return sorted({*changed, *EVERY_CHARACTER[:0x3100], *EVERY_CHARACTER[::97]})
 
 
-each_context = pytest.mark.parametrize(("setting", "context"), [*itertools.product(SETTINGS, CONTEXTS)])
+each_context = pytest.mark.parametrize(("setting", "context"), thinned(itertools.product(SETTINGS, CONTEXTS), 2))
 each_quick_context = pytest.mark.parametrize(
     ("setting", "context"),
     [
@@ -285,7 +285,7 @@ def test_words_over_several_chunks(char: str) -> None:
     """Words of thousands of characters, which `tokenizers` would segment for minutes, get the same offsets from the kernel as from the
     walk.
     """
-    words = [(char * size)[:size] for size in (4_095, 4_097, 5_000, 5_001, 9_000)]
+    words = [(char * size)[:size] for size in (4_095, 4_097, 5_000, 5_001)]
     texts = [" ".join(words), "." + "[UNK]".join(words)]
     assert located(fst.Tokenizer(long_words(5_000)), texts) == walked(long_words(5_000), texts)
 

@@ -52,7 +52,7 @@ from fst.tables.header import CONTEXTUAL_FLAGS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "values"), [*enumerate(itertools.product(*FLAGS.values()))])
+@pytest.mark.parametrize(("number", "values"), thinned(enumerate(itertools.product(*FLAGS.values())), 3))
 def test_options(number: int, values: Sequence[Any], reference: Callable[..., Tokenizer]) -> None:
     """With every combination of options, words of all kinds get the same offsets as in `tokenizers`."""
     options = dict(zip(FLAGS, values, strict=True))
@@ -100,7 +100,7 @@ def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in ("BERT's", "digits and white space") else pytest.mark.slow) for name in PRE_TOKENIZERS]
+    "name", ["BERT's", *thinned([pytest.param(name, marks=pytest.mark.slow) for name in PRE_TOKENIZERS if name != "BERT's"], 4)]
 )
 def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
     """If normalizers put marks in order twice, marks get the same offsets as in `tokenizers` with any pre-tokenizer."""
@@ -116,7 +116,7 @@ def test_any_sequence_of_normalizers(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", thinned(range(100, 110), 3))
 def test_many_sequences_of_normalizers(seed: int, tmp_path: Path) -> None:
     """With more sequences and more texts, marks get the same offsets as in `tokenizers`, or the sequence is refused."""
     check_any_sequence(seed, 600, tmp_path)

@@ -41,7 +41,9 @@ from fst.tables.kernel_call import IdsOutput, SpansOutput
 
 REAL = ("bert-base-uncased", "bert-base-multilingual-cased")
 
-each_machine = pytest.mark.parametrize("name", MACHINES)
+each_machine = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if number % 2 else []) for number, name in enumerate(MACHINES)]
+)
 each_real = pytest.mark.parametrize("name", REAL)
 
 
@@ -139,6 +141,7 @@ def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert streamed(made(name), [text.encode()]) == streamed(made(name), [text]) == whole(made(name), text)
 
 
+@pytest.mark.slow
 def test_pieces_larger_than_a_block() -> None:
     """Parts of any size below, near and above that of a block give the same results as one call."""
     text = hostile(15, 300_000)

@@ -28,7 +28,7 @@ from support.tables.forging import (
     with_array,
     with_header,
 )
-from support.tiers import examples, sample
+from support.tiers import examples, sample, thinned
 
 import fst
 from fst.automata.rows import (
@@ -153,7 +153,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values],
+    thinned([pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values], 3),
 )
 def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata is refused if a value has a wrong type or an id is out of range."""
@@ -216,7 +216,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", [*NO_ADDED])
+@pytest.mark.parametrize("what", thinned(NO_ADDED, 2))
 def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata of added tokens is refused if it contradicts the character classes or the trie."""
     path = tmp_path / "wrong.npz"
@@ -304,7 +304,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
     loaded = 0
-    changes = sample(range(80), 6)
+    changes = sample(range(80), 8)
     for _ in changes:
         stated = tables.header[name]
         if name == "composition":

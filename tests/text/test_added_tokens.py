@@ -201,6 +201,7 @@ def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.
     check(of, tokenizer, [f"{before}foo{after}" for before in neighbours for after in neighbours])
 
 
+@pytest.mark.slow
 def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The buffers have space for the ids of words in which every letter, or every second letter, is an added token."""
     of, tokenizer = compiled(reference([AddedToken(content, normalized=True) for content in "abc"]), tmp_path)
@@ -219,6 +220,7 @@ def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeyp
     check(of, tokenizer, [" " * shift + text for text in texts for shift in range(9)])
 
 
+@pytest.mark.slow
 def test_any_number_of_classes(tmp_path: Path) -> None:
     """With any number of character classes, different characters have different ids."""
     ideographs = list(map(chr, range(0x20000, 0x20000 + 33_500)))

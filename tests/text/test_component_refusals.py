@@ -41,11 +41,13 @@ from fst.compile.text import folding
 from fst.runtime.rows.texts import CAPACITY, ONE_TEXT, rows_of
 from fst.text.composition import Composition
 
+CHANGES_ITS_RESULT = "normalizer NFC and those before it change their own result if it is normalised again"
+
 
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer", "message"),
     [
-        ([bert(lowercase=False), NFC], [BERT], "normalizer NFC and those before it change their own result if it is normalised again"),
+        pytest.param([bert(lowercase=False), NFC], [BERT], CHANGES_ITS_RESULT, marks=pytest.mark.slow),
         ([NFC, STRIP_ACCENTS, NFD], [BERT], "normalizer NFC before a normalizer that treats composed letters"),
         ([NFD, replaced("\u0301", "'"), NFD], [BERT], "normalizers that order marks, then change them"),
         ([replaced("x", "\u0301a"), NFD], [BERT], "replaces a character by marks, followed by something else"),

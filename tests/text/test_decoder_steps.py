@@ -136,7 +136,7 @@ def test_plan() -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["mistral01", "sqlpilot", "hw_doc_summarizer"])
+@pytest.mark.parametrize("name", [pytest.param("mistral01", marks=pytest.mark.slow), "sqlpilot", "hw_doc_summarizer"])
 @given(draw=some.data(), skip=some.booleans())
 @examples(300, deadline=None)
 def test_real_vocabularies(name: str, draw: Any, skip: bool) -> None:

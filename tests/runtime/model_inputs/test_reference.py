@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.kept import wordpiece
 from support.runtime.calls import STRATEGIES, pieces, texts
@@ -161,8 +161,8 @@ def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.parametrize("name", VOCABULARIES)
-@settings(max_examples=200)
+@pytest.mark.parametrize("name", thinned(VOCABULARIES, 2))
+@examples(4_000)
 @given(given=inputs(), options=OPTIONS)
 def test_many_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """Thousands of other calls give the same results as `transformers`."""

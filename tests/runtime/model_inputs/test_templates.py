@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from support.kept import wordpiece
+from support.tiers import examples
 from tokenizers import Tokenizer
 
 import fst
@@ -170,7 +171,7 @@ A_TEXT, B_TEXT = st.builds(text, st.just("A"), TYPES), st.builds(text, st.just("
     pair=st.tuples(SPECIALS, A_TEXT, SPECIALS, B_TEXT, SPECIALS),
     swapped=st.booleans(),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@examples(800, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_template_is_the_reference_s(single: Any, pair: Any, swapped: bool, tmp_path: Path) -> None:
     """Any template that contains each text once gives the same ids and type ids as `tokenizers`."""
     before, first, between, second, after = pair

@@ -447,6 +447,7 @@ sys.exit(0 if os.waitstatus_to_exitcode(status) == 7 and same else 1)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system does not fork")
 @pytest.mark.usefixtures("uncased")
 def test_forked_process_encodes(folder: Path) -> None:
