@@ -252,8 +252,7 @@ def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy:
 
 @pytest.mark.parametrize(
     ("pattern", "named"),
-    [pytest.param(*row, marks=pytest.mark.slow if "steps" in row[1] else []) for row in REFUSED.items()],
-    ids=lambda value: value[:20],
+    [pytest.param(*row, id=row[0][:20], marks=pytest.mark.slow if "steps" in row[1] else []) for row in REFUSED.items()],
 )
 def test_refusals_name_the_construct(pattern: str, named: str) -> None:
     """A pattern that cannot be compiled to a splitter is refused, and the message contains the construct."""
