@@ -15,7 +15,7 @@ from numba import njit
 from support.commands import TIMEOUT
 from support.core.private_parts import encode_all
 from support.shared_data import TESTS
-from support.tiers import thinned
+from support.tiers import ALL, thinned
 
 from fst.core import jit
 from fst.pretokens.boundaries import PRODUCTS_SIZE
@@ -30,7 +30,7 @@ import json, sys
 from support.core import hidden
 hidden.hide(sys.argv[1])
 from support.core.private_parts import encode_all
-print(json.dumps(encode_all()))
+print(json.dumps(encode_all(bytewise=sys.argv[2] == "True")))
 """
 
 
@@ -40,14 +40,14 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("numba")
 
 
-@pytest.mark.slow  # the first process compiles all kernels, with reference counting, for all processes
+@pytest.mark.slow  # the first process compiles the kernels, with reference counting, for all processes
 @pytest.mark.parametrize("part", [*jit.PRIVATE, "dispatchers"])
 def test_ids_without_a_private_part(part: str, cache_folder: Path) -> None:
     """If a private part of `numba` is missing, the process logs this, and computes the same ids and spans."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": str(TESTS)}
-    command = [sys.executable, "-c", ENCODE, part]
+    command = [sys.executable, "-c", ENCODE, part, str(ALL)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=2 * TIMEOUT)
-    assert json.loads(done.stdout) == encode_all()
+    assert json.loads(done.stdout) == encode_all(bytewise=ALL)
     (reason,) = done.stderr.splitlines()
     assert f"lacks {', '.join(jit.PRIVATE.get(part, jit.OF_DISPATCHERS))}, which" in reason
 

@@ -332,7 +332,7 @@ def of_text(tokens: Mapping[bytes, int]) -> list[bytes]:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["gpt2", *slow("gpt_neox", "mpt", "qwen3", "roberta")])
+@pytest.mark.parametrize("name", ["gpt2", *thinned(slow("gpt_neox", "mpt", "qwen3", "roberta"), 4)])
 def test_vocabularies_give_the_ids_of_the_reference(name: str) -> None:
     """With the merges of a byte-level vocabulary, the walk gives the same ids as `tokenizers`."""
     machine = machine_of(byte_level(name))
@@ -342,7 +342,7 @@ def test_vocabularies_give_the_ids_of_the_reference(name: str) -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", slow("r50k_base", "cl100k_base", "p50k_base", "o200k_base"))
+@pytest.mark.parametrize("name", thinned(slow("r50k_base", "cl100k_base", "p50k_base", "o200k_base"), 4))
 def test_ranks_give_the_ids_of_tiktoken(name: str) -> None:
     """With the ranks of a `tiktoken` vocabulary, the walk gives the same ids as `tiktoken`."""
     tiktoken = pytest.importorskip("tiktoken")

@@ -40,7 +40,7 @@ from support.naive import models as naive
 from support.pretokens.patterns import CL100K, MANY_CLASSES, O200K, QWEN
 from support.shared_data import SHARED, needs_shared
 from support.text.every_character import SWEPT_CHARACTERS
-from support.tiers import LONG, examples, sample, thinned
+from support.tiers import ALL, examples, sample, thinned
 from tokenizers import Tokenizer
 
 import fst
@@ -222,7 +222,7 @@ def test_short_texts_of_long_characters(char: str) -> None:
 def test_long_runs(unit: str) -> None:
     """Kernel and walk give the same ids for a run that is longer than every internal block, as a single text and as a stream."""
     table, tokenizer = special_machine(GPT2)
-    size = 150_000 if LONG else 20_000
+    size = 150_000 if ALL else 20_000
     text = (unit * size)[:size] + "."
     expected = table.run(text)
     assert tokenizer.encode(text).tolist() == expected
@@ -363,14 +363,14 @@ def test_reference_on_fragments(name: str) -> None:
 @each_model
 def test_reference_on_long_runs(name: str) -> None:
     """A long run of one character or string gets the same ids as in the reference library."""
-    for size in (1_000, 100_000 if name == "gpt2" or LONG else 10_000):
+    for size in (1_000, 100_000 if name == "gpt2" or ALL else 10_000):
         hold(name, [unit * size for unit in (" ", "1", "a", "\n", "é", "=", "ab")])
         hold(name, [f"the{unit * size} the" for unit in (" ", "1", "\n", "-")])
 
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", [" ", "1", "a", "\n"])
+@pytest.mark.parametrize("unit", thinned([" ", "1", "a", "\n"], 4))
 def test_reference_on_very_long_runs(unit: str) -> None:
     """A run of three megabytes of one character gets the same ids as in the reference library."""
     hold("gpt2", [unit * 3_000_000])

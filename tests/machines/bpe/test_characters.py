@@ -18,7 +18,7 @@ from support.machines.bpe import CORPORA, HOSTILE, SCRIPTS, WORDS, corpus, hold_
 from support.naive import models as naive
 from support.shared_data import SHARED, needs_shared
 from support.text.every_character import SWEPT_CHARACTERS
-from support.tiers import LONG, examples, sample, thinned
+from support.tiers import ALL, examples, sample, thinned
 from tokenizers import Tokenizer as Reference
 
 import fst
@@ -241,7 +241,7 @@ def test_reference_on_hostile_text(name: str, file: str) -> None:
 @pytest.mark.parametrize("name", ["mistral01", "unknown"])
 def test_reference_on_long_runs(name: str) -> None:
     """A run of a character or a string without spaces gets the same ids as in `tokenizers`, whatever its length."""
-    for size in (1_000, 100_000 if LONG else 20_000):
+    for size in (1_000, 100_000 if ALL else 20_000):
         hold(name, [unit * size for unit in (" ", "a", "\n", "é", "▁", "東", "😸", "ab")])
 
 

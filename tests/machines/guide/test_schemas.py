@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from support.machines.json_texts import accepts_value
 from support.shared_data import SHARED, needs_shared
+from support.tiers import sample
 
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.schema.compiler import late_schema
@@ -72,7 +73,7 @@ def test_the_test_suite_is_followed() -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in sample(range(1, PARTS), 4))])
 def test_published_schemas_are_followed(part: int) -> None:
     """Exactly the valid instances of published schemas are accepted, and a schema is only refused for a known reason."""
     refusals = Counter(map(refusal, [*cases("maskbench")][1::SHARE][part::PARTS]))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 from support.shared_data import SHARED, needs_shared
+from support.tiers import thinned
 
 import fst
 from fst.compile import guide, tokenizer
@@ -39,7 +40,7 @@ def known_texts(tok: fst.Tokenizer) -> dict[str, list[int]]:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["vocab/bert-base-uncased", pytest.param("vocab_bpe/gpt2/tokenizer.json", marks=pytest.mark.slow), *SLOW])
+@pytest.mark.parametrize("name", ["vocab/bert-base-uncased", *thinned(SLOW, 3)])
 def test_every_token(name: str) -> None:
     """In each state on the encodings of some texts, a mask contains exactly the tokens whose bytes continue a text."""
     tok = fst.Tokenizer(tokenizer(SHARED / name))

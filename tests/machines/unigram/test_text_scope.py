@@ -16,7 +16,7 @@ from support.machines.unigram_text import TO_SYMBOL, model_of, reference, tables
 from support.naive import sentencepiece as defined
 from support.naive.sentencepiece import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
-from support.tiers import examples, sample
+from support.tiers import examples, sample, thinned
 
 import fst
 from fst.cli.commands.explain.command import explained
@@ -189,7 +189,7 @@ def test_words_have_one_segmentation() -> None:
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(SHARED.glob("vocab_unigram/*/*.model")), ids=lambda path: "/".join(path.parts[-2:]))
+@pytest.mark.parametrize("path", thinned(sorted(SHARED.glob("vocab_unigram/*/*.model")), 4), ids=lambda path: "/".join(path.parts[-2:]))
 def test_real_models(path: Any) -> None:
     """With real models, the lines of each corpus and each entire corpus get the same ids as in `sentencepiece`."""
     model, of = parse(path.read_bytes(), path.name), sentencepiece.SentencePieceProcessor(model_file=str(path))

@@ -24,7 +24,6 @@ from support.machines.wordpiece import (
     FLAGS,
     KEPT,
     OF_ALL_KINDS,
-    QUICK,
     SETTINGS,
     UNCASED,
     Pair,
@@ -66,10 +65,7 @@ def in_context(context: str, chars: Sequence[str]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "context"),
-    [
-        pytest.param(setting, context, marks=[] if (setting, context) in QUICK else pytest.mark.slow)
-        for setting, context in itertools.product(SETTINGS, CONTEXTS)
-    ],
+    thinned(itertools.product(SETTINGS, CONTEXTS), 4),
 )
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """With a vocabulary of single characters, every character becomes the same tokens as in `tokenizers`."""

@@ -20,13 +20,13 @@ def byte_level() -> fst.Tokenizer:
     return fst.Tokenizer(assembled(tiktoken.of_ranks(ranks, tiktoken.Encoding(GPT2, {"[SEP]": 300}), "ranks"), "auto"))
 
 
-def encode_all() -> list[Any]:
-    """Encode texts as str and as UTF-8, with spans, by a call and by byte-level BPE; return all ids and spans."""
+def encode_all(*, bytewise: bool) -> list[Any]:
+    """Encode texts as str and as UTF-8, with spans and by a call, and with `bytewise` by byte-level BPE; return all ids and spans."""
     tokenizer = fst.Tokenizer(wordpiece(TOKENS))
     strings = tokenizer.encode_batch(TEXTS, errors="replace")
     utf_8 = tokenizer.encode_batch([text.encode("utf-8", "surrogatepass") for text in TEXTS], errors="replace")
     spans = tokenizer.encode_batch(TEXTS, errors="replace", offsets=True)
     called = tokenizer([text for text in TEXTS if text.isprintable()])["input_ids"]
     assert spans.offsets is not None
-    bytewise = byte_level().encode_batch(TEXTS, errors="replace")
-    return [*([row.tolist() for row in batch] for batch in (strings, utf_8, bytewise)), spans.offsets.tolist(), called]
+    others = [byte_level().encode_batch(TEXTS, errors="replace")] if bytewise else []
+    return [*([row.tolist() for row in batch] for batch in (strings, utf_8, *others)), spans.offsets.tolist(), called]
