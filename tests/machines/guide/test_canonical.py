@@ -60,7 +60,7 @@ REAL = {
     "cl100k": ("vocab_bpe/cl100k_base", "BPE"),
     "qwen3": ("vocab_bpe/qwen3/tokenizer.json.gz", "BPE"),
 }
-# Patterns, each with the vocabulary with which the default tests try it; the slow tier tries it with the others.
+# Patterns, each with the vocabulary with which the default tests try it; the slow tier tries a sample of the others.
 PATTERNS = {
     r"hello( world| wor| worlds)?": "gpt2",
     r"(it's|its|it'll|' ll|'l|l){1,2}": "gpt2",

@@ -20,6 +20,7 @@ SLOW = [
         *("vocab_unigram/t5/tokenizer.json", "vocab_unigram/albert/spiece.model"),
     )
 ]
+DRAWN = thinned(SLOW, 5)
 
 
 def decoded(tok: fst.Tokenizer, ids: Sequence[int]) -> bytes:
@@ -40,7 +41,7 @@ def known_texts(tok: fst.Tokenizer) -> dict[str, list[int]]:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["vocab/bert-base-uncased", *thinned(SLOW, 3)])
+@pytest.mark.parametrize("name", ["vocab/bert-base-uncased", pytest.param("vocab_bpe/gpt2/tokenizer.json", marks=pytest.mark.slow), *DRAWN])
 def test_every_token(name: str) -> None:
     """In each state on the encodings of some texts, a mask contains exactly the tokens whose bytes continue a text."""
     tok = fst.Tokenizer(tokenizer(SHARED / name))
