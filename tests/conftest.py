@@ -66,10 +66,12 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests."""
+    """Mark the quick tests, and the slow cases of tests that are mostly slow."""
     for item in items:
         if tiers.is_quick(item):
             item.add_marker(pytest.mark.quick)
+    for item in tiers.slow_cases(items):
+        item.add_marker(pytest.mark.slow)
 
 
 @cache

@@ -23,6 +23,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("text", "paths"),
     [
@@ -135,6 +136,7 @@ def test_morphologies_are_read(name: str, states: int, arcs: int) -> None:
     assert all(np.isfinite(machine.final).any() for machine in machines)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", range(200))
 def test_damaged_text_is_read_or_refused(tmp_path: Path, seed: int) -> None:
     """A text with random changes is read, or refused with an error of this package."""

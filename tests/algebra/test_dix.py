@@ -200,6 +200,7 @@ HUGE = '<pardefs><pardef n="p0"><e><i>a</i></e><e><i>b</i></e></pardef>{}</parde
 )
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("paradigms", "body", "found"),
     [
@@ -228,6 +229,7 @@ def test_unknown_direction_is_refused(tmp_path: Path) -> None:
         read_dix(dictionary(tmp_path, "<e><i>a</i></e>"), direction)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", range(200))
 def test_damaged_dictionary_is_read_or_refused(tmp_path: Path, seed: int) -> None:
     """A dictionary with random changes is read, or refused with an error of this package."""

@@ -98,6 +98,7 @@ def test_shared_transitions_are_refused(tmp_path: Path) -> None:
         read_hfstol(file(tmp_path, header + states + transitions))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", range(300))
 def test_random_damage_is_read_or_refused(tmp_path: Path, seed: int) -> None:
     """A file with random changes, or cut short, is read, or refused with an error of this package."""

@@ -58,6 +58,7 @@ def stems_of(folder: Path, aff: str | bytes, dic: str | bytes, *words: str) -> l
     return [sorted(stems) for stems in found]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", sample(range(400), 20))
 def test_definition(tmp_path: Path, seed: int) -> None:
     """For random dictionaries, each word has the stems of all ways to make it from an entry, a prefix and two suffixes."""
@@ -164,6 +165,7 @@ def test_both_files_name_the_dictionary(tmp_path: Path) -> None:
         read_hunspell(aff)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("aff", "dic", "word", "stem"),
     [
@@ -274,6 +276,7 @@ def test_malformed_lines_are_refused(tmp_path: Path, aff: str | bytes, dic: str 
         read_hunspell(written(tmp_path, b"SET UTF-8\n" + (aff.encode() if isinstance(aff, str) else aff), dic))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", range(100))
 def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     """Files with random changes are read, or refused with an error of this package."""
@@ -298,6 +301,7 @@ def test_too_many_affixes_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
                 read_hunspell(written(tmp_path, aff, "2\na/SP\nb/SP\n"))
 
 
+@pytest.mark.slow
 def test_hostile_dictionaries_are_refused(tmp_path: Path) -> None:
     """Small files whose affixes or conversions would take very long are refused with the file, the cause and a remedy."""
     chain = "FLAG num\nSFX 1 Y 4200\n" + "".join(f"SFX 1 0 a{number}/2 .\n" for number in range(4200))

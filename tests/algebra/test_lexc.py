@@ -56,6 +56,7 @@ def expected_of(columns: str) -> dict[str, list[str]]:
     return {form: sorted(analyses) for form, analyses in found.items()}
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("text", "columns"), LEXICONS)
 def test_lexicons(tmp_path: Path, text: str, columns: str) -> None:
     """Symbols, both sides of an entry, zeros, escapes, comments, strings and flag diacritics have the meaning of foma and HFST."""
@@ -203,6 +204,7 @@ def test_other_text_is_refused(tmp_path: Path) -> None:
         read_lexc(written(tmp_path, "! nothing\nMultichar_Symbols +N\n"))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", range(100))
 def test_damaged_lexicons_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     """A file with random changes is read, or refused with an error of this package."""

@@ -139,6 +139,7 @@ def test_damaged_file_is_refused(tmp_path: Path, old: bytes, new: bytes, error: 
         read_openfst(tmp_path / "a.fst")
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", range(300))
 def test_random_damage_is_read_or_refused(tmp_path: Path, seed: int) -> None:
     """A file with random changes, or cut short, is read, or refused with an error of this package."""

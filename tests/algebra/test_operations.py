@@ -47,6 +47,7 @@ def same(first: dict[tuple[str, str], float], second: dict[tuple[str, str], floa
     return first.keys() == second.keys() and all(abs(first[pair] - second[pair]) < 1e-4 for pair in first)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("operation", [Fst.connect, Fst.remove_epsilon, Fst.determinize, Fst.push, Fst.minimize, Fst.optimize])
 @examples(600)
 @given(machine=machines())
@@ -186,6 +187,7 @@ def test_equivalence_of_transducers(first: Fst, second: Fst) -> None:
     assert found == same(texts_of(first, pairs(first, 6)), texts_of(second, pairs(second, 6)))
 
 
+@pytest.mark.slow
 def test_pairs_that_are_written_early_or_late() -> None:
     """Outputs on other arcs make no difference, also in weighted machines and in machines with several outputs for an input."""
     early = Fst.from_arcs([(0, 1, "a", "x", 0.5), (1, 2, "b", "")], final=[2])

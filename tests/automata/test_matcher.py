@@ -65,6 +65,7 @@ def leftmost(strings: Sequence[str], text: str) -> list[int]:
     return places
 
 
+@pytest.mark.slow
 @given(STRINGS, TEXTS, st.booleans(), st.data())
 def test_longest_string_at_each_place(strings: list[str], text: str, overlapping: bool, data: st.DataObject) -> None:
     """At ascending positions, the kernel finds the longest string, and determines whether more text could make a longer string match."""
@@ -89,6 +90,7 @@ def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
     assert [length for length, _ in found(of, units, unicode.UTF_16, False, in_units)] == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("text", ["[" * 299 + "x", "ab" * 100 + "x", "ab" * 50 + "a", "aab" * 40], ids=lambda text: text[:3])
 def test_walks_take_linear_time(text: str) -> None:
     """If a text consists of long prefixes of the strings, the search takes at most four steps per character, whatever the positions."""

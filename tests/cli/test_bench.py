@@ -198,6 +198,7 @@ class TestFigures:
 class TestIds:
     """`fst bench --against` compares the ids of a library with the ids of the table."""
 
+    @pytest.mark.slow
     def test_tokenizers(self, tmp_path: Path, documents: Path, reference: Build) -> None:
         """For a tokenizer.json, the table gives the same ids as `tokenizers`, whose speed is printed twice, with an empty and with a filled
         cache.
@@ -240,6 +241,7 @@ class TestIds:
             reason = call("bench", compiled(source), documents, "--against", "gigatoken", "--source", source, code=1)
             assert "cannot read it" in error_of(reason)
 
+    @pytest.mark.slow
     def test_another_vocabulary(self, tmp_path: Path, documents: Path, reference: Build) -> None:
         """If ids differ, the output contains the number of texts with different ids, and the file and position of the first of them."""
         table = compiled(document(tmp_path, reference(TOKENS)))
@@ -317,6 +319,7 @@ class TestSources:
         reason = error_of(call("bench", table, documents, "--against", "tokenizers", "--source", source, code=1))
         assert reason == f"tokenizers does not read {source}; name a tokenizer.json with --source"
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         ("name", "data", "expected"),
         [
@@ -360,6 +363,7 @@ class TestSources:
 class TestDrawing:
     """The bars that show speeds on a terminal."""
 
+    @pytest.mark.mostly_slow
     @posix
     @pytest.mark.parametrize(("encoding", "character"), [("utf-8", "█"), ("ascii", "#")])
     def test_terminal(

@@ -207,6 +207,7 @@ class TestConventions:
         assert done.data == b""
         assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
 
+    @pytest.mark.slow
     def test_wrong_usage_is_told_at_once(self, table: Path, tmp_path: Path) -> None:
         """Options that are wrong, or do not fit the files, are refused before `numba` is imported."""
         for name, data in (("a.txt", b"un\n"), ("a.csv", b"un\n"), ("a.jsonl", b'{"text": "un"}\n'), ("parquet", b"PAR1")):
@@ -238,6 +239,7 @@ class TestConventions:
         """An argument TABLE that is not a table is refused."""
         assert "fst compile" in call("info", texts, code=1).stderr
 
+    @pytest.mark.slow
     @posix
     def test_broken_pipe(self, table: Path, tmp_path: Path) -> None:
         """If the reader closes the pipe early, as `head` does, the exit code is 0 and nothing is printed."""
@@ -278,6 +280,7 @@ class TestConventions:
         done = execute([sys.executable, "-c", DROPPED], code=130)
         assert (done.stdout, done.stderr) == (b"", b"")
 
+    @pytest.mark.slow
     @posix
     def test_as_a_module(self, table: Path) -> None:
         """`python -m fst` runs `fst`, but the usage message begins with `python -m fst`."""
@@ -300,6 +303,7 @@ class TestConventions:
             assert process.wait(TIMEOUT) == 130
             assert process.stderr.read() == b""
 
+    @pytest.mark.mostly_slow
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     @pytest.mark.parametrize("words", ["encode", "info"])
     def test_full_disk(self, table: Path, words: str) -> None:
@@ -308,6 +312,7 @@ class TestConventions:
             done = run(words, table, *["-"] * (words == "encode"), stdin=b"un\n", stdout=full, code=1)
         assert error_of(done) == f"{os.strerror(errno.ENOSPC)}; free some space"
 
+    @pytest.mark.mostly_slow
     @posix
     @pytest.mark.parametrize(("stream", "closing"), [("standard input", "<&-"), ("standard output", ">&-")])
     def test_closed_streams(self, table: Path, stream: str, closing: str) -> None:
@@ -407,6 +412,7 @@ class TestProgress:
 
         return show
 
+    @pytest.mark.mostly_slow
     @posix
     @pytest.mark.parametrize("columns", [1, 20, 60, 80, 200])
     def test_fits_the_terminal(self, columns: int) -> None:

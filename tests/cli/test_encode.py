@@ -27,10 +27,12 @@ from fst.runtime.files.packing import CHUNK
 class TestEncode:
     """`fst encode`."""
 
+    @pytest.mark.slow
     def test_ids_are_the_packages(self, table: Path, texts: Path) -> None:
         """A line of ids equals the result of `fst.load(table).encode(line)`."""
         assert run("encode", table, texts).stdout == ids_of(table, TEXTS)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("dash", thinned([[], ["-"]], 2))
     def test_standard_input(self, table: Path, dash: list[str]) -> None:
         """Without a file, or for "-", documents come from standard input."""
@@ -193,6 +195,7 @@ class TestOutputsThatAreInputs:
         assert "is also an input, and would be overwritten" in reason
         assert {path: path.read_bytes() for path in before} == before
 
+    @pytest.mark.slow
     @posix
     @pytest.mark.parametrize(
         "words",

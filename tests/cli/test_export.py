@@ -103,6 +103,7 @@ def test_other_tables_are_refused(tmp_path: Path, folder: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_damaged_tables_are_refused(tmp_path: Path, folder: Path) -> None:
     """A file that is no table is refused with the message of `fst.load`."""
     (tmp_path / "damaged.npz").write_bytes(b"PK")

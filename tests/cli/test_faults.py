@@ -73,6 +73,7 @@ def on_its_own(folder: Path) -> Path:
 class TestInput:
     """Files that are damaged, or not of the expected kind."""
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_cut_short(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """If a file ends inside a member, a frame, a page or a batch, the message contains the file name, and nothing is written."""
@@ -93,6 +94,7 @@ class TestInput:
         source = written(tmp_path / "cut.arrow", file.getvalue()[:end])
         assert "cut short" in call("encode", table, source, "--column", "text", code=1).stderr
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("kind", [*PACKINGS, "parquet", "arrow file", "arrow stream"])
     def test_damaged(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """If bytes of a file are changed, the command prints an error or other text, but never prints a traceback or crashes."""
@@ -187,6 +189,7 @@ class TestOutput:
         assert error_of(done).startswith(f"{out / 'o'}.")
         assert list(out.iterdir()) == []
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
     def test_full_device(self, table: Path, data: dict[str, Path]) -> None:
         """If a device accepts no data, the message contains the name of the device."""
@@ -208,6 +211,7 @@ class TestOutput:
         reason = done.stderr.decode().splitlines()[-1]
         assert reason == f"PermissionError: [Errno 13] the folder {folder} cannot be written: '{folder}/ids.npy'"
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("form", FORMS)
     def test_twice(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A second run with the same output replaces it by the same bytes."""
@@ -240,6 +244,7 @@ class TestSignals:
         call("info", table.with_name("none.npz"), code=1)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("form", "number", "code"),
         thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 16),
@@ -332,6 +337,7 @@ class TestWithoutPyarrow:
 
     CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 8))
     def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
         """A command that needs `pyarrow` explains how to install it."""
@@ -341,6 +347,7 @@ class TestWithoutPyarrow:
         assert done.stderr.decode().endswith("pip install 'pyarrow>=18'\n")
         assert len(done.stderr.splitlines()) == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 4))
     def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A command that does not need `pyarrow` works without it."""

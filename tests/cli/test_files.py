@@ -37,6 +37,7 @@ pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arro
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("kind", "packing", "form"), thinned(product(INPUTS, PACKINGS, OUTPUTS), 12))
 def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Path) -> None:
     """From any input format to any output format, the ids are the same as from `encode_batch`."""
@@ -53,6 +54,7 @@ def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Pat
 class TestInput:
     """The recognition of an input's format, and its documents."""
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("name", ["in.jsonl", "in.ndjson", "in.json", "in.JSONL", "in.Ndjson"])
     @pytest.mark.parametrize("packing", PACKINGS)
     def test_json_by_its_name(self, name: str, packing: str, table: Path, tmp_path: Path) -> None:
@@ -61,6 +63,7 @@ class TestInput:
         assert "JSON lines" in call("encode", table, source, code=2).stderr
         call("encode", table, source, "--input-format", "text")
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("name", ["in.csv", "in.TSV", "in.csv.gz", "in.tar.gz", "in.zip"])
     @pytest.mark.parametrize("more", [[], ["--field", "text"]], ids=["plain", "field"])
     def test_what_is_not_read(self, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
@@ -84,6 +87,7 @@ class TestInput:
         assert f"{source} is JSON, but {what}" in reason
         assert "jq -c" in reason
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         ("kind", "packing"), [*product(INPUTS, ("plain", "gzip", "zstd")), ("lines", "bz2"), ("json", "xz"), ("parquet", "xz")]
     )
@@ -140,6 +144,7 @@ class TestInput:
         files = [written(tmp_path / kind, as_input(kind, TEXTS)) for kind in kinds]
         assert call("encode", table, *files, "--column", "text").data == ids_of(table, TEXTS * 3)
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         "kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"]
     )
@@ -217,6 +222,7 @@ class TestErrors:
         assert done.data == ids_of(table, self.BAD, errors="replace")
         assert done.stderr == "2 documents repaired with U+FFFD\n"
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow", "npy"])
     @pytest.mark.parametrize("kind", KINDS)
     def test_skip(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
@@ -229,6 +235,7 @@ class TestErrors:
         if kind != "lines" and form == "parquet":
             assert pq.read_table(out)["number"].to_pylist() == [0, 3]
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         ("line", "what"),
         [

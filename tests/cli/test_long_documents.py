@@ -71,6 +71,7 @@ class TestLongDocuments:
         assert call("encode", *words).data == ids_of(table, text.split(b"\n"))
         assert call("encode", *words, "--no-special-tokens").data == ids_of(table, text.split(b"\n"), add_special_tokens=False)
 
+    @pytest.mark.slow
     def test_one_file(self, text: bytes, table: Path, tmp_path: Path) -> None:
         """A file that is one document, or has separators between documents, is read in chunks."""
         source = written(tmp_path / "in.txt", text)

@@ -43,6 +43,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the ext
 class TestOutput:
     """Outputs of `fst encode`."""
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("packing", PACKINGS)
     @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])
     def test_packed(self, packing: str, ending: str, form: str, table: Path, tmp_path: Path) -> None:
@@ -111,6 +112,7 @@ class TestOutput:
             {"ids": 1, "input_ids": [2, 3]},
         ]
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("kind", ["json", "parquet", "arrow file"])
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow"])
     def test_tokens(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
@@ -190,6 +192,7 @@ class TestOutput:
         found = pq.read_table(out) if ending == "parquet" else pa.ipc.open_file(out).read_all()
         assert found.to_pydict() == {"a": [1, None], "b": [None, ["x"]], "input_ids": [[2, 5, 3]] * 2}
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(("first", "second"), [("1", '"x"'), ("1", "1.5"), ("null", "1")])
     def test_fields_that_are_no_columns(self, first: str, second: str, table: Path, tmp_path: Path) -> None:
         """For a Parquet output, a field with values of several types is refused, and the message contains a remedy."""
@@ -241,6 +244,7 @@ class TestOutput:
         none: list[int] | None = None if form in ("json", "arrow", "parquet") else []
         assert rows_of(out, form) == [["[CLS]", "un", "[SEP]"] if form == "tokens" else [2, 5, 3], none, none]
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("form", OUTPUTS)
     @pytest.mark.parametrize("kind", INPUTS)
     def test_nothing(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
@@ -264,6 +268,7 @@ class TestOutput:
             numbers = pq.read_table(out) if form == "parquet" else pa.ipc.open_file(out).read_all()
             assert numbers["number"].to_pylist() == list(range(len(texts)))
 
+    @pytest.mark.slow
     def test_many_row_groups(self, table: Path, tmp_path: Path) -> None:
         """Many small row groups of the input become one row group of the output."""
         texts = pa.table({"text": ["un hello"] * 5000})
@@ -289,6 +294,7 @@ class TestOutput:
         assert np.load(tmp_path / "a.b.npy", mmap_mode="r").tolist() == fst.Tokenizer.load(table).encode_batch(TEXTS).ids.tolist()
 
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(("highest", "dtype"), [(65_535, "<u2"), (65_536, "<u4")])
     def test_raw_ids(self, highest: int, dtype: str, tmp_path: Path) -> None:
         """A .bin file contains only ids of two bytes each, or of four if the vocabulary has an id above 65,535."""

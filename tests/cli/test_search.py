@@ -48,6 +48,7 @@ def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
     return {**({"keyword": KEYWORDS[number]} if names else {"id": number}), "start": start, "end": end}
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("kind", "form", "names"), thinned(product(INPUTS, FORMS, [False, True]), 6))
 def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path) -> None:
     """From any input format to any output format, the matches are the same as from `find_iter`, and rows keep their other fields."""
@@ -94,6 +95,7 @@ def test_replacements(kind: str, form: str, table: Path, tmp_path: Path) -> None
 class TestRows:
     """Inputs with null rows, without rows, or with other columns."""
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet"])
     @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str)
     def test_nulls(self, form: str, kind: Any, table: Path, tmp_path: Path) -> None:
@@ -109,6 +111,7 @@ class TestRows:
         call("search", table, tmp_path / "in.arrow", "--column", "text", "--replace", "*", "-o", tmp_path / "out", "--format", form)
         assert records_of(tmp_path / "out", form) == [{"text": text} for text in ("u*rs", None, "none", "*")]
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("form", ["json", "arrow", "parquet", "npz"])
     @pytest.mark.parametrize("kind", INPUTS)
     def test_no_rows(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:

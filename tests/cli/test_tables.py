@@ -185,6 +185,7 @@ class TestVerify:
         wordpiece(packed).save(tmp_path / "t.npz")
         assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", packed, texts).stdout
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize("is_folder", [False, True])
     def test_against_tiktoken(self, is_folder: bool, tmp_path: Path) -> None:
         """For a file of ranks, `tiktoken` is the reference, also for special tokens."""

@@ -108,6 +108,7 @@ class TestTrainers:
         reference.train_from_iterator(TEXTS, trainer)
         assert tokens(vocabulary) == reference.get_vocab()
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         ("name", "options"),
         [
@@ -133,6 +134,7 @@ class TestTrainers:
             expected = getattr(train, name)(TEXTS, **options, **size)
         assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == json.loads(json.dumps(expected.to_json()))
 
+    @pytest.mark.slow
     def test_normalizers(self, texts: Path, tmp_path: Path) -> None:
         """--normalizer is the name of a normalizer, a component in JSON, or with the splitter "sentencepiece" the name of a rule."""
         size = ("--vocab-size", "300")

@@ -70,6 +70,7 @@ DOORS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", FORMS)
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_takes_every_form(door: str, kind: str, tmp_path: Path) -> None:
@@ -89,6 +90,7 @@ def test_tiktoken_takes_every_form(tmp_path: Path) -> None:
     assert {name: fst.tiktoken(given).encode(TEXT) for name, given in forms.items()} == dict.fromkeys(forms, forms["live"].encode(TEXT))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("train", [fst.train.trim, fst.train.extend, fst.train.like])
 def test_trainers_take_every_form(train: Any, tmp_path: Path) -> None:
     """A trainer takes the old tokenizer in all forms."""
@@ -128,6 +130,7 @@ def test_processors_with_other_ids_are_refused(tmp_path: Path) -> None:
         fst.Tokenizer(Marked(model_file=str(path)))
 
 
+@pytest.mark.slow
 def test_from_pretrained_keeps_its_table(tmp_path: Path) -> None:
     """`from_pretrained` compiles a folder once, a changed folder again, and its pickle contains the path of the kept table."""
     words(tmp_path)
@@ -170,6 +173,7 @@ def test_wrong_objects_are_refused(call: Callable[[], Any], error: type[Exceptio
         call()
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     "code",
     thinned(

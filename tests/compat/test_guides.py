@@ -99,6 +99,7 @@ def test_guide_is_that_of_outlines(regex: str, byte_level: fst.Tokenizer) -> Non
         guide.write_mask_into(0, 0, 4)
 
 
+@pytest.mark.slow
 def test_index_needs_an_end() -> None:
     """An index needs a token that ends texts, and gives None for what is no state."""
     with pytest.raises(ValueError, match="no token ends texts"):

@@ -76,6 +76,7 @@ SMALL = [(kind, fallback, is_bare) for kind in MODELS for fallback in (False, Tr
 each_small = pytest.mark.parametrize("which", SMALL, ids=["-".join(map(str, which)) for which in SMALL])
 
 
+@pytest.mark.mostly_slow
 @each_small
 @given(text=texts, options=flags)
 @examples(150)
@@ -94,6 +95,7 @@ def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
             assert_same(two, "normalize", given_text, with_offsets=True)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", MODELS)
 @given(text=texts)
 @examples(100)
@@ -109,6 +111,7 @@ def test_blanks_behind_words(kind: str, text: str) -> None:
         assert_same(two, "normalize", text, with_offsets=True)
 
 
+@pytest.mark.mostly_slow
 @each_small
 @given(rows=some.lists(texts, max_size=4), options=flags)
 @examples(50)
@@ -118,6 +121,7 @@ def test_batches(which: Any, rows: list[str], options: dict[str, bool]) -> None:
         assert_same(small(*which), "encode", rows, return_type=kind, num_threads=2, **options)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("which", [which for which in SMALL if which[2]], ids=lambda which: f"{which[0]}-{which[1]}")
 @given(data=some.binary(max_size=12), others=texts)
 @examples(60)
@@ -134,6 +138,7 @@ def test_bytes_that_are_no_text(which: Any, data: bytes, others: str) -> None:
 BYTES_OF_CAT = [len(NAMES) + byte for byte in "😺☕".encode()]
 
 
+@pytest.mark.mostly_slow
 @each_small
 @given(ids=some.lists(some.one_of(some.integers(0, len(NAMES) - 1), some.sampled_from(BYTES_OF_CAT)), max_size=10))
 @examples(150)
@@ -148,6 +153,7 @@ def test_decoding(which: Any, ids: list[int]) -> None:
         assert_same(two, "decode", given_row, out_type="offset_mapping", return_bytes=True)
 
 
+@pytest.mark.mostly_slow
 @each_small
 @given(pieces=some.lists(some.one_of(some.sampled_from(PIECES), some.text(max_size=3)), max_size=8))
 @examples(100)
@@ -167,6 +173,7 @@ ODD_IDS: Sequence[Any] = (
 )
 
 
+@pytest.mark.mostly_slow
 @each_small
 def test_odd_arguments(which: Any) -> None:
     """Arguments of wrong types or out of range give the same results as in `sentencepiece`, or errors of the same types."""
@@ -342,6 +349,7 @@ def test_only_a_tokenizer_is_accepted() -> None:
         fst.sentencepiece(5)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("suffix", [False, True])
 @pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
 def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
@@ -391,6 +399,7 @@ def test_other_tables() -> None:
             getattr(sp, name)(argument)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize(
     ("harm", "message"),
@@ -412,6 +421,7 @@ def test_hostile_tables_are_refused(kind: str, harm: Any, message: str, tmp_path
         fst.load(tmp_path / "wrong.npz")
 
 
+@pytest.mark.slow
 def test_sentencepiece_is_not_needed() -> None:
     """The stand-in does not import `sentencepiece`."""
     code = "import sys, fst; fst.sentencepiece; sys.exit('sentencepiece' in sys.modules)"

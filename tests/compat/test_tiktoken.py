@@ -182,6 +182,7 @@ CALLS: Sequence[tuple[str, Sequence[Any], dict[str, Any]]] = (  # the method, it
 FLAT = [(name, argument, options) for name, arguments, options in CALLS for argument in arguments]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "argument", "options"), FLAT, ids=[f"{name}-{place}" for place, (name, _, _) in enumerate(FLAT)])
 def test_corners(name: str, argument: Any, options: dict[str, Any]) -> None:
     """Arguments of wrong types or out of range give the same results or the same errors as in `tiktoken`."""
@@ -353,6 +354,7 @@ def test_pickles() -> None:
     assert ours.encode("hello<a>", allowed_special="all") == small()[0].encode("hello<a>", allowed_special="all")
 
 
+@pytest.mark.slow
 def test_tiktoken_is_not_needed() -> None:
     """The stand-in does not import `tiktoken`."""
     code = "import sys, fst; fst.tiktoken; sys.exit('tiktoken' in sys.modules)"

@@ -105,6 +105,7 @@ def settle(made: Any, truncation: dict[str, Any] | None, padding: dict[str, Any]
     return refused, made.truncation, made.padding
 
 
+@pytest.mark.mostly_slow
 @each_kind
 @examples(300, deadline=None)
 @given(data=some.data(), truncation=TRUNCATION, padding=PADDING, special=some.booleans(), split=some.booleans())
@@ -146,6 +147,7 @@ def test_what_a_vocabulary_says(kind: str) -> None:
         assert ours.decode(tuple(rows[0]), skips) == theirs.decode(rows[0], skips)
 
 
+@pytest.mark.mostly_slow
 @each_kind
 @pytest.mark.parametrize("change", range(len(CHANGES)))
 def test_rows_change(kind: str, change: int) -> None:
@@ -345,6 +347,7 @@ def test_live_tokenizers_of_transformers() -> None:
     assert fst.hf(wordpiece())(texts)["input_ids"] == [row.ids for row in wordpiece().encode_batch(texts)]
 
 
+@pytest.mark.slow
 def test_tables_need_no_compiler(tmp_path: Path) -> None:
     """With a compiled table, the stand-in imports neither the compiler nor `tokenizers`."""
     table("wordpiece")._table.save(tmp_path / "table.npz")
@@ -397,6 +400,7 @@ def compiles(kind: str, caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if "compiling a live" in record.getMessage()]
 
 
+@pytest.mark.slow
 def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A tokenizer is compiled only once, a log line contains the folder of its table, and another tokenizer gets another table."""
     assert compiles("wordpiece", caplog) == [f"fst: compiling a live Tokenizer of 17 tokens, up to 20 s; kept in {tables_folder}"]
@@ -415,6 +419,7 @@ def test_kept_tables_need_no_compiler() -> None:
     assert fields_of == ["True\n", "False\n"]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("harm", ["damaged", "cut", "of strangers", "stale"])
 def test_kept_tables_are_not_trusted(
     harm: str, tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch

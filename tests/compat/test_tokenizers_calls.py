@@ -36,6 +36,7 @@ ARRAYS = (
 )
 
 
+@pytest.mark.mostly_slow
 @each_kind
 @pytest.mark.parametrize(("batch", "words"), ARRAYS)
 def test_arrays_are_batches(kind: str, batch: Any, words: bool) -> None:

@@ -17,6 +17,7 @@ REDUNDANT = {"wordpiece", "bpe", "unigram", "rules"}  # kinds whose tables conta
 FIRST = 300  # number of bytes at the beginning of an array, where most of the important elements are
 
 
+@pytest.mark.mostly_slow
 @each(SAMPLES, 8)
 def test_file_that_is_cut_or_changed_is_refused(name: str, tmp_path: Path) -> None:
     """A file that is cut short, or in which a single bit is changed, is refused."""
@@ -35,6 +36,7 @@ def place_that_matters(draw: random.Random, size: int) -> int:
     return draw.choice([draw.randrange(size), draw.randrange(min(size, FIRST)), size - 1 - draw.randrange(min(size, 8))])
 
 
+@pytest.mark.mostly_slow
 @each(ENCODING, 9)
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
     """A table with one changed bit is refused, or every method gives safe ids, which equal the walk's ids unless the table contains a

@@ -70,6 +70,7 @@ def edges_of(picture: str) -> list[str]:
     return [f"{names[source]} {label} {names[target]}{'*' * bool(color)}" for source, target, label, color in found]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("make", "text", "edges"), CASES)
 def test_path_of_a_text(make: Callable[[], Any], text: str, edges: Sequence[str]) -> None:
     """Arcs have what they read and write, with failure links folded in, and those that the text takes are the path."""
@@ -78,6 +79,7 @@ def test_path_of_a_text(make: Callable[[], Any], text: str, edges: Sequence[str]
     assert [edge for edge in found if edge.endswith("*")] == [edge for edge in edges if edge.endswith("*")]
 
 
+@pytest.mark.mostly_slow
 @each(SAMPLES, 9)
 def test_every_table_is_drawn(name: str) -> None:
     """Around any text, the picture of any table has arcs between its own states only."""
@@ -104,6 +106,7 @@ def written_by(automaton: Automaton, text: Sequence[Any]) -> list[str]:
     return found
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if sample.kind in WRITING])
 def test_automata_write_the_ids_of_the_walk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The strings on the path of a text are those of the ids of the slow walk."""

@@ -59,6 +59,7 @@ def read_two(arrays: Any, seen: Any) -> Any:
     return read(first, seen[0]), read(second, seen[1])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
 @pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
 def test_kernels_see_what_numpy_does(kind: str, shape: tuple[int, ...]) -> None:
@@ -181,6 +182,7 @@ print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_kept_kernels_are_used_without_the_compiler() -> None:
     """A process that finds its kernels on disk does not import `numba`'s compiler, but can still compile."""

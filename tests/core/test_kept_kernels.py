@@ -262,6 +262,7 @@ def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> Non
     assert call_toy(toy) == ("11.0\n", True)
 
 
+@pytest.mark.slow
 def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
     """A kernel is not compiled again if a file changes that it does not import."""
     (toy / "toy_unrelated.py").write_text("FACTOR = 30")

@@ -118,6 +118,7 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", ENCODERS)
 def test_variable_says_how_many_threads(
     name: str, tokenizer: fst.Tokenizer, helpers: Callable[..., int], monkeypatch: pytest.MonkeyPatch

@@ -176,6 +176,7 @@ def test_toy_encodes_columns(encoder: Encoder) -> None:
         encoder.encode_arrow(column, padding=True, max_length=4)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("size", [1, 2, 5, 40_000])
 @pytest.mark.parametrize("kind", [str, bytes])
 def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:

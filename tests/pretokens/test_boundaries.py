@@ -121,6 +121,7 @@ def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
         assert not contradictions(PATTERNS[name], text), text
 
 
+@pytest.mark.slow
 def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the compiler reaches its limit of steps, more windows are undecided, but the decided windows do not contradict the splitter."""
     split, whole = compiled(CL100K)
@@ -246,6 +247,7 @@ def gaps_in_short_texts(pattern: str) -> bool:
     return any(not matched for text in texts for _, matched in split.segments("".join(map(chr, text))))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS])
 def test_gaps_are_predicted(pattern: str) -> None:
     """The compiler predicts that searches may fail if and only if some text has a gap between matches."""

@@ -90,6 +90,7 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "BLOCK", 16)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_parts")
 @each_pattern
 def test_every_cut(name: str) -> None:
@@ -104,6 +105,7 @@ def test_every_cut(name: str) -> None:
     hold(tok, text.encode(), cuts_of(tok, text.encode()))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_parts")
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 def test_all_short_texts(pattern: str) -> None:

@@ -23,6 +23,7 @@ PATTERNS = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("has_products", [True, False])
 @pytest.mark.parametrize("name", PATTERNS)
 def test_pretokens_are_those_of_the_splitter(name: str, has_products: bool) -> None:

@@ -130,6 +130,7 @@ def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts
     assert [ours.pretokens(text) for text in texts] == [cut(found, text) for text in texts]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("pattern", ["[ab]", "a+|b", "a[ab]?"])
@@ -146,6 +147,7 @@ def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> N
         assert [ours.pretokens(text) for text in texts] == [found.pretokens(text) for text in texts]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("behavior", [name for name in BEHAVIORS if name != "removed"])
 @pytest.mark.parametrize("string", ["ab", "aa", "aba", "<n>", " ", "\n\n"])
@@ -246,6 +248,7 @@ def tokenizer_of(source: Json) -> fst.Tokenizer:
     return fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("pattern", FAR_ENDS)
 def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
     """If searches read far beyond their matches, over several chunks, the ids equal those of `tokenizers`."""
@@ -312,6 +315,7 @@ def machine(name: str) -> tuple[BpeTable, fst.Tokenizer, Tokenizer]:
     return table, fst.Tokenizer(table), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)}))
 
 
+@pytest.mark.mostly_slow
 @each_pre_tokenizer
 def test_pieces_are_those_of_the_reference(name: str) -> None:
     """A sequence of pre-tokenizers splits short texts over one character of each class as in `tokenizers`."""
@@ -333,6 +337,7 @@ def hold(name: str, texts: Sequence[str]) -> None:
     assert found.words.tolist() == [word for encoding in expected for word in encoding.word_ids]
 
 
+@pytest.mark.mostly_slow
 @each_machine
 def test_encodings_are_those_of_the_reference(name: str) -> None:
     """Texts mixed with special tokens get the same ids, offsets and words as in `tokenizers`, and the walk gives the same ids."""
@@ -340,6 +345,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
     hold(name, ["", " ", "  <s>  ", *(mixed(draw, draw.choice((1, 3, 9))) for _ in sample(range(2_500), 100))])
 
 
+@pytest.mark.mostly_slow
 @each_machine
 def test_long_stretches(name: str) -> None:
     """A part of a text that is longer than a chunk, dropped or not, gets the same ids, offsets and words as in `tokenizers`."""
@@ -414,6 +420,7 @@ def table_of(parts: Json) -> BpeTable:
     return table
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", BEHIND)
 def test_digits_among_bytes(name: str) -> None:
     """If Digits follows ByteLevel, it splits at those letters for bytes that are numeric, even inside a character of the text, as in

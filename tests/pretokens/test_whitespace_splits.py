@@ -77,6 +77,7 @@ REPLACED = [
 BITS = [*"aA!|'", " ", "  ", "\n", "\t", "\u3000", "\x85", "x", "e", "\u0301", "\u00a8", "<t>", "LATE", "<|PAD|>", "<|pad|>", "|>"]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("normalizer", "pre_tokenizer"), REPLACED)
 def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenizer: Json) -> None:
     """If whitespace is dropped, a `Replace` of whitespace by whitespace has no effect, as in `tokenizers`."""
@@ -85,6 +86,7 @@ def test_white_space_may_become_other_white_space(normalizer: Json, pre_tokenize
     hold(made, ["".join(draw.choices(BITS, k=draw.randint(0, 9))) for _ in sample(range(3_000), 300)])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer", "added"),
     [
@@ -116,6 +118,7 @@ def test_spelled_token_is_cut_behind() -> None:
     hold(made, ["<S>!", "!<S>!", "<S><S>|", "a<S><s>!<S>!", " <S>.<S>.", "<S", "<S>"])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     "first",
     [

@@ -113,6 +113,7 @@ def share_held(tables: WordPieceTable, most: int | None) -> float:
     return sum(found) / len(found)
 
 
+@pytest.mark.slow
 def test_words_have_the_ids_of_the_walk() -> None:
     """Each word in the table of words is found, and has the same ids as the transducer gives."""
     check_all(example(), None)
@@ -197,6 +198,7 @@ def test_words_with_the_same_beginning_are_told_apart(table: functools.partial[W
         assert tok.encode(text, add_special_tokens=False).tolist() == tables.run(text)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("tokens", [TOKENS, LONG, ("[UNK]",), ("[UNK]", "##a", "##ab"), ("[UNK]", ".", "世", "##世")], ids=len)
 def test_the_empty_word_has_no_ids(tokens: tuple[str, ...]) -> None:
     """The empty word has no ids, whether the table of words has entries or not."""

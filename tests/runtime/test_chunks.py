@@ -72,6 +72,7 @@ def paddings(filler: str, before: int, after: int) -> Iterator[str]:
         yield start + "a" * more
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_chunks")
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
@@ -83,6 +84,7 @@ def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
     check(fst.Tokenizer(of), of, texts)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("longest", LIMITS)
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
@@ -98,6 +100,7 @@ def made_short(longest: int) -> fst.Tokenizer:
     return fst.Tokenizer(tables(longest))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("other", ["", "é", "世", "𐐨", "[MAS"])
 def test_special_token_among_characters_that_begin_one(other: str) -> None:
     """A special token is found at any position among characters with which special tokens begin, which the kernel reads 32 at a time."""
@@ -106,6 +109,7 @@ def test_special_token_among_characters_that_begin_one(other: str) -> None:
     check(fst.Tokenizer(of), of, texts)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("layout", ["compact", "linked"])
 @each_filler
 def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
@@ -142,6 +146,7 @@ def test_one_word_over_many_chunks(filler: str, length: int) -> None:
     assert ids(tokenizer, word) == [unk]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize(("longest", "char"), thinned(product(LIMITS, ("a", "q", "é", "\U00010400", "한", "a\u302e\u1b44")), 6))
 def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
@@ -170,6 +175,7 @@ def test_longest_word_is_longer_than_a_chunk(char: str, token: str) -> None:
     assert ids(tokenizer, " ".join(char * length for length in lengths)) == [number for length in lengths for number in word(length)]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("longest", [0, 1, 12, 13])
 def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
     """A word of the vocabulary that is longer than the maximum length is unknown."""
@@ -178,6 +184,7 @@ def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
     check(fst.Tokenizer(of), of, [*words, " ".join(words * 40)])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("other", ["é", "e\u0301", "世", "[MASK]", "[", "\U0001f600", "\0", "\x7f", "\x80", "\ufffd"], ids=ascii)
 def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
     """Among 32 characters that the kernel reads at a time, one or two may be outside ASCII or not be one symbol, at any position."""
@@ -187,6 +194,7 @@ def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
     check(fst.Tokenizer(of), of, [*sample(texts, 8), *(text[:40] + other + text[40:] for text in sample(texts, 14))])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("before", ["", "b", "!", "\u302e"], ids=ascii)
 def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
     """Any number of spaces after a space, after punctuation or at the start of a text changes nothing."""

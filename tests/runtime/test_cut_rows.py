@@ -139,6 +139,7 @@ def test_counts_are_the_lengths_of_rows(texts: list[str], times: int, around: bo
         assert counts.tolist() == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", [str, bytes])
 @pytest.mark.parametrize("rows", [1, 100])
 def test_counting_takes_no_more_memory_for_more_text(rows: int, kind: type) -> None:

@@ -91,6 +91,7 @@ def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: i
     assert located(of, list(texts), threads=threads) == located(of, [text.encode() for text in texts], threads=threads) == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_chunks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
@@ -100,6 +101,7 @@ def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
     check_walk(short_chunked(5), [starts[more % 3] + "a" * more + piece + "b" for more in sample(range(70), 20, piece)], 5)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("longest", [1, 5, 12, 13, 100])
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS, " ", "b", "a", "!")), min_size=4, max_size=60))
@@ -109,6 +111,7 @@ def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> 
     check_walk(short_chunked(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)], longest)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
@@ -119,6 +122,7 @@ def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
     check_walk(tokenizer(), texts, 100)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("longest", [1, 12, 100])
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), min_size=20, max_size=60))
@@ -247,6 +251,7 @@ def some_options(seed: int) -> dict[str, Any]:
     return {**drawn, "continuing_subword_prefix": rng.choice(PREFIXES), "max_input_chars_per_word": rng.choice([1, 2, 7, 100])}
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", thinned(range(20), 6))
 @given(texts=st.lists(st.lists(st.sampled_from(MIXTURE), max_size=12).map("".join), min_size=1, max_size=6))
 @examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -270,6 +275,7 @@ SYLLABLES = [
 ]
 
 
+@pytest.mark.mostly_slow
 @LONG
 @pytest.mark.parametrize("longest", [99, 300])
 def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]) -> None:

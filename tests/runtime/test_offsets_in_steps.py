@@ -60,6 +60,7 @@ def test_options(number: int, values: Sequence[Any], reference: Callable[..., To
     pair.check(texts_of_all_kinds())
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer"),
     thinned(
@@ -99,6 +100,7 @@ def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
     pair.check([*mixtures(8, 500), *runs_of_marks(random.Random(9), 500)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["BERT's", *thinned([pytest.param(name, marks=pytest.mark.slow) for name in PRE_TOKENIZERS if name != "BERT's"], 4)]
 )

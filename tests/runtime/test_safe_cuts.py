@@ -73,6 +73,7 @@ def hostile(seed: int, pieces: int) -> str:
     return "".join(random.Random(seed).choices(HOSTILE, k=pieces))
 
 
+@pytest.mark.mostly_slow
 @each_machine
 def test_texts_fall_apart_at_blanks(name: str) -> None:
     """The parts of a text before and after a safe cut get the same ids alone as together."""
@@ -85,6 +86,7 @@ def test_texts_fall_apart_at_blanks(name: str) -> None:
         assert before + after == whole, place
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("special", "expected"), [("[X]", " \n"), ("a b", "\n"), ("a\nb", " "), ("\n \n", ""), (" ", "\n"), ("a\tb", " \n")], ids=ascii
 )
@@ -111,6 +113,7 @@ def test_parts_where_nothing_can_be_cut() -> None:
     assert AfterSpaces(" \n").parts("a" * 1000, 10) == [(0, 1000)]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_parts")
 @each_machine
 @examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -130,6 +133,7 @@ def test_any_texts(name: str, texts: list[str], threads: int, are_bytes: bool, f
     assert counted.tolist() == tok.count_tokens(data, threads=1, add_special_tokens=framed).tolist()
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_parts")
 @each_machine
 def test_long_beside_short(name: str) -> None:
@@ -147,6 +151,7 @@ def test_at_most_so_many_ids(most: int) -> None:
     check_threads(made("as BERT"), [hostile(6, 100), "a", hostile(7, 300)], max_length=most, offsets=True)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_parts")
 @each_machine
 def test_what_is_not_text_is_replaced(name: str) -> None:

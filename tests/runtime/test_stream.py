@@ -82,6 +82,7 @@ def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
         assert streamed(tok, cut(data, pair)) == expected, pair
 
 
+@pytest.mark.mostly_slow
 @each_machine
 def test_every_cut(name: str) -> None:
     """A hostile text that is cut anywhere, even inside a character, gets the same ids, positions and words as in one call."""
@@ -106,6 +107,7 @@ def test_ids_of_the_reference(name: str) -> None:
         assert ids == reference.encode(text).ids
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "size"), thinned(product(MACHINES, (1, 2, 5, 64)), 8))
 def test_small_pieces(name: str, size: int) -> None:
     """Parts of a few characters or bytes give the same results as one call, with a read after each part or only at the end."""
@@ -132,6 +134,7 @@ def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> N
         assert found == whole(made(name), text, add_special_tokens=add_special_tokens)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", thinned([1, 2, 7, 64], 4))
 def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ids do not depend on how much text is encoded at a time."""
@@ -152,6 +155,7 @@ def test_pieces_larger_than_a_block() -> None:
         assert streamed(made("as BERT"), cut(text.encode(), range(size, len(text.encode()), size))) == expected
 
 
+@pytest.mark.mostly_slow
 @each_machine
 def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
     """With errors="replace", invalid bytes become the same characters as in one call, with any cuts."""
@@ -173,6 +177,7 @@ def test_lone_surrogates_are_replaced() -> None:
     assert streamed(made("as BERT"), cut(text, range(1, len(text))), errors="replace") == expected
 
 
+@pytest.mark.mostly_slow
 @each_machine
 def test_what_is_certain_is_read(name: str) -> None:
     """If no special token contains a space, a read returns at least the ids of the text before the last space."""
@@ -233,6 +238,7 @@ def composing(tmp_path: Path) -> fst.Tokenizer:
     return fst.Tokenizer(wordpiece(path))
 
 
+@pytest.mark.slow
 def test_letters_that_change_are_not_held_back(composing: fst.Tokenizer) -> None:
     """A stream returns the ids of letters that a normalizer changes, except of letters that may still compose."""
     stream = composing.stream(add_special_tokens=False, offsets=True)
@@ -304,6 +310,7 @@ def test_a_word_beyond_32_bits() -> None:
     assert last.words.tolist() == [1, 1, 1, 2]  # type: ignore[union-attr]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     "unit", ["un a! ", "x", "[", "世", "\0", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii
 )
@@ -391,6 +398,7 @@ PENDING: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", PENDING)
 def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels read pending text only a few times, for any number of reads of the stream."""
@@ -417,6 +425,7 @@ def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyP
     assert counts[0] < 60 * len(text)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", ["piece", "rewritten piece", "no border", "block"])
 def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """After each write, a stream returns as many ids as if kernels read all pending text again."""

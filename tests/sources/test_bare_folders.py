@@ -52,6 +52,7 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
     assert tables.header["layout"] == "linked"
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("config", "options", "warned"),
     [

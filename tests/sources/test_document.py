@@ -113,6 +113,7 @@ def saved(tables: WordPieceTable, folder: Path) -> bytes:
     return (folder / "saved.npz").read_bytes()
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", SOURCES)
 def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> None:
     """The tokenizer.json written from a table compiles to the same table."""

@@ -112,6 +112,7 @@ def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
         tokenizer(live)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("pattern", "content"),
     [(r"\s{2,}|[\n\r\t]", " "), (r"[\n\r\t]", " "), (r"[ab]", "c"), (r"[ab]", ""), (r"a+|[bc]|d", "e"), (r"x", "yz"), (r"[ab]", "a")],

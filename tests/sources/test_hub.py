@@ -87,6 +87,7 @@ def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
     assert (tmp_path / "table.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hub")
 def test_files_come_before_names(tmp_path: Path) -> None:
     """If there is a local folder with the name of a model, the Hub is not used."""
@@ -99,6 +100,7 @@ NO_FILE = "Error: there is no file or folder 'some-owner/some-model'"
 UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face Hub is out of reach"
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize(
     ("code", "name", "variables", "message"),
@@ -126,6 +128,7 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
     assert not (tmp_path / "table.npz").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize(
     ("status", "code", "message"),

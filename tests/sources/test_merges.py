@@ -197,6 +197,7 @@ BLOCKS = [SWEPT_CHARACTERS[first : first + 512] for first in range(0, len(SWEPT_
 AMONG_OTHERS = [form.join(block) for block in BLOCKS for form in ("a", " ", "")]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS.values(), ids=PRE_TOKENIZERS.keys())
 def test_pieces_are_the_reference_s(pre_tokenizer: Json) -> None:
     """Every supported sequence of pre-tokenizers gives the same pre-tokens as in `tokenizers` around every character."""

@@ -104,6 +104,7 @@ STRINGS = some.text("ab \x01é½c", min_size=1, max_size=2)
 REPLACEMENTS = some.dictionaries(STRINGS, some.sampled_from(["", "a", "b ", " ", "ab", " é", "½"]), max_size=3)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("is_suffix", [False, True])
 @pytest.mark.parametrize("kind", KINDS.values())
 @examples(400)
@@ -179,6 +180,7 @@ def test_tied_scores(scores: dict[str, float], texts: list[str]) -> None:
     hold(made, texts)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("sizes", [(2, 4, 8, 5, 16, 6, 12, 13, 10, 14, 3, 9, 7, 11), range(2, 32), (2, 3, 5, 8)])
 def test_runs_of_one_score(sizes: Sequence[int]) -> None:
     """If all pieces for runs of spaces have the same score, as in Mistral's model, runs of any length get the same ids as in
@@ -194,6 +196,7 @@ def test_runs_of_one_score(sizes: Sequence[int]) -> None:
 # Batches, streams and columns
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "word"])
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("is_suffix", [True, False])
@@ -247,6 +250,7 @@ def test_streams_decode_as_sentencepiece() -> None:
 # Files.
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", ["x.model", "x.model.gz", "spiece.model", "download"])
 def test_files_and_folders(name: str, tmp_path: Path) -> None:
     """A model file is read whatever its name, even if it is compressed, and so is a folder with a model; the table contains the name of
@@ -327,6 +331,7 @@ def test_blanks_need_a_piece_beside_bytes() -> None:
 OWN = ["<x>", "<x", "ê", "ｱ", "①②", "\u0301", "日本", "<mask>"]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_own_pieces_beside_a_large_charsmap(kind: str) -> None:
     """With the default charsmap of `sentencepiece`, which has 225,000 strings, user-defined pieces are found at the same positions as in

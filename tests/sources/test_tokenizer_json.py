@@ -102,6 +102,7 @@ DOCUMENTS: dict[str, Document] = {
 ONE_ID = {"two tokens with one id": without_special_ids({**dict(zip(TOKENS, range(99), strict=False)), "x": 7, "##x": 5})}
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("source", (DOCUMENTS | ONE_ID).values(), ids=(DOCUMENTS | ONE_ID).keys())
 def test_document_gives_the_reference_s_ids(source: Document, read: Read) -> None:
     """A tokenizer.json gives the same ids as `tokenizers`."""
@@ -234,6 +235,7 @@ def archive(name: str) -> bytes:
     return stream.getvalue()
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "download"])
 @pytest.mark.parametrize(
     ("data", "message"),
@@ -387,6 +389,7 @@ WRONG: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("part", SMALL)
 def test_refusals_are_short_and_in_plain_words(part: str, file: Path) -> None:
     """A document with missing or misplaced parts is compiled, or refused with one short line in plain words."""

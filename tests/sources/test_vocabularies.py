@@ -266,6 +266,7 @@ ROBERTA_AROUND = {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>"
 ROBERTA_ADDED = [added(number, token) for number, token in enumerate(ROBERTA[:5])]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("parts", "settings"),
     [
@@ -305,6 +306,7 @@ def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
     assert tokenizer.padding is None
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
@@ -327,6 +329,7 @@ def test_option_overrides_the_source(options: dict[str, Any], parts: dict[str, A
     same_ids(read(document(), **options), Tokenizer.from_str(json.dumps(document(**parts))))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("strip_accents", [None, False, True])
 def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool | None, tmp_path: Path) -> None:
@@ -354,6 +357,7 @@ def test_unfit_option_is_refused(options: dict[str, Any], error: type[fst.FstErr
         compiled_anew([*TOKENS], **options)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("unknown", ["<unk>", "未知", "a", "", "##b", " "])
 def test_any_token_may_be_the_unknown_one(unknown: str) -> None:
     """Any token of a vocab.txt may be its unknown token, which is then recognized in raw text like [UNK]."""

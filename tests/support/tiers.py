@@ -1,16 +1,19 @@
 """The tiers of tests.
 
 ``-m quick`` runs the files in `QUICK` with interpreted kernels: walks, proofs, compilers and toy alphabets. By default, a test runs a
-sample of each large set of cases, with a fixed seed. ``-m slow`` runs the long tests, with samples, too; ``-m ""`` runs both.
+sample of each large set of cases, with a fixed seed; and a test marked ``mostly_slow`` runs a few of its cases. ``-m slow`` runs the other
+cases and the long tests, with samples, too; ``-m ""`` runs all three.
 ``-m "" --cases all`` runs all tests with all cases, for a release.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -22,6 +25,7 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 
 LONG = False  # whether the slow tier runs; set by conftest.py before tests are imported
 ALL = False  # whether all cases run; set by conftest.py
+DEFAULT_SHARE = 8  # of the cases of a mostly slow test, one in so many runs by default
 # The files of the quick tier. Each set contains the excluded tests, which take more than a second with interpreted kernels.
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
@@ -65,6 +69,18 @@ def is_quick(item: pytest.Item) -> bool:
     """Whether a test belongs to the quick tier."""
     name = name_of(item.path)
     return name in QUICK and getattr(item, "originalname", item.name) not in QUICK[name]
+
+
+def slow_cases(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """The cases of tests marked ``mostly_slow``, without one in `DEFAULT_SHARE` of each test; which ones depends on its name alone."""
+    tests = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("mostly_slow"):
+            tests[item.nodeid.split("[")[0]].append(item)
+    for name, cases in tests.items():
+        share = min(DEFAULT_SHARE, len(cases))
+        first = crc32(name.encode()) % share
+        yield from (case for number, case in enumerate(cases) if number % share != first)
 
 
 def whole(test: Test) -> Test:

@@ -430,6 +430,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
     refused_by_proof(path, harmful)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("layout", ["compact", "linked"])
 def test_harmless_table_is_loaded(layout: str, good: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """The valid tables are loaded and give the same ids as the walk for texts that use every part of a table that the tests change."""

@@ -163,6 +163,7 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Wo
     refused_by_proof(path, wrong)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
 def test_missing_statement_is_refused(name: str, good: Mapping[str, WordPieceTable], data: bytes, tmp_path: Path) -> None:
     """Metadata that lacks one of its keys is refused, even if the value of this key may be null."""
@@ -216,6 +217,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("what", thinned(NO_ADDED, 2))
 def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata of added tokens is refused if it contradicts the character classes or the trie."""
@@ -298,6 +300,7 @@ def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, WordPie
         fst.load(path)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
 def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """A table whose metadata about reading texts a second time is changed is refused, or gives the same ids and positions on every path."""

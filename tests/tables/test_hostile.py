@@ -79,6 +79,7 @@ def test_any_flipped_bit_is_noticed(bit: int, data: bytes, tmp_path: Path) -> No
     refused(tmp_path / "flipped.npz", flipped(data, bit % (8 * len(data))))
 
 
+@pytest.mark.slow
 def test_any_flipped_bit_of_headers_and_directory_is_noticed(data: bytes, tmp_path: Path) -> None:
     """A flipped bit in the first headers or in the directory is detected, although no checksum covers these parts."""
     for position in sample([*range(256), *range(len(data) - 1024, len(data))], 14):

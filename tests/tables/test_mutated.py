@@ -429,6 +429,7 @@ TOLD_WRONG: dict[str, tuple[str, str, Any, Any, str]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", TOLD_WRONG)
 def test_what_one_path_alone_would_notice_is_refused(name: str, sound: Mapping[str, Any]) -> None:
     """A fault that only some of the methods would detect is refused when the table is loaded."""
@@ -448,6 +449,7 @@ def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> No
         check(loaded, texts_of(tables), tables)
 
 
+@pytest.mark.slow
 def test_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
     """A table with random changes is refused, or gives the same ids, positions and names on every path."""
     assert 2 < sweep(sound, range(20), ("late", "bpe", "unigram")) < 10

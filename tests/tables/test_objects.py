@@ -276,6 +276,7 @@ def together(count: int, work: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(begin, range(count)))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("restless")
 def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
     """If threads call one tokenizer with different lengths, padding and truncation, each thread gets the same results as without other
@@ -290,6 +291,7 @@ def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
     assert all(together(64, work))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("restless")
 def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
     """If several threads use a new tokenizer at the same time, each thread gets the same results as a single thread."""

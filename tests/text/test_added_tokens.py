@@ -57,6 +57,7 @@ def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
     return Tokenizer.from_file(path), fst.Tokenizer(wordpiece(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", thinned(range(15), 30))
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     """With any added tokens, flags and settings of BERT's normalizer, the ids and offsets equal those of `tokenizers`."""
@@ -113,6 +114,7 @@ WHITE = ("\n", "  ", " ", "a\n", "\na", " a", "a ", "\u3000", "\n\n", " <m>", "<
 SOLID = ("ab", "b", "<m>", "<s>", "é", "A", "_", "<m", "m>")
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("seed", "kind"), thinned(product(range(6), BUILDERS), 12))
 def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
     """Added tokens with any flags that contain whitespace get the same ids and decoded texts as in `tokenizers`, or are refused."""
@@ -229,6 +231,7 @@ def test_any_number_of_classes(tmp_path: Path) -> None:
     check(*compiled(of, tmp_path), ["".join(ideographs)])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("content", ["foo", "q", "x" * 98])
 def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
     """A word is cut at added tokens before the lengths of its parts are compared with the maximum."""
@@ -245,6 +248,7 @@ def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
     check(of, tokenizer, ["foo", "FOO", "foob", "FOOb", "xfOobx", "xfoobx", "afooFoo"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalized", thinned([False, True], 4))
 def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -> None:
     """A token with single_word is found next to a character if and only if `tokenizers` finds it there."""
@@ -285,6 +289,7 @@ def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
     check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
 
 
+@pytest.mark.slow
 def test_marks_that_leave_no_symbol(tmp_path: Path) -> None:
     """If the normalizer drops a mark in a token, the token is found by its letters, even after the table is saved and loaded."""
     of, tokenizer = compiled(reference([AddedToken("foo\u0301", normalized=True, rstrip=True)]), tmp_path)
@@ -292,6 +297,7 @@ def test_marks_that_leave_no_symbol(tmp_path: Path) -> None:
     check(of, fst.Tokenizer.load(tmp_path / "table.npz"), ["foo  b", "fo\u0301o\u0323\u0301 b", "afoo", "\u0301foo\u0301 \u0301"])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("end", ["\ud800", b"\xff"], ids=ascii)
 def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) -> None:
     """Malformed text at the end of a long text is refused with its position, even if an added token requires a second reading of the
@@ -374,6 +380,7 @@ def test_tokens_that_overlap_a_late_one_are_late() -> None:
     assert [*added_tokens(parts[:3], {}).specials] == ["<s>", "[X]"]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -> None:
     """An added token that is found in normalized text decodes to its normalized form, as in `tokenizers`."""

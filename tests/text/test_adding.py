@@ -48,6 +48,7 @@ def as_calls(ours: Any, theirs: Tokenizer, chosen: random.Random) -> bool:
     return True
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("kind", "seed"), thinned(product(KINDS, range(15)), 44))
 def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
     """After calls that add tokens with any flags, all results equal those of `tokenizers`, unless the compiler refuses the tokens."""
@@ -124,6 +125,7 @@ def test_streams_find_added_tokens() -> None:
     assert tok.token_to_id("<user>") in ids
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("ask", "error", "what"),
     [

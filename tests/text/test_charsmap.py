@@ -143,6 +143,7 @@ def test_capacity_is_counted_by_character() -> None:
             assert len(normalized.encode()) <= expansion.bytes_of(text.encode()) + AT_ENDS
 
 
+@pytest.mark.slow
 def test_capacity_is_counted_with_added_tokens() -> None:
     """With added tokens, a normalized text is never longer than the sum of the maximum lengths computed for its characters and tokens."""
     table, _, _ = machine("after maps")
@@ -352,6 +353,7 @@ def test_charsmap_that_has_no_room() -> None:
         of_nodes([({0x61: ~5}, None)], b"\0", np.zeros(1 << 22, np.uint32))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("data", "message"), MALFORMED)
 def test_malformed_charsmaps_are_refused(data: bytes, message: str) -> None:
     """A charsmap that is cut short, contains an endless loop, or leads out of bounds is refused, and the message describes the fault."""
@@ -396,6 +398,7 @@ HARM: list[tuple[Json, str]] = [
 ]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("harm", "message"), HARM)
 def test_hostile_tables_are_refused(harm: Json, message: str, tmp_path: Path) -> None:
     """A table with an invalid charsmap is refused when it is loaded."""

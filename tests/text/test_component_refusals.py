@@ -44,6 +44,7 @@ from fst.text.composition import Composition
 CHANGES_ITS_RESULT = "normalizer NFC and those before it change their own result if it is normalised again"
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer", "message"),
     [
@@ -152,6 +153,7 @@ COMPOSED_TEXTS = [
 ]
 
 
+@pytest.mark.slow
 @each("normalizer", COMPOSING, 20)
 def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     """A text is read a second time if and only if some of its characters may compose, and all texts get the same ids as in `tokenizers`."""
@@ -175,6 +177,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
             assert list(map(tuple, batch.offsets[ids].tolist())) == right.offsets, ascii(texts[row])
 
 
+@pytest.mark.slow
 @given(text=st.text(st.sampled_from([*MIXED, *"\u0300\u0306\u0327\u0338aeoAO\u01d5\u1ed9\u1ea1\u1111\u1171\u11b6"]), max_size=12))
 @examples(400)
 def test_composition(text: str) -> None:

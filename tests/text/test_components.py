@@ -115,6 +115,7 @@ def test_every_character(name: str) -> None:
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
 
+@pytest.mark.mostly_slow
 @each("pre_tokenizer", PRE_TOKENIZERS, 8)
 def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
     """Each pre-tokenizer splits a character from letters and from equal characters as in `tokenizers`."""
@@ -153,6 +154,7 @@ def mixed_pairs(*, by_default: bool) -> list[Any]:
     return [pytest.param(NORMALIZERS[name], PRE_TOKENIZERS[split], id=f"{name}-{split}", marks=marks) for name, split in pairs]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("normalizer", "pre_tokenizer"), [*mixed_pairs(by_default=True), *thinned(mixed_pairs(by_default=False), 4)])
 def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
     """Normalizers and pre-tokenizers together give the same words as `tokenizers`."""
@@ -228,6 +230,7 @@ def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[st
         assert not wrong, f"{len(wrong)} of {len(texts)}, first {wrong[0]!a}"
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer"),
     thinned(
@@ -279,6 +282,7 @@ FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("place", "value", "message"), FENCE_PLACES.values(), ids=FENCE_PLACES)
 def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp_path: Path, load: Load) -> None:
     """A table that contains a fence (the symbol for a boundary) at a wrong position is refused."""
@@ -322,6 +326,7 @@ def test_ids_of_real_text(name: str, load: Load) -> None:
     check_ids(reference, tokenizer, [json.loads(line)["text"] for line in lines if line])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("parts", "same"),
     [

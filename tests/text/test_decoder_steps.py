@@ -80,6 +80,7 @@ def small(name: str) -> tuple[fst.Tokenizer, Reference]:
     return fst.Tokenizer(kept.assemble(of_document(source, Path("tokenizer.json")), "auto")), Reference.from_str(json.dumps(source))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", DECODERS)
 @given(ids=some_ids, skip=some.booleans())
 @examples(300, deadline=None)

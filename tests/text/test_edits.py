@@ -82,6 +82,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
         hold_in_pieces(tokenizer, text, draw.choice((4, 16, 64)), monkeypatch)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("normalizer", "message"),
     [

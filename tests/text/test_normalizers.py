@@ -85,6 +85,7 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool])
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 40))])
 
 
+@pytest.mark.slow
 @given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
@@ -92,6 +93,7 @@ def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, b
     hold(machine(case), texts)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
 def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that is read in parts gets the same ids, offsets and words as a text that is read at once."""
@@ -122,6 +124,7 @@ LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "adds_space"), thinned(product(LOWERED, [False, True]), 4))
 def test_lowered_ascii(name: str, adds_space: bool) -> None:
     """With Lowercase and any other normalizers, texts in which only ASCII letters change get the same results as in `tokenizers`."""
@@ -228,6 +231,7 @@ def test_refusals(parts: Json, message: str) -> None:
 SPLITTER = whole().stored()
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("harm", "message"),
     [

@@ -59,6 +59,7 @@ def normalizer_of_the_library(rule: str) -> Any:
     return sentencepiece.SentencePieceNormalizer(rule_name=rule, **spaces)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("rule", MAPS)
 def test_characters_are_those_of_the_library(rule: str) -> None:
     """Each rule changes the same characters of all code points as in `sentencepiece`, to the same texts."""

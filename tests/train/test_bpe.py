@@ -213,6 +213,7 @@ def test_bpe_equals_a_recount_after_every_merge(
     assert learned(result) == bpe_by_recount(words, size + len(special), special + alphabet, least, longest)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("rare", [0, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch: pytest.MonkeyPatch) -> None:

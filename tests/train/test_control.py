@@ -165,6 +165,7 @@ class TestDeadlines:
         assert found == [True, False, True]
         assert [len(Words.load(partial)), Words.load(partial).at_least(2).is_partial] == [len(words), True]
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         ("trainer", "options"),
         [

@@ -190,6 +190,7 @@ def test_tables_and_trained_vocabularies_are_old_ones() -> None:
         assert ids == [row.tolist() for row in first.tokenizer().encode_batch(CORPUS)]
 
 
+@pytest.mark.slow
 def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
     """For an encoding of `tiktoken`, the splitter with the same pattern is used, and the encoding is refused if there is no such
     splitter.
@@ -207,6 +208,7 @@ def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
                 train.like(old, SENTENCES, 300)
 
 
+@pytest.mark.slow
 def test_models_of_sentencepiece_are_old_ones(tmp_path: Path) -> None:
     """The new vocabulary has the normalizer and special tokens of the old .model, and `sentencepiece` gives the same ids with the new
     .model as the new table.

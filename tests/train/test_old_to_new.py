@@ -129,6 +129,7 @@ def check_trimmed(old: fst.Tokenizer, new: Any, texts: Iterable[str]) -> tuple[i
     return same, other
 
 
+@pytest.mark.mostly_slow
 @each_kind
 def test_texts_of_kept_tokens_have_the_mapped_ids(kind: str) -> None:
     """If all tokens of a text are kept, the trimmed vocabulary segments the text into the same tokens, with their new ids."""
@@ -142,6 +143,7 @@ def test_texts_of_kept_tokens_have_the_mapped_ids(kind: str) -> None:
     assert len(new.trained.vocabulary) == keep
 
 
+@pytest.mark.mostly_slow
 @each_kind
 def test_trimmed_vocabularies_keep_the_order_and_the_special_tokens(kind: str) -> None:
     """The new ids are 0, 1, 2 … in the order of the old ids, and all special tokens are kept."""
@@ -186,6 +188,7 @@ def like_clip(way: str) -> tuple[Tokenizer, list[fst.Tokenizer]]:
         return reference, [fst.Tokenizer(compiled(f"{folder}/new/")), new.tokenizer()]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("way", ["like", "extend", pytest.param("trim", marks=pytest.mark.slow)])
 @given(texts=st.lists(st.text("aABcé日x1'<>/ws ", max_size=12), max_size=8))
 @examples(400)
@@ -233,6 +236,7 @@ def words_of(live: Tokenizer, texts: Iterable[str]) -> Counter[str]:
     return Counter(word for text in texts for word, _ in live.pre_tokenizer.pre_tokenize_str(text))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", MERGING)
 def test_new_tokens_are_those_of_a_recount(kind: str) -> None:
     """The new tokens are the most frequent pairs of tokens if all pairs are counted again after each merge."""
@@ -318,6 +322,7 @@ def test_extended_word_level_has_the_most_frequent_words() -> None:
     assert extended.counts.tolist() == [11, 9, 0, 0, 0, 0, 0, 0, 4, 3, 3]
 
 
+@pytest.mark.slow
 def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     """A run that stops at its deadline writes a checkpoint, and runs that continue from it give the same vocabulary as an uninterrupted
     run.
@@ -334,6 +339,7 @@ def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     assert [*found.merges] == [*merges_of]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("number", ["3", 1.5, None])
 def test_numbers_of_tokens_are_whole(number: Any) -> None:
     """A number of tokens that is not an integer is refused, and the message contains the argument's name."""
@@ -353,6 +359,7 @@ def test_impossible_extensions_are_refused() -> None:
     assert fst.train.extend(live, lines(), 0).vocabulary == live.get_vocab()
 
 
+@pytest.mark.slow
 def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
     """A `tokenizers.Tokenizer`, an fst.Tokenizer, a table, its file, a tokenizer.json and a trained vocabulary give the same result."""
     live = wordpiece()

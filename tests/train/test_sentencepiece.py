@@ -59,6 +59,7 @@ def pieces_of(result: Trained) -> list[tuple[str, float]]:
     return [*zip(result.vocabulary, result.scores.tolist(), strict=True)]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("letters", ["a", "ab", "abcd", "aé1", "a漢ア", "ab-'1", "aе́"])
 def test_pieces_equal_those_of_sentencepiece(letters: str, tmp_path: Path) -> None:
     """From random words, the trainer learns the same pieces as `sentencepiece`, with the same order and scores, including pieces that
@@ -175,6 +176,7 @@ def saved(rule: str) -> tuple[fst.Tokenizer, Any]:
 each_rule = pytest.mark.parametrize("rule", RULES)
 
 
+@pytest.mark.mostly_slow
 @each_rule
 def test_pieces_of_texts_equal_those_of_sentencepiece(rule: str) -> None:
     """From texts that a normalization rule changes, the trainer learns the same pieces as `sentencepiece`."""
@@ -182,6 +184,7 @@ def test_pieces_of_texts_equal_those_of_sentencepiece(rule: str) -> None:
     assert pieces_of(trained(rule)) == [(reference.id_to_piece(number), reference.get_score(number)) for number in range(88)]
 
 
+@pytest.mark.slow
 @given(texts=some.lists(some.one_of(some.sampled_from(HOSTILE), some.text(max_size=3)), max_size=10), rule=some.sampled_from(RULES))
 @examples(100)
 def test_saved_model_has_the_ids_of_the_table(texts: list[str], rule: str) -> None:
@@ -214,6 +217,7 @@ def saved_unigram() -> tuple[fst.Tokenizer, Any]:
         return result.tokenizer(), processor((Path(folder) / "a.model").read_bytes())
 
 
+@pytest.mark.mostly_slow
 @each_rule
 def test_words_are_those_of_the_normalizer_of_sentencepiece(rule: str) -> None:
     """Texts are normalized as in `sentencepiece`, and a word begins at each ▁."""
@@ -226,6 +230,7 @@ def test_words_are_those_of_the_normalizer_of_sentencepiece(rule: str) -> None:
     assert {word.decode(): count for word, count in zip(found, found.counts.tolist(), strict=True)} == expected
 
 
+@pytest.mark.slow
 def test_counted_words_name_their_rule() -> None:
     """Words that were counted with a rule need no splitter in training, and another rule is refused."""
     words = train.words(LINES, splitter="sentencepiece", normalizer="nfkc_cf")
@@ -262,6 +267,7 @@ def test_vocabularies_like_a_trained_one_have_its_rule(tmp_path: Path) -> None:
     assert new.tokenizer().encode("ＡＢ～").tolist() == old.tokenizer().encode("ＡＢ～").tolist()
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", ["wordpiece", "wordlevel"])
 @pytest.mark.parametrize("counted", [False, True])
 def test_rules_need_pieces(kind: str, counted: bool) -> None:

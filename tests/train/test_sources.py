@@ -36,6 +36,7 @@ def listed(words: Words) -> list[tuple[bytes, int]]:
     return [*zip(words, words.counts.tolist(), strict=True)]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("source", "item", "why"),
     [

@@ -133,6 +133,7 @@ def ids_of(trained: Trained) -> list[list[int]]:
     return [row.tolist() for row in trained.tokenizer().encode_batch(texts(), add_special_tokens=False)]
 
 
+@pytest.mark.mostly_slow
 @each_kind
 def test_tokenizer_json_is_read_by_tokenizers(kind: str, tmp_path: Path) -> None:
     """With the saved tokenizer.json, `tokenizers` gives the same ids as the table."""
@@ -310,6 +311,7 @@ def test_repr_is_short() -> None:
     assert repr(word_level()) == "<Trained WordLevel: 20 tokens, stopped by 'size'>"
 
 
+@pytest.mark.slow
 def test_flags_and_templates_come_through() -> None:
     """The saved tokenizer.json contains the flags of special tokens, the padding and nested templates, all with the new ids."""
     token = {"id": "[CLS]", "ids": [101], "tokens": ["[CLS]"]}

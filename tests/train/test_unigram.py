@@ -164,6 +164,7 @@ def test_pruning_keeps_the_pieces_of_the_greatest_loss(words: dict[str, int], se
         assert pruned == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("seed", range(6))
 def test_random_words_as_referred(seed: int) -> None:
     """From random words over one to sixteen letters, the trainer learns the same pieces and scores as `tokenizers`, with any options."""

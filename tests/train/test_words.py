@@ -100,6 +100,7 @@ class TestSplitters:
         """A named splitter with any named normalizer splits texts into the same words as `tokenizers`."""
         need_reference_words([*corpora(20), *hostile(200)], pipeline_of(name, normalizer))
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         ("normalizer", "pre_tokenizers_"),
         [
@@ -125,6 +126,7 @@ class TestSplitters:
         assert pipeline.are_bytes
         need_reference_words(hostile(300), pipeline)
 
+    @pytest.mark.slow
     def test_one_pipeline_has_one_digest(self, tmp_path: Path) -> None:
         """A splitter has the same digest whether it is passed as a name, component, pre-tokenizer, tokenizer, file, folder or table."""
         made = Tokenizer(models.BPE({letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, []))
@@ -139,6 +141,7 @@ class TestSplitters:
         assert len({found.split for found in words}) == 1
         assert all(same(words[0], found) for found in words)
 
+    @pytest.mark.slow
     def test_encodings_of_tiktoken_split_as_the_splitter_of_their_name(self) -> None:
         """An encoding of `tiktoken` splits texts like the named splitter with the same pattern, and is refused if there is no such
         splitter.

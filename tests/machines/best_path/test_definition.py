@@ -67,6 +67,7 @@ def test_walk_finds_the_least_weight() -> None:
                 assert table.weight_of(path.weight) == expected == least_weight(machine, text, table.output(path).decode())
 
 
+@pytest.mark.slow
 def test_kernel_equals_walk() -> None:
     """Kernel and walk write the same texts, and copy texts without a path on request."""
     for draw, machine in drawn("kernel"):
@@ -82,6 +83,7 @@ def test_full_arrays() -> None:
         assert rewritten(table, texts) == [walked(table, text) for text in texts]
 
 
+@pytest.mark.slow
 def test_spans_equal_those_of_the_walk() -> None:
     """Each new character has the span that the walk finds."""
     for draw, machine in drawn("spans"):
@@ -95,6 +97,7 @@ def test_spans_equal_those_of_the_walk() -> None:
         assert new.spans.reshape(-1, 2)[:-1][begins].tolist() == expected
 
 
+@pytest.mark.slow
 def test_parts_equal_the_whole() -> None:
     """A text that is read in parts, each from where the last call stopped, is rewritten as in one call."""
     for draw, machine in drawn("parts"):
@@ -117,6 +120,7 @@ def _part(runner: BestPaths, data: bytes, more: Any, place: Any, buffers: Any) -
     return runner.run_part(rows, more, place, buffers).text.tobytes()
 
 
+@pytest.mark.slow
 def test_negative_weights() -> None:
     """With negative weights, weights are the least, too, unless a cycle of ε-arcs of negative weight on a path is refused."""
     tables = list[BestPathTable]()
@@ -133,6 +137,7 @@ def test_negative_weights() -> None:
     assert 0 < len(tables) < MACHINES
 
 
+@pytest.mark.slow
 def test_equal_weights() -> None:
     """Of paths with equal weights, the choice does not depend on texts that were rewritten before."""
     for draw, machine in drawn("ties"):
@@ -163,6 +168,7 @@ def test_open_paths_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         rewritten(table, ["a", "a" * 1000])
 
 
+@pytest.mark.slow
 def test_weights_out_of_range() -> None:
     """Weights of paths that differ by more than numbers can express are refused."""
     steps = [(step, (step + 1) % 200, "" if step else "a", "" if step else "y", 1e30) for step in range(200)]

@@ -77,6 +77,7 @@ def hold(written: Json, texts: Sequence[str]) -> None:
     assert [table.run(text) for text in texts] == ids_of(tokenizer.encode_batch(texts, add_special_tokens=False))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$")], ids=str)
 @examples(60)
 @given(data=some.data(), texts=some.lists(some.text("ab ", max_size=12), max_size=20))
@@ -94,6 +95,7 @@ def lacking(written: Json, names: Sequence[bytes], more: Json) -> Json:
     return {**written, "model": {**model, "vocab": vocabulary, "merges": kept, **more}}
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", UNKNOWNS)
 @examples(240)
 @given(data=some.data(), texts=some.lists(some.text("abé ", max_size=12), max_size=20))

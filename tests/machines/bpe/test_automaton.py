@@ -280,6 +280,7 @@ def test_states_are_those_of_the_definition(seed: int) -> None:
     assert len(states.last) == len(twin_of) + len(ATOMS) - len(b"abcd")
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("letters", "longest", "seed"),
     thinned([*((b"ab", 10, seed) for seed in range(50)), *((ABC, 8, seed) for seed in range(70))], 20),

@@ -57,6 +57,7 @@ VOCABULARIES = SHARED / "vocab_bpe"
 # Small vocabularies, compared with the naive implementation of BPE.
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 @pytest.mark.parametrize("name", LISTS)
 def test_all_short_texts(name: str, pattern: str) -> None:
@@ -153,6 +154,7 @@ def test_special_tokens_anywhere(pattern: str) -> None:
 ASCII_UNITS = ("it's", " a", "1234", "   ", "\n\n", "\r\n  x", "!?...", " = (BAR);", "\t\tI'LL'd", "aB", "_", "\x7f", "' ")
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("pattern", "has_products"), thinned(product(PATTERNS.values(), (True, False)), 8))
 def test_runs_of_ascii(pattern: str, has_products: bool) -> None:
     """Kernel and walk give the same ids for ASCII runs of any length, whether the kernel decides 64 boundaries at a time or one by one."""
@@ -169,6 +171,7 @@ def around(size: int, by: int) -> list[int]:
     return [*range(size - by, size + by + 1)]
 
 
+@pytest.mark.mostly_slow
 @each_way_pattern
 def test_lengths_around_limits(pattern: str) -> None:
     """Kernel and walk give the same ids for rows and runs whose length is near a limit of the kernel (word, special token, chunk, bytes
@@ -187,6 +190,7 @@ def test_lengths_around_limits(pattern: str) -> None:
         assert ids_of(tokenizer.encode_batch(long)) == [table.run(text) for text in long]
 
 
+@pytest.mark.mostly_slow
 @each_way_pattern
 def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
     """If a special token, a character or a run crosses the end of a chunk, its ids are the same as inside a chunk."""
@@ -196,6 +200,7 @@ def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
     assert ids_of(tokenizer.encode_batch(texts)) == [table.run(text) for text in texts]
 
 
+@pytest.mark.slow
 def test_many_rows() -> None:
     """In a batch of thousands of rows, many of them empty, each row gets the same ids as in a call for this row only."""
     draw = random.Random(7)
@@ -208,6 +213,7 @@ def test_many_rows() -> None:
     assert ids_of(tokenizer.encode_batch([""] * 9_000)) == [[]] * 9_000
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("char", ["x", "é", "世", "😀"])
 def test_short_texts_of_long_characters(char: str) -> None:
     """In the buffer that `encode` uses for short texts, there is space for one id per byte of the longest short text."""
@@ -218,6 +224,7 @@ def test_short_texts_of_long_characters(char: str) -> None:
     assert len(tokenizer.encode(text)) == len(text.encode())
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("unit", ["x", " ", "1", "\n", "<", "é", "ab", "<s", "x "])
 def test_long_runs(unit: str) -> None:
     """Kernel and walk give the same ids for a run that is longer than every internal block, as a single text and as a stream."""
@@ -234,6 +241,7 @@ def test_long_runs(unit: str) -> None:
 WRONG = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xff", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80")
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("wrong", WRONG)
 def test_invalid_bytes(wrong: bytes) -> None:
     """Bytes that are not UTF-8 are refused, or replaced as `bytes.decode` replaces them."""

@@ -101,6 +101,7 @@ def hold_frequencies(found: Counter[Any], expected: dict[Any, float], rows: int)
         assert abs(count - share * rows) <= SIGMAS * math.sqrt(share * (1 - share) * rows) + 1e-6 * rows + (share * rows < 20) * SIGMAS
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", ALL_LISTS)
 def test_frequencies_are_those_of_the_definition(name: str) -> None:
     """Over many rows and seeds, each segmentation of a short word is as frequent as the definition of dropout requires."""
@@ -173,6 +174,7 @@ def test_kernel_is_the_walk(merges: Merges, rows: list[str], share: float, seed:
     assert tokenizer.decode_batch(batch) == rows
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("share", [0.1, 0.97])
 def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
@@ -202,6 +204,7 @@ def print_steps() -> None:
     print(json.dumps([[found(size, share) for size in (128, 256, 512)] for share in (0.01, 0.5, 0.9)]))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.95])
 def test_a_long_run(share: float) -> None:
     """A run of a million bytes can be encoded, and its ids decode to the same run."""
@@ -266,6 +269,7 @@ def test_frequencies_with_a_suffix() -> None:
 # Dependencies of ids
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", TABLES)
 def test_threads_and_blocks_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A seed gives the same ids for str, bytes and columns, on any number of threads, and with any division of the rows into blocks."""

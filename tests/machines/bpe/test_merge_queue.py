@@ -79,6 +79,7 @@ def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) ->
     assert ids_of(fst.Tokenizer(bpe(encoding)).encode_batch(texts)) == [encoding.encode(text) for text in texts]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("unit", ["a", "ab", "abc", "b"])
 def test_long_runs_are_periodic(unit: str) -> None:
     """The ids of a periodic run of a million bytes repeat those of a short run, because a merge depends only on nearby bytes."""

@@ -219,6 +219,7 @@ def test_every_rule_of_merges_is_proven(harm: Harm, fault: str) -> None:
         BpeTable.loads(harm(merging()).dumps())
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM)
 def test_every_rule_is_proven(harm: Harm, fault: str) -> None:
     """A table that breaks a rule of the proof is refused, and the message contains the rule."""

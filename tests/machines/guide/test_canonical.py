@@ -114,12 +114,14 @@ def check(tok: fst.Tokenizer, regex: str, *, stored: bool = False) -> int:
     return len(paths)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "regex", "stored"), thinned(product(SMALL, LETTERS, [False, True]), 4))
 def test_masks_are_the_definition(name: str, regex: str, stored: bool) -> None:
     """After every path, the tokens of a mask are those of the texts whose ids decode to them, and a path ends exactly after such a text."""
     assert check(fst.Tokenizer(table_of(name)), regex, stored=stored)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 4))
 def test_masks_of_wordpiece_are_the_definition(regex: str, stored: bool) -> None:
     """The same for WordPiece."""
@@ -127,6 +129,7 @@ def test_masks_of_wordpiece_are_the_definition(regex: str, stored: bool) -> None
     assert check(fst.Tokenizer(wordpiece([*tokens, "(", "1", "##1", ".", "unable", "##ab"])), regex, stored=stored)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("regex", "stored"), thinned(product(LETTERS, [False, True]), 4))
 def test_masks_of_unigram_are_the_definition(regex: str, stored: bool) -> None:
     """The same for Unigram."""
@@ -201,6 +204,7 @@ def test_last_line_break_before_a_word_is_alone() -> None:
     assert not guide.is_final(state)
 
 
+@pytest.mark.slow
 def test_long_words_are_unknown() -> None:
     """A word of more characters than max_input_chars_per_word has no canonical tokens."""
     tok = fst.Tokenizer(wordpiece(TOKENS, max_input_chars_per_word=6))
@@ -226,6 +230,7 @@ def test_tokens_that_a_longer_token_replaces_need_another_end() -> None:
     }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("regex", ["ab(bb)*", "(a|b|ab| ){0,12}", "[^a]*(ab|\\()"])
 def test_table_is_the_late_guide(regex: str, tmp_path: Path) -> None:
     """A table, saved and loaded, has the masks of the late guide after all tokens, also where texts have no end."""
@@ -258,6 +263,7 @@ def test_tokens_with_the_same_text_are_different() -> None:
     assert tokens == [b"", b" a\xff", b"a\xff", b" b\xff", b".\xff", b".\xfe\xff"]
 
 
+@pytest.mark.slow
 def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table with too many states, steps or nodes is refused, and a search that visits too many states ends."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
@@ -279,6 +285,7 @@ def test_sums_of_long_words_are_relative() -> None:
     assert 1 < len(table.finals) < 100
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name: str) -> None:
     """A tokenizer that canonical masks do not cover is refused, and the message contains the reason."""
@@ -289,6 +296,7 @@ def test_refusals(name: str) -> None:
 SPLITTERS = [r"\s+(?!\S)|\s+|\S+", r"a+b|[\s\S]", r"ab(?!c)|bc|[\s\S]", r"(?:aa)+|a|[^a]+", r"[^a]?b+|\s+(?=a)|[\s\S]"]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("pattern", SPLITTERS)
 def test_cuts_are_those_of_the_splitter(pattern: str) -> None:
     """The automaton accepts a text with marks where words begin exactly if the splitter cuts the text there."""
@@ -342,6 +350,7 @@ class TestGuide:
         found = guide.masks([guide.start, 1], out=np.ones((2, 20), np.bool_))
         assert [np.flatnonzero(row).tolist() for row in found] == [[TOKENS.index("ab")], [1]]
 
+    @pytest.mark.slow
     def test_kept_masks_are_dropped(self, guide: fst.Guide, monkeypatch: pytest.MonkeyPatch) -> None:
         """Masks are made again if too many are kept."""
         monkeypatch.setattr(rows, "MAX_KEPT_BYTES", 1)
@@ -352,17 +361,20 @@ class TestGuide:
                 assert (guide.mask(state) == few.mask(other)).all()
                 state, other = (one.step(at, TOKENS.index(name)) for one, at in ((guide, state), (few, other)))
 
+    @pytest.mark.slow
     def test_pickles(self, guide: fst.Guide) -> None:
         """A guide is pickled with its tokenizer and its pattern."""
         copy = pickle.loads(pickle.dumps(guide))
         assert (copy.mask(copy.start) == guide.mask(guide.start)).all()
         assert repr(copy) == "<fst.Guide, canonical, 2 states so far, 14 ids>"
 
+    @pytest.mark.slow
     def test_late_guide_is_not_saved(self, guide: fst.Guide, tmp_path: Path) -> None:
         """There is no table to save."""
         with pytest.raises(UnsupportedError, match="makes masks late"):
             guide.save(tmp_path / "guide.npz")
 
+    @pytest.mark.slow
     def test_threads(self) -> None:
         """Threads that share a guide get the masks of one thread."""
         tok = fst.Tokenizer(wordpiece(TOKENS))

@@ -110,6 +110,7 @@ def compiled(schema: Any) -> ByteAutomaton | Network | None:
         return None
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_an_automaton_accepts_the_values_that_a_schema_allows(part: int) -> None:
     """A value is accepted in some text if and only if `jsonschema` finds it valid."""

@@ -53,6 +53,7 @@ def has(language: Language, text: str) -> bool:
     return text.encode() in language
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.sampled_from(BOUNDS), st.sampled_from(ORDERS), NUMBERS)
 def test_decimals_are_compared_like_numbers(bound: str, orders: tuple[int, ...], text: str) -> None:
@@ -134,6 +135,7 @@ FORMATS: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_formats_follow_their_standards(name: str) -> None:
     """Strings of a format are in its language, others are not."""

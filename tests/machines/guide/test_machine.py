@@ -24,6 +24,7 @@ def test_an_automaton_accepts_the_strings_of_a_machine(entries: list[str], texts
     assert accepted(automaton, [*entries, *texts]) == [*entries, *(text for text in texts if text in entries)]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("pattern", ["[a-zé]*x|.{2}", "[^b]", "(a|€)+"])
 def test_a_machine_of_a_pattern_has_the_automaton_of_the_pattern(pattern: str) -> None:
     """A pattern without U+0000 gives the same automaton through the algebra."""

@@ -68,6 +68,7 @@ def small() -> fst.Tokenizer:
     return fst.Tokenizer(wordpiece(["[UNK]", "[SEP]", "1", "2", "##1", "##2", "##12", "a", "##a"]))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "texts"), CASES)
 def test_every_token_at_every_state(name: str, texts: Sequence[str]) -> None:
     """After every path, a mask contains exactly the tokens after which a text can still be completed, and the end exactly after a text."""
@@ -89,6 +90,7 @@ def test_every_token_at_every_state(name: str, texts: Sequence[str]) -> None:
     assert len(waiting) > 1
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_writer_is_the_decoder(name: str) -> None:
     """The bytes of the definition are the decoded text."""
@@ -123,6 +125,7 @@ def test_llama_removes_the_first_space() -> None:
 LETTERS = st.text("ab\u00e9 ", min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(LETTERS, min_size=1, max_size=8, unique=True), st.lists(LETTERS, min_size=1, max_size=4), st.booleans())
 def test_masks_are_those_of_the_walk(tokens: list[str], pattern: list[str], loops: bool) -> None:
@@ -208,6 +211,7 @@ def test_outputs() -> None:
     assert found.masks([]).shape == (0, found.words)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("out", [[], np.empty((1, 1)), np.empty((2, 1), np.uint32), np.empty((1, 0), np.uint32), np.empty(1, np.bool_)])
 def test_wrong_outputs(out: Any) -> None:
     """Another array is refused, and so are arrays that cannot be written in place."""
@@ -292,6 +296,7 @@ def test_first_tokens_that_write_nothing() -> None:
                 make(tok, regex=regex)
 
 
+@pytest.mark.slow
 def test_wrong_arguments() -> None:
     """Numbers that are not states, tables of other kinds, and patterns that are missing are refused."""
     found = fst.Guide(guide(small(), regex="1"))
@@ -379,6 +384,7 @@ SIMILAR = ("a{0,50}", "(a|é){3,40}|b", "(ab?){0,30}é|[^b]{9,44}", "a*b|a{20,30
 LOOPS = ('"(a|é)*"a!(é|a)*!(b|"(a|é)*")', '"[^"]*"[^"!]*!("[^"]*"|!)*', "([^!]*!(a[^!]*!b)?)*", '(a|é)*(!a|"(a|é)*!!)*')
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("regex", [*SIMILAR, *LOOPS])
 def test_masks_from_similar_states(regex: str) -> None:
     """A mask that is made from that of a similar state equals the one that is scanned, in any order of the states."""

@@ -59,6 +59,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "FREE_DEPTHS", (2,))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_calls_are_replaced(monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any]) -> None:
     """A network with its calls replaced, and followed call by call, reads the texts of the automaton, and its size is known before."""
@@ -82,6 +83,7 @@ def test_calls_are_replaced(monkeypatch: pytest.MonkeyPatch, schema: dict[str, A
             state, at = int(expected.targets[state, byte]), calls.after(at, bytes([byte]))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", ["words", "bpe missing bytes", "unigram model and bytes"])
 @pytest.mark.parametrize("place", range(len(SCHEMAS)))

@@ -49,6 +49,7 @@ def _is_trimmed_and_minimal(automaton: ByteAutomaton) -> bool:
     return len(reached) == len(ends) == len(set(blocks.tolist())) == len(targets)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(PATTERNS, st.lists(TEXTS, max_size=8))
 def test_an_automaton_accepts_the_texts_that_python_matches(pattern: str, texts: list[str]) -> None:
@@ -58,6 +59,7 @@ def test_an_automaton_accepts_the_texts_that_python_matches(pattern: str, texts:
         assert accepts(automaton, text.encode()) == (re.fullmatch(pattern, text) is not None)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(PATTERNS)
 def test_an_automaton_is_trimmed_and_minimal(pattern: str) -> None:
@@ -65,6 +67,7 @@ def test_an_automaton_is_trimmed_and_minimal(pattern: str) -> None:
     assert _is_trimmed_and_minimal(from_regex(pattern))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from([0x61, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0x80, 0x8F, 0x9F, 0xA0, 0xBF, 0xC1, 0xFF]), max_size=5).map(bytes))
 def test_bytes_that_are_not_utf_8_are_refused(data: bytes) -> None:

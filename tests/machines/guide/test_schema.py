@@ -64,6 +64,7 @@ SCHEMAS: list[tuple[Any, list[Any], list[Any]]] = [
 ]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("schema", "valid", "invalid"), SCHEMAS, ids=lambda value: json.dumps(value)[:50])
 def test_an_automaton_accepts_exactly_the_valid_values(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
     """Each valid value is accepted in some text, and no invalid value in any."""

@@ -51,6 +51,7 @@ def streamed(searcher: fst.Searcher, text: Any, cuts: Sequence[int]) -> list[tup
     return [(number, *span) for part in parts for number, span in zip(part.ids.tolist(), part.offsets.tolist(), strict=True)]
 
 
+@pytest.mark.mostly_slow
 @each_kind
 @examples(600)
 @given(

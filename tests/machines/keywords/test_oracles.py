@@ -40,6 +40,7 @@ def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[i
     return [(number, len(text[:start].encode()), len(text[:end].encode())) for number, start, end in matches]
 
 
+@pytest.mark.mostly_slow
 @each_kind
 @examples(600)
 @given(listed=some.lists(some.text("ab", min_size=1, max_size=5), min_size=1, max_size=8), texts=TEXTS)
@@ -64,6 +65,7 @@ def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) ->
     assert [tuple(match) for match in searcher.find_iter(text.encode())] == in_bytes(text, expected)
 
 
+@pytest.mark.mostly_slow
 @each_kind
 def test_streams(kind: str) -> None:
     """A text that is streamed in parts, cut anywhere, has the same matches as in a single call."""
@@ -82,6 +84,7 @@ def test_streams(kind: str) -> None:
             assert found == keyword_matches(listed, text, kind)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("letters", ["ab\n", "ab"])
 def test_long_texts_and_threads(letters: str) -> None:
     """A long text has the same matches on one thread and on two, whether or not it contains positions at which it can be cut."""
@@ -129,6 +132,7 @@ def test_short_texts(kind: str) -> None:
         assert [*searcher.find_iter(wrong, errors="replace")] == searcher.find_batch([wrong], errors="replace")[0]
 
 
+@pytest.mark.mostly_slow
 @each_kind
 def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
     """`find_iter` yields the first matches of a long text before it reads the rest, and in total yields the same matches as a batch."""

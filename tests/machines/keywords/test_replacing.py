@@ -310,6 +310,7 @@ KINDS: list[tuple[list[str], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("listed", "options"), KINDS)
 def test_all_kinds(listed: list[str], options: dict[str, Any]) -> None:
     """With any options, columns and streams have the same matches as lists, and either kernels and Python make the same replacements, or

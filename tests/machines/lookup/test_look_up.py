@@ -82,6 +82,7 @@ def test_sections_of_unknown_kinds(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert caplog.messages[0].startswith("fst: two.att has 2 sections; without `sections`")
 
 
+@pytest.mark.slow
 def test_machines_over_bytes(tmp_path: Path) -> None:
     """A machine over the bytes of UTF-8 gives the analyses and weights of the machine over characters, also from a file."""
     draw = random.Random(5)
@@ -141,6 +142,7 @@ def test_long_analyses() -> None:
     assert (m("a"), m("b")) == ([gloss], ["x", gloss])
 
 
+@pytest.mark.slow
 def test_many_pauses_are_refused() -> None:
     """A transducer with more arcs in a row that read nothing than a table may have is refused."""
     ladder = [(state, state + step, "", written) for state in range(3000) for step, written in ((1, "x"), (2, "y"))]
@@ -157,6 +159,7 @@ def test_words_with_exponentially_many_dead_ends() -> None:
     assert [sorted(row) for row in found] == [[], [], ["x", "y"]]
 
 
+@pytest.mark.slow
 def test_long_words() -> None:
     """A word with more symbols than fit into the kernel's arrays has the analyses of its definition."""
     m = fst.Lookup(lookup(Fst.from_arcs([(0, 0, "a", "b")], final=[0])))

@@ -22,6 +22,7 @@ ALONE_AT = int(np.flatnonzero((ENTRY.labels_of(FLAGGED) < ENTRY.labels) & (ENTRY
 LABEL = int(ENTRY.labels_of(FLAGGED)[ALONE_AT])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("name", "field", "place", "value", "found"),
     [

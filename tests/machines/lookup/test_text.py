@@ -135,6 +135,7 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("text", "stream"), DEFORMATTED.items())
 def test_texts_of_deformatters(text: str, stream: str, houses: Path) -> None:
     """Superblanks are copied, escaped characters keep their backslash, soft hyphens are left out, and letters may be beyond U+FFFF."""
@@ -199,6 +200,7 @@ def test_stream_format() -> None:
 STREAMED = {"ab": ["ab<Tag>x", "AB<Tag>x"], "éa": "ß<n>", "a-b": "\u0131\u0250<a<b", "\U0001f600a": "x/y", "'s": ""}
 
 
+@pytest.mark.slow
 @given(some.lists(some.sampled_from([*"aAbBéÉ -[^<'s\u0130\U0001f600", "ab", "AB", "éa", "a-b", "A-B"]), max_size=20).map("".join))
 @examples(1200)
 def test_streams_from_the_kernel(text: str) -> None:

@@ -81,6 +81,7 @@ LOOP = "".join(f"@P.F{at}.A@a Root ;\n" for at in range(COUNT)) + "# ;\n"
 CHAIN = "L0 ;\n" + "".join(f"LEXICON L{at}\n@P.F{at}.A@a L{at + 1} ;\n@P.F{at}.B@a L{at + 1} ;\n" for at in range(COUNT))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("body", "word", "count"),
     [

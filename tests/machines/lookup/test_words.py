@@ -35,6 +35,7 @@ def test_one_word(machine: Fst) -> None:
         assert [direction(word) for word in WORDS] == [spelled(row, table.pieces, weighted=table.is_weighted) for row in ids]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     "word",
     [

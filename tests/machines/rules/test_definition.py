@@ -38,6 +38,7 @@ def spelled(rule: Rule) -> str:
     return f"{rule.phi} -> {rule.psi} / {rule.left} _ {rule.right}"
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_rules_follow_the_definition(direction: str) -> None:
     """One rule or several parallel rules give the text of the definition for every short text over three letters, in each direction."""
@@ -53,6 +54,7 @@ def test_rules_follow_the_definition(direction: str) -> None:
             assert rewriter.explain(text).texts[-1] == rewritten(rules, text, direction)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_edges_of_words_follow_the_definition(direction: str) -> None:
     """Contexts with the edge of a word, next to the gap, inside or repeated, hold where `re` finds it, in each direction."""
@@ -68,6 +70,7 @@ def test_edges_of_words_follow_the_definition(direction: str) -> None:
             assert rewriter.explain(text).texts[-1] == rewritten(rules, text, direction)
 
 
+@pytest.mark.slow
 def test_stages_read_what_the_stage_before_wrote() -> None:
     """A cascade gives the result of its stages one after the other, in every combination of directions."""
     draw = random.Random(0)
@@ -80,6 +83,7 @@ def test_stages_read_what_the_stage_before_wrote() -> None:
         assert fst.Rewriter(cascade(*stages)).apply_batch(texts) == expected
 
 
+@pytest.mark.slow
 def test_compositions_give_the_texts_of_their_stages() -> None:
     """Adjacent stages of one direction become one pass, and texts, streams and spans are those of the stages."""
     for seed in sample(range(60), 8):

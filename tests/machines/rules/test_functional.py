@@ -40,6 +40,7 @@ def drawn(draw: random.Random) -> Fst:
     return Fst.from_arcs(arcs, final=[draw.randrange(states)])
 
 
+@pytest.mark.slow
 def test_functional_machines_give_their_outputs() -> None:
     """Every text that a functional machine accepts becomes its output, and any other text is copied; other machines are refused."""
     draw, functional = random.Random(0), 0
@@ -92,6 +93,7 @@ def test_other_machines_are_refused(machine: Fst, message: str) -> None:
         rewrite(machine)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_transducers_inside_texts(direction: str) -> None:
     """Between two contexts, the leftmost and longest strings that a functional machine accepts become its outputs, in each direction."""

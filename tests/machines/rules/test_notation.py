@@ -14,6 +14,7 @@ from fst.compile import rewrite, rules
 CASES = [tuple(line.split("\t")) for line in Path(__file__).with_name("notations.tsv").read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("kind", "rule", "definitions", "sign", "advice"), CASES)
 def test_signs_of_other_notations(kind: str, rule: str, definitions: str, sign: str, advice: str) -> None:
     """A sign that cannot be meant is an error, one that may be meant is a warning, both with the spelling here, and rules of this notation

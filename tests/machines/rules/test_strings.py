@@ -29,6 +29,7 @@ def texts(draw: random.Random) -> list[str]:
     return ["".join(draw.choices("abé世c ", k=draw.randint(0, 30))) for _ in range(40)]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_many_strings_follow_the_definition(direction: str) -> None:
     """Many strings give the text of the definition, with the spans of the matches, in each direction and in streams."""
@@ -62,6 +63,7 @@ def test_many_strings_in_cascades() -> None:
     assert whole.summary["rules"] == 2 + stages[1].summary["rules"] + stages[3].summary["rules"]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_strings() -> None:
     """A mapping of 100,000 strings compiles, and is explained by the strings of the text alone."""
     rewriter = fst.Rewriter(rewrite({f"<{number}>": f"({number + 1})" for number in range(100_000)}))

@@ -71,12 +71,14 @@ REFUSED: tuple[Any, ...] = (
 )
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("rules", "options", "text", "expected"), CASES)
 def test_text_of_rules(rules: Any, options: Mapping[str, Any], text: str, expected: str) -> None:
     """Whitespace, escapes, brackets, definitions, lists and mappings mean what the documentation states."""
     assert fst.Rewriter(rewrite(rules, **options)).apply(text) == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("rules", "options", "message"), REFUSED)
 def test_wrong_rules_are_refused(rules: Any, options: Mapping[str, Any], message: str) -> None:
     """A text that is not a rule, a construct without meaning in rules, and rules with too many states are refused by name."""

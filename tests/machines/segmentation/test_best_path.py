@@ -210,6 +210,7 @@ def test_streams(kind: str, table: Any) -> None:
         assert found + stream.close() == walked(table, text)
 
 
+@pytest.mark.mostly_slow
 @each_kind
 @pytest.mark.parametrize("whitespace", [" ", ""])
 def test_long_texts_and_threads(kind: str, whitespace: str, table: Any) -> None:
@@ -229,6 +230,7 @@ def test_long_texts_and_threads(kind: str, whitespace: str, table: Any) -> None:
         assert head.ids.tolist() == table.run(text[:20_000])[:-1]
 
 
+@pytest.mark.slow
 def test_mecab_texts_that_stay_open(tmp_path: Path) -> None:
     """The segmenter follows two paths until one is certain, and refuses a text in which too many words remain undecided."""
     files = SMALL | {"lex.csv": "aa,0,0,-9,x\naaa,0,0,-10,x\n", "matrix.def": "1 1\n0 0 0\n", "unk.def": "DEFAULT,0,0,1,x\nSPACE,0,0,0,x\n"}
@@ -314,6 +316,7 @@ REFUSED_MECAB: list[tuple[str, str | None, str]] = [
 ]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("name", "content", "message"), REFUSED_MECAB)
 def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, message: str, tmp_path: Path) -> None:
     """A malformed file of a MeCab dictionary is refused, and the message contains the file, the line and the invalid word."""
@@ -324,6 +327,7 @@ def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, m
         lattice.mecab(tmp_path)
 
 
+@pytest.mark.slow
 def test_as_many_kinds_as_fit(tmp_path: Path) -> None:
     """A dictionary with `MAX_KINDS` kinds of characters is compiled."""
     written(tmp_path, {**SMALL, "char.def": lists_of_categories(MAX_KINDS - 1), "unk.def": SMALL["unk.def"] + "A,0,0,1,x\nB,0,0,1,x\n"})

@@ -219,6 +219,7 @@ def test_streams_backward_are_refused() -> None:
         fst.Segmenter(maxmatch(["a"], BACKWARD)).stream()
 
 
+@pytest.mark.mostly_slow
 @each_direction
 @pytest.mark.parametrize("letters", ["ab世\n", "ab世"])
 def test_long_texts_and_threads(direction: str, letters: str) -> None:
@@ -238,6 +239,7 @@ def test_long_texts_and_threads(direction: str, letters: str) -> None:
         assert tokens[-near:] == defined(["ab", "bab", "aabb世"], text[-8 * near :], backward=True)[-near:]
 
 
+@pytest.mark.mostly_slow
 @each_direction
 def test_time_does_not_depend_on_the_words(direction: str) -> None:
     """A long word that never matches costs no more than a short word, because the walk takes at most two look-ups per byte."""
@@ -373,6 +375,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 ]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("words", "options", "error", "message"), REFUSED)
 def test_dictionaries_that_are_refused(words: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
     """An invalid word or rule is refused, and the message contains its position."""

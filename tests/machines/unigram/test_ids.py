@@ -45,6 +45,7 @@ def mixed(draw: random.Random, size: int) -> str:
     return "".join(draw.choices(BITS, k=draw.randrange(size)))
 
 
+@pytest.mark.mostly_slow
 @some_cases
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> None:
     """Ids, offsets and words equal those of `tokenizers`, with any components, added tokens and fallbacks."""
@@ -52,6 +53,7 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> No
     hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 8)), mixed(draw, 2_000)])
 
 
+@pytest.mark.slow
 @examples(300)
 @given(TOKENS, some.lists(some.text("abé<unk>", max_size=10), max_size=5), some.sampled_from(["<unk>", "a", "ab"]), some.booleans())
 def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str, fallback: bool) -> None:
@@ -86,6 +88,7 @@ def test_long_pieces(text: str, times: int) -> None:
     assert tokenizer.encode(text * times).tolist() == table.run(text * times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parts", "fallback"), thinned(product((["a", "b"], ["ab"], ["a", "b", "é", "日", "☃"], ["☃"]), (False, True)), 8))
 def test_pieces_of_many_characters(parts: list[str], fallback: bool) -> None:
     """A pre-token of 40,000 characters gets the same ids, offsets and words as in `tokenizers`."""
@@ -300,6 +303,7 @@ HARMS = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("harm", "message"), HARMS.values(), ids=HARMS)
 def test_damaged_tables_are_refused(harm: Callable[[UnigramTable], UnigramTable], message: str) -> None:
     """A damaged table is refused, and the message describes the fault."""

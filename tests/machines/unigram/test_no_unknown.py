@@ -66,6 +66,7 @@ def hold(written: Json, texts: Sequence[str]) -> int:
     return found.count("error")
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("pipeline", "fallback"), [("always", False), ("always", True), ("first", True), ("words", False), ("replaced", True), ("plain", False)]
 )

@@ -100,6 +100,7 @@ def weighed(word: str, alpha: float, vocabulary: Sequence[tuple[str, float]] = V
     return found
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("word", ["ab", "abab", "babab", "ab☃ab", "é日本ab", "abababab"])
 def test_frequencies_are_those_of_the_definition(word: str) -> None:
     """Each segmentation of a word is as frequent as its weight divided by the sum of all weights."""
@@ -133,6 +134,7 @@ def test_pieces_are_independent() -> None:
     hold_frequencies([(tuple(first), tuple(second)) for first, second in zip(again, other, strict=True)], pairs)
 
 
+@pytest.mark.slow
 def test_large_alphas_give_the_best_path() -> None:
     """With a large alpha, or with an `nbest_size` of 0 or 1, sampling gives the same ids as `encode`."""
     rows = ["ab☃bé 1", "aab b日本", "本 ab", ""]  # rows without ties

@@ -42,6 +42,7 @@ PIECES = some.lists(some.builds(Piece, some.text("ab▁é", min_size=1, max_size
 TEXTS = some.lists(some.text("aab▁é\x00", max_size=12), max_size=5)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("byte_fallback", [False, True])
 @examples(300)
 @given(pieces=PIECES, texts=TEXTS, times=some.integers(1, 300))
@@ -87,6 +88,7 @@ def test_rounding_decides(size: int) -> None:
     assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [of.encode(text.replace(" ", "▁")) for text in texts]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("scale", [1, 100, 3_000, 40_000, 1e30])
 def test_sums_beyond_the_limit(scale: float) -> None:
     """If a sum of scores exceeds its limit and is restarted, the ids equal those of `sentencepiece`: at any position, with any sign, in

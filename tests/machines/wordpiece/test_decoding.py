@@ -49,6 +49,7 @@ def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.To
     return made
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("skip", [False, True], ids=["all tokens", "no special tokens"])
 @pytest.mark.parametrize("name", DECODERS)
 @given(ids=st.lists(st.integers(0, len(SAID) + 4), max_size=12))

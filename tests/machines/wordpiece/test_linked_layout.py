@@ -25,6 +25,7 @@ from fst.machines.wordpiece.table import Walk, WordPieceTable
 TOKENS = some.lists(some.text("abc", min_size=1, max_size=5), min_size=1, max_size=10, unique=True)
 
 
+@pytest.mark.slow
 @examples(100)
 @given(
     first=TOKENS,

@@ -110,6 +110,7 @@ def test_definition(case: Case) -> None:
     assert spell(case, naive.encode(case["text"], numbers, special=special(case), **case["options"])) == case["tokens"]
 
 
+@pytest.mark.mostly_slow
 @each_case
 def test_max_match(case: Case) -> None:
     """MaxMatch on the trie, which takes the longest token at each position, gives the expected tokens."""
@@ -128,6 +129,7 @@ def test_transducer(case: Case) -> None:
     assert by_words(case, lambda transducer, word: transducer.run(word)) == case["tokens"]
 
 
+@pytest.mark.mostly_slow
 @each_layout
 @each_case
 def test_walk(case: Case, layout: str) -> None:
@@ -144,6 +146,7 @@ def test_kernel(case: Case, layout: str) -> None:
     assert tokenizer.tokenize(case["text"].encode()) == case["tokens"]
 
 
+@pytest.mark.mostly_slow
 @each_layout
 @each_case
 def test_walk_and_kernel_after_a_file(case: Case, layout: str, tmp_path: Path) -> None:
@@ -241,6 +244,7 @@ def look_ups(tables: WordPieceTable, text: str) -> list[int]:
     return walk.ids
 
 
+@pytest.mark.mostly_slow
 @examples(300)
 @each_layout
 @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))

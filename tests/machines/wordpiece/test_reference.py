@@ -121,6 +121,7 @@ BETWEEN = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
 def test_order_of_two_marks(between: str, reference: Callable[..., Tokenizer]) -> None:
     """Two marks are reordered if and only if `tokenizers` reorders them, whatever character is between them."""
@@ -165,6 +166,7 @@ def test_special_ids(name: str) -> None:
     assert [ids.tolist() for ids in batch] == [encoding.ids for encoding in pair_of(name).reference.encode_batch_fast(texts)]
 
 
+@pytest.mark.mostly_slow
 @each_vocabulary
 def test_mixed_scripts(name: str) -> None:
     """Texts of adjacent random words of random scripts get the same ids as in `tokenizers`."""
@@ -182,6 +184,7 @@ def glued_tokens(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
         yield word.upper() if rng.random() < 0.1 else word
 
 
+@pytest.mark.mostly_slow
 @each_vocabulary
 def test_words_made_of_tokens(name: str) -> None:
     """Words that are joined from tokens of the vocabulary, some of which are cut, get the same ids as in `tokenizers`."""

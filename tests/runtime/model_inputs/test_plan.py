@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.runtime.calls import STRATEGIES
@@ -74,6 +75,7 @@ def slow_rows(
     return [(other, one) if reverse else (one, other) for one, other in found]
 
 
+@pytest.mark.slow
 @examples(400)
 @given(
     samples=st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=4),
@@ -118,6 +120,7 @@ def test_the_plan_is_that_of_its_slow_twin(
 PIECE = st.sampled_from([-1, 0, 1])
 
 
+@pytest.mark.slow
 @examples(300)
 @given(
     pieces=st.tuples(st.lists(PIECE, max_size=5), st.lists(PIECE, max_size=5)),

@@ -155,6 +155,7 @@ POST_PROCESSORS: dict[str, Any] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("post_processor", POST_PROCESSORS.values(), ids=POST_PROCESSORS.keys())
 def test_what_stands_around_texts_is_the_reference_s(post_processor: Any, tmp_path: Path) -> None:
     """Every supported post-processor gives the same ids and type ids as `tokenizers`, with and without special tokens."""
@@ -274,6 +275,7 @@ def test_nested_sequences_are_refused_or_read(tmp_path: Path) -> None:
     assert found == [["A", 0]]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("token", ["Ġa", "##Ġ", "Ġ", " a", "b ", "##\u3000", "x\u2003", "\x85", "\tq"], ids=ascii)
 def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path: Path) -> None:
     """With trim_offsets, a token with whitespace or Ġ at an end is refused, because `tokenizers` would shorten its offsets."""
@@ -284,6 +286,7 @@ def test_tokens_that_trim_offsets_would_shorten_are_refused(token: str, tmp_path
     same_around(roberta(trim_offsets=False), path, tokens)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("token", ["a b", "\x1c", "\x1ca", "\u200ba", "aĠb", "ġ"], ids=ascii)
 def test_tokens_that_trim_offsets_leaves_alone_are_read(token: str, tmp_path: Path) -> None:
     """With trim_offsets, a token without whitespace at its ends is accepted, and has its full offsets, as in `tokenizers`."""

@@ -86,6 +86,7 @@ def in_whole(texts: Sequence[str], longest: int = 100) -> list[list[int]]:
 # Rows in parts
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
@@ -99,6 +100,7 @@ def test_cut_within_a_long_row_leaves_no_trace(piece: str, filler: str) -> None:
         assert [ids(text) for text in as_kind(texts, kind)] == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("longest", [1, 12, 100])
 @given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *KINDS.values(), " ", "b", "a", "!", "[", "<")), min_size=20, max_size=100))
@@ -109,6 +111,7 @@ def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -
     assert ids(text, longest) == ids(text.encode(), longest) == tables(longest).run(text)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @each_filler
 @pytest.mark.parametrize(
@@ -127,6 +130,7 @@ def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
             assert [row.tolist() for row in found] == [expected if row == text else tables().run(row) for row in rows]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("special", ADDED, ids=ascii)
 def test_special_token_straddles_a_cut(special: str) -> None:
@@ -136,6 +140,7 @@ def test_special_token_straddles_a_cut(special: str) -> None:
         assert [ids(row) for row in rows] == in_whole(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_blocks")
 def test_special_token_of_surrogates_straddles_a_cut() -> None:
     """A special token of characters beyond U+FFFF, which are two units in UTF-16, is found wherever a part ends inside it."""
@@ -165,6 +170,7 @@ def test_special_token_of_marks_straddles_a_cut() -> None:
             assert tok.encode_batch([text], add_special_tokens=False).ids.tolist() == of.run(text)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @each_kind
 @pytest.mark.parametrize("run", ["a", "q", "\u0301", "\u302e\u1b44", "e\u0301", "\U00010400", "<", "[MASK", "\0", "한"], ids=ascii)
@@ -191,6 +197,7 @@ def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
     assert [row.tolist() for row in found] == [[*special_ids[0], *tables().run(row), *special_ids[1]] for row in rows]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @each_filler
 @pytest.mark.parametrize("position", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 1, 5 * BLOCK, 399])
@@ -250,6 +257,7 @@ def uneven(seed: int) -> list[str]:
     return ["".join(chance.choice((*PIECES, " ", " ")) for _ in range(size // 3))[: 4 * size] for size in sizes]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @each_kind
 @pytest.mark.parametrize("seed", range(2))
@@ -288,6 +296,7 @@ def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
                 tokenizer().encode_batch(rows, threads=threads)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize(
     ("good", "wrong", "found", "expected"),
@@ -369,6 +378,7 @@ def test_processes_of_a_pool_encode_with_threads(tmp_path: Path) -> None:
 # Short texts
 
 
+@pytest.mark.mostly_slow
 @each_filler
 @each_kind
 @pytest.mark.parametrize("around", [False, True])
@@ -383,6 +393,7 @@ def test_one_text_is_the_row_of_a_batch(around: bool, kind: type, filler: str) -
         assert found[:1] == (around_a_text()[0] if around else found[:1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "filler", [KINDS["ascii"], *(pytest.param(KINDS[name], marks=pytest.mark.slow) for name in ("marked", "astral"))], ids=KINDS.keys()
 )
@@ -396,6 +407,7 @@ def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
             assert tokenizer().encode(row, add_special_tokens=False).tolist() == ids(row) == expected
 
 
+@pytest.mark.mostly_slow
 @each_kind
 @pytest.mark.parametrize("length", [0, 1, pytest.param(SHORT - 1, marks=pytest.mark.slow), SHORT, SHORT + 1])
 def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:

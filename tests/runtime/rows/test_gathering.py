@@ -59,6 +59,7 @@ def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, 
     check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
@@ -67,6 +68,7 @@ def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> No
     check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
 @pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
 def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:

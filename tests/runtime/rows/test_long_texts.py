@@ -33,6 +33,7 @@ LONG: dict[str, tuple[str, list[int]]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("text", "expected", "kind"),
     thinned([pytest.param(*case, kind, id=f"{name}-{kind.__name__}") for name, case in LONG.items() for kind in (str, bytes)], 8),
@@ -43,6 +44,7 @@ def test_ten_megabytes_are_encoded(text: str, expected: list[int], kind: type, t
     assert np.array_equal(found, np.array(expected, np.int32))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("char", "counted", "normalizer"),
     [

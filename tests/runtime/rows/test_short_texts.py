@@ -46,6 +46,7 @@ def texts() -> list[str]:
     return [*some, *((line * SHORT)[:length] for length in lengths), *("ab x" * length for length in (1, 100, 1000)), "e\u0301", "é"]
 
 
+@pytest.mark.mostly_slow
 def test_a_short_text_has_the_ids_of_a_batch(tok: fst.Tokenizer) -> None:
     """The ids of a str alone are those of its row in a batch, with and without special tokens, for any length and front end."""
     found = texts()
@@ -54,6 +55,7 @@ def test_a_short_text_has_the_ids_of_a_batch(tok: fst.Tokenizer) -> None:
         assert [tok.encode(text, add_special_tokens=special).tolist() for text in found] == [row.tolist() for row in rows]
 
 
+@pytest.mark.mostly_slow
 def test_threads_share_a_tokenizer_for_short_texts(tok: fst.Tokenizer) -> None:
     """Several threads that encode short texts with one tokenizer at the same time get the ids of a batch."""
     found = [text for text in texts() if len(text) <= SHORT] * 3

@@ -35,6 +35,7 @@ def raw(folder: Path) -> fst.Tokenizer:
 # Valid texts
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 @given(text=st.text(max_size=30))
 def test_bytes_are_their_string(text: str, errors: str, tokenizer: fst.Tokenizer) -> None:
@@ -203,6 +204,7 @@ BATCHES: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("name", BATCHES)
 def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) -> None:
@@ -379,6 +381,7 @@ PIECES = (
 )
 
 
+@pytest.mark.mostly_slow
 @examples(25)
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @given(
