@@ -46,7 +46,7 @@ from support.runtime.offsets import (
     tokenizer,
 )
 from support.shared_data import SHARED, needs_shared
-from support.text.every_character import EVERY_CHARACTER, SWEPT_CHARACTERS
+from support.text.every_character import EVERY_CHARACTER, swept_characters
 from support.tiers import examples, sample, thinned
 from tokenizers import AddedToken, Tokenizer, normalizers
 
@@ -219,7 +219,7 @@ def test_some_characters_in_context(setting: str, context: str, reference: Calla
 @each_context
 def test_every_character_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """Every character and its neighbours get the same offsets as in `tokenizers`."""
-    check_in_context(SWEPT_CHARACTERS, setting, context, reference)
+    check_in_context(swept_characters(), setting, context, reference)
 
 
 @needs_shared

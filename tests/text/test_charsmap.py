@@ -21,7 +21,7 @@ from hypothesis import strategies as some
 from support.machines.bpe import hold_every_way, hold_in_pieces
 from support.shared_data import SHARED, needs_shared
 from support.text.edits import BOTH, LEFT, document, prepend
-from support.text.every_character import EVERY_CHARACTER, SWEPT_CHARACTERS
+from support.text.every_character import EVERY_CHARACTER, swept_characters
 from support.text.normalizers import LOWER, NFC, NFD, NFKC, NFKD, RAW, STRIPS, Machine, built, hold, in_turn, read, replaced, to, token
 from support.tiers import examples, sample, thinned
 
@@ -264,8 +264,8 @@ def real_machine(name: str) -> Machine:
 
 def in_contexts() -> Iterator[str]:
     """Yield texts with every character, a hundred characters per text: alone, before a letter, with a mark, and in grapheme clusters."""
-    for at in range(0, len(SWEPT_CHARACTERS), 100):
-        chars = SWEPT_CHARACTERS[at : at + 100]
+    for at in range(0, len(swept_characters()), 100):
+        chars = swept_characters()[at : at + 100]
         yield "".join(chars)
         yield "".join(f"{char}x" for char in chars)
         yield "".join(f"a{char}\u0301" for char in chars)

@@ -19,7 +19,7 @@ from hypothesis import strategies as some
 from support.machines.unigram import ADDED, BITS, BYTES, PIPELINES, TOKENS, VOCABULARY, document, machine, real
 from support.naive.models import unigram_ids
 from support.shared_data import SHARED, needs_shared
-from support.text.every_character import SWEPT_CHARACTERS
+from support.text.every_character import swept_characters
 from support.text.metaspace import spaced
 from support.text.normalizers import Json, built, hold
 from support.tiers import examples, sample, thinned
@@ -353,6 +353,6 @@ def test_all_characters(name: str, tmp_path_factory: pytest.TempPathFactory) -> 
     """Every character, alone and next to others, gets the same ids as in `tokenizers`."""
     _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
     for form in ("{}", "a{}b", " {} ", "{0}{0}▁"):
-        for begin in range(0, len(SWEPT_CHARACTERS), 100_000):
-            texts = [form.format(char) for char in SWEPT_CHARACTERS[begin : begin + 100_000]]
+        for begin in range(0, len(swept_characters()), 100_000):
+            texts = [form.format(char) for char in swept_characters()[begin : begin + 100_000]]
             assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [answer.ids for answer in reference.encode_batch(texts)]

@@ -37,7 +37,7 @@ from support.machines.wordpiece import (
     words_by_script,
 )
 from support.shared_data import SHARED, needs_shared
-from support.text.every_character import EVERY_CHARACTER, SWEPT_CHARACTERS
+from support.text.every_character import EVERY_CHARACTER, swept_characters
 from support.tiers import sample, thinned
 from tokenizers import Tokenizer
 
@@ -71,7 +71,7 @@ def test_every_character_in_a_vocabulary_of_characters(setting: str, context: st
     """With a vocabulary of single characters, every character becomes the same tokens as in `tokenizers`."""
     # In most contexts, a few characters of each group that the normalizer treats alike are sufficient.
     is_whole = tiers.ALL and (setting == "uncased" or context == "alone")
-    chars = EVERY_CHARACTER if is_whole else SWEPT_CHARACTERS
+    chars = EVERY_CHARACTER if is_whole else swept_characters()
     pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], chars))
 
 
@@ -95,7 +95,7 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
 )
 def test_every_character_in_context(name: str, context: str) -> None:
     """With well-known vocabularies, every character gets the same ids as in `tokenizers`, next to letters and between marks."""
-    pair_of(name).check(in_context(context, SWEPT_CHARACTERS))
+    pair_of(name).check(in_context(context, swept_characters()))
 
 
 BETWEEN = {

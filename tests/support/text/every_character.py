@@ -6,6 +6,7 @@ the smaller set contains only the ends of each run, and some code points between
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from unicodedata import category, decomposition
 
@@ -17,10 +18,13 @@ def _is_alike(char: str) -> bool:
     return category(char) in ALIKE and char >= FIRST_ALIKE and not decomposition(char)
 
 
-_WHICH = [*map(_is_alike, EVERY_CHARACTER)]
-_ENDS = {place for place, (one, next_one) in enumerate(pairwise(_WHICH)) if one != next_one}  # the ends of runs
-SWEPT_CHARACTERS = [
-    char
-    for place, (char, is_alike) in enumerate(zip(EVERY_CHARACTER, _WHICH, strict=True))
-    if not is_alike or place in _ENDS or place - 1 in _ENDS or ord(char) % 31 == 0
-]
+@cache
+def swept_characters() -> list[str]:
+    """The smaller set."""
+    alike = [*map(_is_alike, EVERY_CHARACTER)]
+    ends = {place for place, (one, next_one) in enumerate(pairwise(alike)) if one != next_one}  # of runs
+    return [
+        char
+        for place, (char, is_alike) in enumerate(zip(EVERY_CHARACTER, alike, strict=True))
+        if not is_alike or place in ends or place - 1 in ends or ord(char) % 31 == 0
+    ]
