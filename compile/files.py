@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from fst.errors import VocabularyError, cut
 MAX_SOURCE_BYTES = 1 << 28
 GZIP = b"\x1f\x8b"
 _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
+
+
+def exists(path: str | Path) -> bool:
+    """Whether a path is that of a file or folder; a str that is too long or invalid for a path is not."""
+    return os.path.exists(path)  # noqa: PTH110 - `Path.exists` raises an error for such a str
 
 
 def read_text(path: Path, *, drop_mark: bool = False) -> str:

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fst.compile.files import read_text
+from fst.compile.files import exists, read_text
 from fst.errors import UnsupportedError, VocabularyError, counted, listed, not_one_of, quoted, reason
 
 FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
@@ -93,16 +93,10 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
 
 def _path(source: str | Path, noun: str) -> Path:
     path = Path(source)
-    if isinstance(source, str) and not _exists(path):
-        raise VocabularyError(f"{quoted(source)} is no file: a str is the path of one; pass {noun}s as a list, such as [{quoted(source)}]")
+    if isinstance(source, str) and not exists(path):
+        what = quoted(source)
+        raise VocabularyError(f"{what} is not a file: a str is the path of one; pass {noun}s as a list, such as [{what}]")
     return path
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # the file name is too long or invalid
-        return False
 
 
 def _of_file(path: Path, form: str | None, column: str | None) -> Words:

@@ -160,19 +160,16 @@ def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
 def _document_of(splitter: Any) -> Mapping[str, Any] | None:
     """The ``tokenizer.json`` of a tokenizer of any form; None if `splitter` is a name, a pattern or a component."""
     from fst.bridge.like import statement_of
+    from fst.compile.files import exists
     from fst.compile.train.pipeline import SPLITTERS
     from fst.compile.train.result import Trained
     from fst.runtime.tokenizer import Tokenizer
     from fst.tables.live import is_encoding, is_live
     from fst.tables.table import Table
 
-    is_path = isinstance(splitter, os.PathLike) or (isinstance(splitter, str) and splitter not in SPLITTERS and _exists(splitter))
+    is_path = isinstance(splitter, os.PathLike) or (isinstance(splitter, str) and splitter not in SPLITTERS and exists(splitter))
     is_own = isinstance(splitter, Table | Tokenizer | Trained) or hasattr(splitter, "fst")
     return statement_of(splitter, "splitter=")[0] if is_path or is_own or is_live(splitter) or is_encoding(splitter) else None
-
-
-def _exists(name: str) -> bool:
-    return os.path.exists(name)  # noqa: PTH110 - `os.path` returns False, and raises no error, for a str that is too long for a file name
 
 
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:

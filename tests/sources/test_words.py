@@ -102,9 +102,9 @@ def test_files_that_are_refused(
 
 
 REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
-    ("no such file", {}, fst.VocabularyError, r"'no such file' is no file: .* pass keywords as a list, such as \['no such file'\]"),
-    ("a" * 9_999, {}, fst.VocabularyError, "is no file"),
-    ("\0", {}, fst.VocabularyError, "is no file"),
+    ("no such file", {}, fst.VocabularyError, r"'no such file' is not a file: .* pass keywords as a list, such as \['no such file'\]"),
+    ("a" * 9_999, {}, fst.VocabularyError, "is not a file"),
+    ("\0", {}, fst.VocabularyError, "is not a file"),
     (Path("no such file"), {}, FileNotFoundError, "no such file"),
     (b"abc", {}, fst.VocabularyError, "the source is bytes: pass a list of keywords"),
     (["a"], {"format": "csv"}, fst.UnsupportedError, "format='csv': only a file has it; this source is list"),

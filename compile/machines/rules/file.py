@@ -6,9 +6,11 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from fst.compile.files import exists
 from fst.compile.machines.rules.compiler import cascade, rewrite, rewritten
 from fst.compile.machines.rules.notation import check_definition
 from fst.errors import FstWarning, UnsupportedError, VocabularyError, quoted
@@ -43,7 +45,8 @@ def rules(path: str | Path) -> RulesTable:
 
     Raises:
         VocabularyError, UnsupportedError: as in `fst.compile.rewrite`; or the file has no rules, has more than 16 MiB, or is not UTF-8, or
-            a line of a mapping does not have two columns. The message contains the file and the line.
+            a line of a mapping does not have two columns. The message contains the file and the line. Or the argument is not a path, but
+            rules.
         OSError: the file cannot be read.
 
     Warns:
@@ -56,6 +59,7 @@ def rules(path: str | Path) -> RulesTable:
         >>> fst.Rewriter(rules("spanish.rules")).apply("chicharro caro")
         'tʃitʃaro caɾo'
     """
+    _need_path(path)
     if Path(path).suffix == MAPPING:
         return rewrite(_mapping(Path(path)))
     stages, definitions, remarks = list[RulesTable](), dict[str, str](), list[str]()
@@ -73,6 +77,15 @@ def rules(path: str | Path) -> RulesTable:
     for remark in remarks:
         warnings.warn(remark, FstWarning, stacklevel=2)
     return cascade(*stages)
+
+
+def _need_path(path: object) -> None:
+    """Raise an error if the argument is a rule, or a collection of rules."""
+    is_rule = isinstance(path, str) and "->" in path and not exists(path)
+    if is_rule or not isinstance(path, str | PathLike):
+        what = quoted(path) if is_rule else type(path).__name__
+        instead = "compile a rule or a list of parallel rules with fst.compile.rewrite, and rules in turn with fst.compile.cascade"
+        raise VocabularyError(f"the file of rules is {what}; expected a path; {instead}")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import fst
-from fst.compile import cascade, keywords, rewrite
+from fst.compile import cascade, keywords, rewrite, rules
 
 WARNED = pytest.mark.filterwarnings("ignore:.*is characters, not the definition:fst.FstWarning")
 CASES: tuple[Any, ...] = (
@@ -41,6 +41,7 @@ CASES: tuple[Any, ...] = (
 REFUSED: tuple[Any, ...] = (
     ("a b", {}, "no '->'"),
     ("a -> -> b", {}, "two '->'"),
+    ("a -> b\nc -> d", {}, r"'a -> b', 'c -> d' with cascade, for rules in turn"),
     ("a -> b / c", {}, "no '_'"),
     ("a -> b / c _ d _ e", {}, "two '_'"),
     ([], {}, "there are no rules"),
@@ -126,3 +127,10 @@ def test_large_stages_are_not_composed() -> None:
     table = cascade(rewrite(many), rewrite("b -> x"), rewrite("x -> y"))
     assert table.metadata.settings.composed == [[1, 3]]
     assert fst.Rewriter(table).apply("\u5e07\u4e07 \u5e07\u4e08") == "\u5e07y \u5e07\u4e08"
+
+
+@pytest.mark.parametrize("given", ["a -> b", "a" * 300 + " -> b", ["a -> b"], {"a": "b"}])
+def test_rules_in_place_of_a_file_are_refused(given: Any) -> None:
+    """Rules as the argument of the function for files are refused, and the message contains the function that compiles them."""
+    with pytest.raises(fst.VocabularyError, match=r"expected a path; compile a rule .* with fst.compile.rewrite"):
+        rules(given)
