@@ -73,16 +73,18 @@ class Fst(Operations):
         return cls.of(strings.from_arcs(arcs, final, start, unit))
 
     @classmethod
-    def from_strings(cls, entries: Iterable[Entry], symbols: Iterable[str] = (), unit: Unit = "character") -> Fst:
+    def from_strings(
+        cls, entries: Iterable[Entry] | Mapping[str, str], symbols: Iterable[str] = (), unit: Unit = "character"
+    ) -> Fst:
         """Make a tree of strings. Of equal entries, the smallest weight is kept.
 
         Args:
-            entries: strings, which are copied; (input, output); or (input, output, weight).
+            entries: strings, which are copied; (input, output); or (input, output, weight). Or a mapping of inputs to outputs.
             symbols: strings that are one label each, such as ``<n>``; the longest is read first.
             unit: "character", or "utf-8": one label a byte.
 
         Raises:
-            VocabularyError: an entry has another form, or contains U+0000.
+            VocabularyError: an entry has another form, or contains U+0000; or the entries are a str.
 
         Examples:
             >>> list(Fst.from_strings(["cat", ("dog", "DOG", 0.5)]).paths())

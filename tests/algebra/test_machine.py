@@ -63,6 +63,14 @@ def test_states_out_of_range_are_refused(state: int) -> None:
         Fst.from_arcs([(0, state, "a", "a")], final=[0])
 
 
+def test_entries_may_be_a_mapping() -> None:
+    """A mapping is its pairs of input and output; a str in place of a collection is refused."""
+    assert [*Fst.from_strings({"cat": "dog", "a": ""}).paths()] == [("a", "", 0.0), ("cat", "dog", 0.0)]
+    with pytest.raises(VocabularyError, match=r"such as \['cat'\]"):
+        Fst.from_strings("cat")
+
+
+
 def test_strings_share_their_beginnings() -> None:
     """Strings with an equal beginning share its states, and of equal strings the smallest weight is kept."""
     machine = Fst.from_strings([("ab", "ab", 2), ("ac", "ac", 1), ("ab", "ab", 1.5)])

@@ -39,10 +39,12 @@ def _label(label: Label, symbols: Symbols) -> int:
     return symbols.label(label) if isinstance(label, str) else label
 
 
-def from_strings(entries: Iterable[Entry], symbols: Iterable[str] = (), unit: Unit = "character") -> Arcs:
+def from_strings(entries: Iterable[Entry] | Mapping[str, str], symbols: Iterable[str] = (), unit: Unit = "character") -> Arcs:
     """A tree of strings; see `fst.Fst.from_strings`."""
+    if isinstance(entries, str):  # whose characters would be the entries
+        raise VocabularyError(f"the entries are a str; expected a collection, such as [{quoted(entries)}]")
     names = tuple(symbols)
-    parts = map(_parts, entries)
+    parts = map(_parts, entries.items() if isinstance(entries, Mapping) else entries)
     return tree(((labels_of(read, names, unit), labels_of(write, names, unit), weight) for read, write, weight in parts), names, unit)
 
 
