@@ -13,7 +13,7 @@ import numpy as np
 
 from fst.core.lazy import Lazy
 from fst.core.threads import thread_count
-from fst.errors import TextError, UnsupportedError
+from fst.errors import TextError, UnsupportedError, counted
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rewriting.rows import NO_SPANS, Rewriting, Rows
 from fst.runtime.rewriting.stream import RewriteStream
@@ -75,7 +75,7 @@ class Rewriter(PublicClass):
         self._idle: list[Work] = []
 
     def __repr__(self) -> str:
-        sizes = [f"{size:,} {name}" for name, size in self._table.summary.items() if isinstance(size, int)]
+        sizes = [counted(size, name.removesuffix("s")) for name, size in self._table.summary.items() if isinstance(size, int)]
         return f"<fst.Rewriter of {self._table.kind}: {', '.join(sizes)}>"
 
     def apply(self, text: str | bytes, *, errors: str = "strict") -> str:

@@ -95,3 +95,9 @@ def test_texts_of_another_type_are_refused() -> None:
     table: Any = keywords(["a"])
     with pytest.raises(fst.UnsupportedError, match="expected a table of Rewriter"):
         fst.Rewriter(table)
+
+
+def test_its_repr_counts_stages_and_rules() -> None:
+    """The repr of a rewriter contains the numbers of stages and rules, each with its noun."""
+    assert repr(fst.Rewriter(rewrite("a -> b"))) == "<fst.Rewriter of rules: 1 stage, 1 rule>"
+    assert repr(fst.Rewriter(rewrite(["a -> b", "c -> d"]))) == "<fst.Rewriter of rules: 1 stage, 2 rules>"
