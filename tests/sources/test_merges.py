@@ -21,7 +21,7 @@ from support.sources.merges import (
     refusal,
     source_of,
 )
-from support.text.every_character import SWEPT_CHARACTERS
+from support.text.every_character import swept_characters
 from support.tiers import sample
 from tokenizers import Tokenizer, pre_tokenizers
 
@@ -193,8 +193,12 @@ PRE_TOKENIZERS: dict[str, Json] = {
         }.items()
     },
 }
-BLOCKS = [SWEPT_CHARACTERS[first : first + 512] for first in range(0, len(SWEPT_CHARACTERS), 512)]
-AMONG_OTHERS = [form.join(block) for block in BLOCKS for form in ("a", " ", "")]
+
+
+def among_others() -> list[str]:
+    """Every character, in texts of 512 of them with a letter, a space or nothing between two."""
+    chars = swept_characters()
+    return [form.join(chars[first : first + 512]) for first in range(0, len(chars), 512) for form in ("a", " ", "")]
 
 
 @pytest.mark.mostly_slow
@@ -202,7 +206,8 @@ AMONG_OTHERS = [form.join(block) for block in BLOCKS for form in ("a", " ", "")]
 def test_pieces_are_the_reference_s(pre_tokenizer: Json) -> None:
     """Every supported sequence of pre-tokenizers gives the same pre-tokens as in `tokenizers` around every character."""
     reference, parts = reference_of(pre_tokenizer), splits.components(pre_tokenizer)
-    for text in (*TEXTS, *AMONG_OTHERS[:24], *sample(AMONG_OTHERS, 24)):
+    texts = among_others()
+    for text in (*TEXTS, *texts[:24], *sample(texts, 24)):
         assert [spelled(piece) for piece in pieces(parts, text)] == [piece for piece, _ in reference.pre_tokenize_str(text)]
 
 

@@ -22,7 +22,7 @@ from support.naive import sentencepiece as defined
 from support.naive.sentencepiece import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
 from support.shared_data import SHARED, needs_shared
 from support.sources.sentencepiece import CHARS, UNK, Spaces, model_of
-from support.text.every_character import EVERY_CHARACTER, SWEPT_CHARACTERS
+from support.text.every_character import EVERY_CHARACTER, swept_characters
 from support.tiers import examples, sample, thinned
 
 import fst
@@ -153,7 +153,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "{0}{0} e{0}\u0301")
 def test_every_code_point(name: str) -> None:
     """With real models, every character, alone, repeated, and between letters or spaces, gets the same ids as in `sentencepiece`."""
     made = real(name)
-    for chars in (sample(SWEPT_CHARACTERS, 800, name), EVERY_CHARACTER[:0x300], EVERY_CHARACTER[0x2000:0x2100]):
+    for chars in (sample(swept_characters(), 800, name), EVERY_CHARACTER[:0x300], EVERY_CHARACTER[0x2000:0x2100]):
         for context in CONTEXTS:
             texts = [context.format(char) for char in chars]
             batch, expected = made.tokenizer.encode_batch(texts), made.of.encode(texts)

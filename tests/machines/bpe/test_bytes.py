@@ -39,7 +39,7 @@ from support.machines.documents import compiled as wordpiece_machine
 from support.naive import models as naive
 from support.pretokens.patterns import CL100K, MANY_CLASSES, O200K, QWEN
 from support.shared_data import SHARED, needs_shared
-from support.text.every_character import SWEPT_CHARACTERS
+from support.text.every_character import swept_characters
 from support.tiers import ALL, examples, sample, thinned
 from tokenizers import Tokenizer
 
@@ -334,7 +334,7 @@ CONTEXTS = ("{}", "a{}b", " {} ", "1{}!", "\n{}'s", "{0}{0}A")
 @each_model
 def test_reference_on_every_code_point(name: str, context: str) -> None:
     """Every character, alone and in contexts, gets the same ids as in the reference library."""
-    hold(name, [context.format(char) for char in sample(SWEPT_CHARACTERS, 120, context)])
+    hold(name, [context.format(char) for char in sample(swept_characters(), 120, context)])
 
 
 @needs_shared
