@@ -24,7 +24,7 @@ def document(folder: Path) -> dict[str, Any]:
     path = folder / VOCABULARY
     vocabulary = parse_json(read_text(path), path)
     if not isinstance(vocabulary, Mapping):
-        raise VocabularyError(f"{path} is no JSON object that maps tokens to ids, but {quoted(vocabulary)}")
+        raise VocabularyError(f"{path} is not a JSON object that maps tokens to ids, but {quoted(vocabulary)}")
     try:
         merges = pairs(_lines(read_text(folder / MERGES)))
     except ValueError as error:

@@ -51,7 +51,7 @@ def _of_parts(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
         raise ValueError(f"pattern is {quoted(pattern)}; it is a string")
     for number in (specials, size):
         if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
-            raise ValueError(f"{quoted(number)} is no number of tokens")
+            raise ValueError(f"{quoted(number)} is not a number of tokens")
     names = _special(document.get("special_tokens"), specials, config.get("version"))
     tokens = _tokens(document["vocab"], size - specials, path)
     model = BpeModel.of_ranks({token: specials + rank for rank, token in enumerate(tokens)}, names)

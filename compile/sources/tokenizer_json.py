@@ -35,7 +35,7 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
     """
     if not isinstance(source, dict):
         tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
-        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: it is no JSON object, but {quoted(source)}{tokens}")
+        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: it is not a JSON object, but {quoted(source)}{tokens}")
     other = _other(source, path)
     if other:
         raise VocabularyError(f"{path} {other}")

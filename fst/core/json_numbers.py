@@ -27,7 +27,7 @@ def reference_float(spelling: str) -> float:
     """
     match = _NUMBER.fullmatch(spelling)
     if not match:
-        raise ValueError(f"{spelling} is no number of JSON")
+        raise ValueError(f"{spelling} is not a JSON number")
     sign, whole, fraction, exponent = match.groups()
     digits, power = _significand(whole, fraction or "")
     found = _scaled(float(digits), power + int(exponent or 0))

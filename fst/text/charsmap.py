@@ -69,10 +69,10 @@ class Charsmap:
         if not isinstance(stored, dict) or sorted(stored) != ["classes", "data", "kind", "manner"] or stored["manner"] not in MANNERS:
             raise ValueError("a charsmap has missing or unknown keys, or an unknown manner")
         if not isinstance(stored["data"], str):
-            raise ValueError("the bytes of a charsmap are no string")
+            raise ValueError("the bytes of a charsmap are not a string")
         classes = stored["classes"]
         if not isinstance(classes, list) or len(classes) > MAX_CLASSES or not all(map(_is_class, classes)):
-            raise ValueError(f"the classes of a charsmap are no runs, or more than {MAX_CLASSES}")
+            raise ValueError(f"the classes of a charsmap are not runs, or are more than {MAX_CLASSES}")
         found = cls(b64decode(stored["data"], validate=True), stored["manner"], tuple(map(tuple, classes)))
         found.need_sound()
         return found

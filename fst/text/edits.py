@@ -212,7 +212,7 @@ def edits_from_stored(stored: Any) -> Edits:
         ValueError: the JSON is not a list of edits, or the list is too long.
     """
     if not isinstance(stored, list) or len(stored) > MAX_EDITS:
-        raise ValueError(f"edits are no list, or more than {MAX_EDITS}")
+        raise ValueError(f"edits are not a list, or are more than {MAX_EDITS}")
     return tuple(_edit(edit) for edit in stored)
 
 

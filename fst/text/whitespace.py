@@ -58,7 +58,7 @@ class Whitespace:
             raise ValueError(f"blanks have other keys than {', '.join(cls.__dataclass_fields__)}")
         prefix, symbol, separator = stored["prefix"], stored["symbol"], stored["separator"]
         if prefix not in PREFIXES or not isinstance(symbol, str) or len(symbol) > 1 or separator not in SEPARATORS:
-            raise ValueError("blanks have an unknown prefix or separator, or a symbol that is no character")
+            raise ValueError("blanks have an unknown prefix or separator, or a symbol that is not a character")
         if not symbol and (prefix == FIRST or separator != KEEPS):
             raise ValueError("blanks have no symbol, but a prefix or separator that needs one")
         if not isinstance(stored["keeps_symbol"], bool) or (stored["keeps_symbol"] and not symbol):

@@ -256,7 +256,7 @@ def test_unknown_encoding_is_refused(tmp_path: Path) -> None:
         ("SFX S Y\n", "", r"x\.aff, line 2: the line has too few values; expected the flag"),
         ("SFX S Y many\n", "", r"x\.aff, line 2, column 9: the number of lines is 'many'; expected a decimal number"),
         ("SFX S Y 2\nSFX S 0 s .\n", "", r"x\.aff, line 2: the number of affixes is 2; expected 1 fewer"),
-        ("SFX S Y 2\nSFX S 0 s .\nSFX T Y 1\n", "", r"x\.aff, line 4: the line is no affix of line 2; expected 1 more"),
+        ("SFX S Y 2\nSFX S 0 s .\nSFX T Y 1\n", "", r"x\.aff, line 4: the line is not an affix of line 2; expected 1 more"),
         ("SFX S Y 1\nSFX S 0 s [a\n", "", r"x\.aff, line 3, column 11: the condition is '\[a'; expected at most"),
         ("SFX S Y 1\nSFX S 0 s [^]\n", "", r"x\.aff, line 3, column 11: the condition is '\[\^\]'"),
         ("SFX ST Y 1\nSFX ST 0 s .\n", "", r"x\.aff, line 3, column 5: the flag is 'ST'; expected one flag"),

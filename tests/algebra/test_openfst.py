@@ -95,7 +95,7 @@ def test_archive_is_read(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match="has no machine 'd'; expected one of 'ab', 'c'"):
         read_openfst(path, "d")
     assert list(read_openfst(archive(tmp_path, ["ab"])).paths()) == [("ab", "ab", 0.0)]
-    with pytest.raises(VocabularyError, match=r"one\.fst is no archive"):
+    with pytest.raises(VocabularyError, match=r"one\.fst is not an archive"):
         read_openfst(tmp_path / "one.fst", "ab")
 
 

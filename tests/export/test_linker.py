@@ -87,7 +87,7 @@ VALID = sections(CALL)
 @pytest.mark.parametrize(
     ("object_file", "message"),
     [
-        (b"\x7fELF0000", "the code is no object for WebAssembly; "),
+        (b"\x7fELF0000", "the code is not an object for WebAssembly; "),
         (VALID.object()[:-1], "a part of the object has "),
         (object_of([*VALID.listed(), (8, b"")]), "the object has a section 8; "),
         (object_of(VALID.listed()[:5]), "the linking data of the object have 0 sections; "),

@@ -296,7 +296,7 @@ NESTED = [Piece("a" * size, 0, USER_DEFINED) for size in range(2, 67)]
 REFUSED: list[tuple[list[Piece], str, dict[str, Any], str]] = [
     ([], "bpe", {"unk_surface": ""}, "unk_surface ''"),
     ([Piece("ab", -1, UNUSED)], "bpe", {}, "piece 'ab' is of type UNUSED, and merges may make it"),
-    ([Piece("ac", -1)], "bpe", {}, "merges may make piece 'ac' of 'c', which is no piece"),
+    ([Piece("ac", -1)], "bpe", {}, "merges may make piece 'ac' of 'c', which is not a piece"),
     ([Piece("ab", -1), Piece("ba", -1)], "bpe", {}, "pieces 'ab' and 'ba' have the same score, and each may overlap the other"),
     ([Piece("ab", -1), Piece("bb", -1), Piece("abb", -1)], "bpe", {}, "piece 'abb' has the part 'ab', whose score is neither higher"),
     ([Piece("a  ", 0, USER_DEFINED)], "bpe", {}, "the user-defined piece 'a  ' has two adjacent spaces"),

@@ -242,7 +242,7 @@ SPLITTER = whole().stored()
         (lambda stored: {**stored, "last": [[code, code, 1] for code in range(1 << 15)]}, "runs and decompositions"),
         (lambda stored: {**stored, "composition": {**stored["composition"], "orders": [[769, 300]]}}, "rank above"),
         (lambda stored: {**stored, "composition": {}}, "is not a list of rows"),
-        (lambda stored: {**stored, "before": {}}, "edits are no list"),
+        (lambda stored: {**stored, "before": {}}, "edits are not a list"),
         (lambda stored: {**stored, "cuts": {}}, "other keys than 'inside' and 'strings'"),
         (lambda stored: {**stored, "cuts": {"strings": ["é"], "inside": []}}, "no ASCII character"),
         (lambda stored: {**stored, "cuts": {"strings": ["a"], "inside": [[5, 4]]}}, "not a first and a last"),

@@ -100,7 +100,7 @@ def read(code: bytes) -> Object:
     """
     reader = Reader(code)
     if reader.take(len(HEADER)) != HEADER:
-        raise UnsupportedError("the code is no object for WebAssembly; expected LLVM's output for wasm32: check the target")
+        raise UnsupportedError("the code is not an object for WebAssembly; expected LLVM's output for wasm32: check the target")
     sections = [*_sections(reader)]
     found = defaultdict(lambda: b"\0", ((number, contents) for number, contents in sections if number != encoding.CUSTOM))
     if unknown := found.keys() - READ:

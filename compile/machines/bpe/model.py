@@ -175,7 +175,7 @@ class BpeModel:
         if self.unk_token is None:
             return
         if self.unk_token not in self.names:
-            raise VocabularyError(f"{lacking}, and unk_token {quoted(self.unk_token)} is no token either")
+            raise VocabularyError(f"{lacking}, and unk_token {quoted(self.unk_token)} is not a token either")
         unknown = self.letters.bytes_of(self.unk_token)
         prefix = len(self.affixes.prefix)
         merges = ((left, right, left + right[prefix:]) for left, right in self.merges or ())

@@ -118,7 +118,7 @@ class _Reader:
         arrows = [*ARROW_SIGN.finditer(seen)]
         if not arrows:
             unknown = UNKNOWN_ARROW.search(seen)
-            self.find(unknown[0] if unknown else "", unknown, "which is no arrow of rewrite rules; the arrow is '->'", is_certain=True)
+            self.find(unknown[0] if unknown else "", unknown, "which is not an arrow of rewrite rules; the arrow is '->'", is_certain=True)
             arrows = [] if unknown else [*ARROWS_OF_TEXT.finditer(seen)][:1]
         if len(arrows) != 1:
             return self._several(text, seen) if arrows else []

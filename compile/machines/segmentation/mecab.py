@@ -234,7 +234,7 @@ def _range(parts: Sequence[str], categories: Mapping[str, Kind], where: str) -> 
     codes, names = CODES.fullmatch(parts[0]), tuple(parts[1:])
     low, high = (int(codes[1], 16), int(codes[2] or codes[1], 16)) if codes else (1, 0)
     if low > high or high > LAST_CODE:
-        raise VocabularyError(f"{where}: {quoted(parts[0])} is no range of code points from 0x0000 to 0x{LAST_CODE:X}")
+        raise VocabularyError(f"{where}: {quoted(parts[0])} is not a range of code points from 0x0000 to 0x{LAST_CODE:X}")
     if not names:
         raise VocabularyError(f"{where}: {quoted(parts[0])} has no category")
     for name in names:
@@ -301,7 +301,7 @@ def _quoted(line: str, at: int) -> tuple[str, int]:
 
 def _number(text: str, where: str, surface: str) -> int:
     if not NUMBER.fullmatch(text.strip()):
-        raise VocabularyError(f"{where}, {quoted(surface)}: {quoted(text)} is no whole number of at most 9 digits")
+        raise VocabularyError(f"{where}, {quoted(surface)}: {quoted(text)} is not a whole number of at most 9 digits")
     return int(text)
 
 

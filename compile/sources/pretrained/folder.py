@@ -259,7 +259,7 @@ def json_object(path: Path) -> Json | None:
         return None
     found = parse_json(read_text(path), path)
     if not isinstance(found, dict):
-        raise VocabularyError(f"{path} is no JSON object, but {quoted(found)}")
+        raise VocabularyError(f"{path} is not a JSON object, but {quoted(found)}")
     return found
 
 
@@ -417,5 +417,5 @@ def _length(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ValueError(f"model_max_length {quoted(value)} is no number")
+        raise ValueError(f"model_max_length {quoted(value)} is not a number")
     return None if value > MAX_MODEL_LENGTH else int(value)

@@ -38,7 +38,7 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
     try:
         return Path(snapshot_download(name, allow_patterns=list(files)))
     except errors.HFValidationError:
-        raise VocabularyError(f"{absent}, and it is no name of a model on the Hugging Face Hub either") from None
+        raise VocabularyError(f"{absent}, and it is not the name of a model on the Hugging Face Hub either") from None
     except errors.GatedRepoError:
         raise VocabularyError(
             f"{name!r} on the Hugging Face Hub has restricted access; request it there, then run `hf auth login`"

@@ -53,7 +53,7 @@ def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> 
     space = SYMBOL if model.normalizer.escape_whitespaces else SPACE
     types = dict(zip(model.pieces, model.types, strict=True))
     if types.get(space) not in (NORMAL, USER_DEFINED) and space == SYMBOL:
-        raise UnsupportedError(f"byte_fallback, and {quoted(SYMBOL)}, which represents a space, is no piece")
+        raise UnsupportedError(f"byte_fallback, and {quoted(SYMBOL)}, which represents a space, is not a piece")
     ids = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == BYTE}
     return {bytes([byte]): ids[name] for byte, name in enumerate(BYTES) if bytes([byte]) not in vocabulary}
 
@@ -75,7 +75,7 @@ def _need_known_parts(model: SentencePieceModel, characters: Collection[str], sc
                 raise UnsupportedError(f"piece {quoted(piece)} is of type UNUSED, and merges may make it")
             unknown = [part for part in (left, right) if len(part) == 1 and part not in characters]
             if unknown:
-                raise UnsupportedError(f"merges may make piece {quoted(piece)} of {quoted(unknown[0])}, which is no piece")
+                raise UnsupportedError(f"merges may make piece {quoted(piece)} of {quoted(unknown[0])}, which is not a piece")
             made.add(piece)
 
 

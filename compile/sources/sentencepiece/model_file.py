@@ -21,7 +21,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # the types 
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 SELF_TEST_DATA = 4  # a field of older models, with texts and their pieces, which `sentencepiece` 0.2.3 skips
-DAMAGED = "is no model of sentencepiece, or is damaged or cut short: download it again"
+DAMAGED = "is not a model of sentencepiece, or is damaged or cut short: download it again"
 EXTRA = "pip install sentencepiece protobuf"
 _BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # the first bytes of a model, which are a piece with a type
 

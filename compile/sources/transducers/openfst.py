@@ -68,7 +68,7 @@ def read(path: Path, name: str | None = None, unit: Unit | None = None) -> Arcs:
     if magic == ARCHIVE:
         _seek(reader, name)
     elif name is not None:
-        raise VocabularyError(f"{path} is no archive, so it has no machine {quoted(name)}; leave the name out")
+        raise VocabularyError(f"{path} is not an archive, so it has no machine {quoted(name)}; leave the name out")
     return _machine(reader, unit)
 
 

@@ -240,7 +240,7 @@ class BpeTable(PretokenTable):
     def _prove_list(self) -> None:
         """Prove that the merges are safe, because with dropout, kernels use the merges even if there is an automaton."""
         lacking, stated = int(self.missing.reshape(-1, 256).any(axis=0).sum()), self.metadata.model.missing_bytes
-        need(lacking == stated, f"missing_bytes is {stated}; {lacking} of the bytes that text may have are no tokens")
+        need(lacking == stated, f"missing_bytes is {stated}; {lacking} of the bytes that text may have are not tokens")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
         if not self.metadata.model.letters.are_bytes:
             self._prove_characters()

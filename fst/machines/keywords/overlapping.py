@@ -96,7 +96,7 @@ class OverlappingTable(KeywordTable):
         outputs, labels = ENTRY.values_of(self.entries), ENTRY.labels_of(self.entries)
         need_none(outputs > known, lambda slot: f"slot {slot} has the output {outputs[slot]}; there are {known} matches")
         need_none(is_empty[outputs], lambda slot: f"slot {slot} has the output {outputs[slot]}, of an empty keyword")
-        need_none((outputs > 0) & (labels >= BYTES), lambda slot: f"slot {slot} has an output, and is no transition")
+        need_none((outputs > 0) & (labels >= BYTES), lambda slot: f"slot {slot} has an output, and is not a transition")
         lengths = np.append(0, self.lengths)
         longer = lengths[following] > lengths
         need_none(longer, lambda row: f"match {row} has {lengths[row]} characters, and leads to match {following[row]}, of more")

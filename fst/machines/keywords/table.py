@@ -299,7 +299,7 @@ class KeywordTable(Table):
         need(len(states) == count, f"there are {len(states)} states, not {count}")
         bare = depths > 0
         bare[states] = False
-        need_none(bare, lambda slot: f"slot {slot} is no state, and has a depth")
+        need_none(bare, lambda slot: f"slot {slot} is not a state, and has a depth")
         labels = entries >> ENTRY.label_shift
         need_none(labels > FREE, lambda slot: f"slot {slot} has the label {labels[slot]}")
         links = ENTRY.targets_of(entries[states])

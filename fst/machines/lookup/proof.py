@@ -100,7 +100,7 @@ def _prove_rows(table: Any, settings: Any) -> Array:
     pieces = counts[alone] & MAX_ALONE_PIECE
     need_none(pieces >= settings.pieces, lambda at: f"the arc at slot {alone[at]} has the piece {pieces[at]} of {settings.pieces}")
     generator = settings.generator
-    need(generator is None or is_state[min(generator, len(entries))], f"generation begins at {generator}, which is no state")
+    need(generator is None or is_state[min(generator, len(entries))], f"generation begins at {generator}, which is not a state")
     return is_state
 
 
@@ -135,7 +135,7 @@ def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
 
 def _prove_targets(table: Any, is_state: Array, targets: Array, marks: Array, name: Callable[[int], str]) -> None:
     """Prove that arcs lead to states, and mark those with arcs that read nothing."""
-    need_none(~is_state[np.minimum(targets, len(is_state) - 1)], lambda arc: f"{name(arc)} leads to {targets[arc]}, which is no state")
+    need_none(~is_state[np.minimum(targets, len(is_state) - 1)], lambda arc: f"{name(arc)} leads to {targets[arc]}, which is not a state")
     has_epsilon = ENTRY.labels_of(table.entries)[targets + ENTRY.first + EPSILON] == EPSILON
     need_none(marks != has_epsilon, lambda arc: f"{name(arc)} is marked {marks[arc]}, and state {targets[arc]} is not")
 

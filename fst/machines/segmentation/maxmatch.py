@@ -323,7 +323,7 @@ class MaxMatchTable(UnitTrieTable):
         need_none(tokens >= len(self.lists), lambda at: f"state {states[at]} jumps with the token {tokens[at]} of {len(self.lists)}")
         need_none(tokens == 0, lambda at: f"state {states[at]} jumps without a token")
         reached = edges.edge_to[np.minimum(targets, len(self.entries))]
-        need_none(reached == NULL, lambda at: f"state {states[at]} jumps to {targets[at]}, which is no state")
+        need_none(reached == NULL, lambda at: f"state {states[at]} jumps to {targets[at]}, which is not a state")
         left = np.append(edges.depths, 0)[reached] + self.lists[tokens, END] - depths
         is_inside = (targets == ROOT) & self.are_surrogates[self.unit_of()[labels]]  # a token includes the other unit of this character
         need_none((left != 0) & ~(is_inside & (left == 1)), lambda at: f"state {states[at]} jumps over {left[at]} units too many")

@@ -377,7 +377,7 @@ class UnigramTable(PretokenTable):
         need_none(~np.isin(types, viterbi.TYPES), lambda token: f"token {token} is of type {types[token]}; types are 1 to 6")
         with np.errstate(over="ignore"):
             rounded = self.scores.astype(np.float32)
-        need_none(rounded != self.scores, lambda token: f"token {token} has the score {self.scores[token]}, which is no float32")
+        need_none(rounded != self.scores, lambda token: f"token {token} has the score {self.scores[token]}, which is not a float32")
 
 
 def scores_of(table: UnigramTable) -> Array:

@@ -48,7 +48,7 @@ class Vocabulary:
         if isinstance(piece, str | bytes):
             return self._answers.id_of(piece_of(piece))
         if not is_sequence(piece):
-            raise TypeError(f"PieceToId(): incompatible function arguments: {type(piece).__name__} is no str nor bytes, nor a list of them")
+            raise TypeError(f"PieceToId(): incompatible function arguments: {type(piece).__name__} is not a str, bytes or a list of them")
         return [self._answers.id_of(piece_of(one)) for one in piece]
 
     __getitem__ = piece_to_id

@@ -313,7 +313,7 @@ def mixed_spaces(draw: random.Random, count: int) -> list[str]:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ({"vocab": {"a": 0}, "merges": [], "unk_token": "<unk>"}, "unk_token '<unk>' is no token either"),
+        ({"vocab": {"a": 0}, "merges": [], "unk_token": "<unk>"}, "unk_token '<unk>' is not a token either"),
         ({"vocab": {"a": 0, "?": 1}, "merges": [], "unk_token": "?"}, "unk_token '?' is a character or part of a merge"),
         ({"vocab": {"a": 0, "<unk>": 1}, "merges": [], "unk_token": "<unk>", "ignore_merges": True}, "may also be a whole piece"),
         ({"vocab": {"a": 0, "<0x41>": 1, "a<0x41>": 2}, "merges": ["a <0x41>"], "byte_fallback": True}, "one of its tokens is a byte"),

@@ -117,7 +117,7 @@ def test_offsets_where_bytes_vanish() -> None:
         ({"byte_fallback": True, "unk_token": UNKNOWN}, "with byte_fallback, they must all be tokens"),
         ({"unk_token": "a"}, "unk_token 'a' is a byte or part of a merge"),
         ({"unk_token": "ab"}, "unk_token 'ab' is a byte or part of a merge"),
-        ({"unk_token": "<none>"}, "unk_token '<none>' is no token either"),
+        ({"unk_token": "<none>"}, "unk_token '<none>' is not a token either"),
     ],
 )
 def test_missing_bytes_that_are_refused(model: dict[str, Any], message: str, tmp_path: Path) -> None:

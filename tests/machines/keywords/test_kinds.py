@@ -286,7 +286,7 @@ HARM: dict[str, tuple[str, Any, Any, str]] = {
     "an empty keyword behind another": ("matches", (4, slice(None)), (6, 2), "match 4 leads to match 6, of an empty keyword"),
     "an output past all": ("entries", 1 + C, ENTRY.pack(C, 0, 9), "has the output 9; there are 7"),
     "an empty output": ("entries", 1 + C, ENTRY.pack(C, 0, 6), "has the output 6, of an empty keyword"),
-    "an output of a state": ("entries", 0, ENTRY.pack(OWN, 0, 1), "slot 0 has an output, and is no transition"),
+    "an output of a state": ("entries", 0, ENTRY.pack(OWN, 0, 1), "slot 0 has an output, and is not a transition"),
     "an empty keyword with a length": ("keyword_lengths", 5, 1, "keyword 5 has 0 bytes, and the length 1"),
     "a state of two strings": ("entries", 3 + D, ENTRY.pack(D, 8), "state 8 represents 2 strings; expected 1"),
     "a link to another string": ("entries", 8, ENTRY.pack(OWN, 4), "the link of state 8 does not lead to the end of its string"),

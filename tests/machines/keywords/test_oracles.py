@@ -240,7 +240,7 @@ HARM = {
     "keywords of no bytes": ("keyword_ends", 0, 0, "keyword 0 has 0 bytes"),
     "keywords that are not UTF-8": ("keyword_bytes", 0, 0xFF, "keyword_bytes is not UTF-8 at byte 0"),
     "a root with a depth": ("depths", 0, 1, "the root has a link, or a depth"),
-    "a depth of no state": ("depths", -1, 1, "is no state, and has a depth"),
+    "a depth of no state": ("depths", -1, 1, "is not a state, and has a depth"),
 }
 
 

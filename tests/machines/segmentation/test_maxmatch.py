@@ -444,7 +444,7 @@ HARMED: dict[str, tuple[str, Any, int, str]] = {
     "a jump past the last": ("entries", JUMPING, ENTRY.free | 99, f"state {JUMPING} has the jump 99 of"),
     "a jump without tokens": ("jumps", (1, 0), 0, "jumps without a token"),
     "a jump with a token past the last": ("jumps", (1, 0), 999, "jumps with the token 999"),
-    "a jump to no state": ("jumps", (1, 1), 999_999, "jumps to 999999, which is no state"),
+    "a jump to no state": ("jumps", (1, 1), 999_999, "jumps to 999999, which is not a state"),
     "a jump over too little": ("jumps", (1, 1), 0, "units too many"),
     "a jump to another token": ("jumps", (1, 3), 9, "jumps to a token that is not that of state"),
     "a first jump": ("jumps", (0, 2), 1, "row 0 of jumps is not empty"),

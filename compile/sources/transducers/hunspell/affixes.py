@@ -255,7 +255,7 @@ def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
             continue
         if left:
             if len(values) < 3 or [kind, values[0]] != head.text.split()[:2]:
-                raise line.fault(f"the line is no affix of line {head.number}; expected {left} more: flag, strip, add, condition")
+                raise line.fault(f"the line is not an affix of line {head.number}; expected {left} more: flag, strip, add, condition")
             group = (affixes.suffixes if kind == "SFX" else affixes.prefixes).setdefault(_flag(affixes, values[0], line), [])
             affix = _affix(affixes, line, values, crosses)
             size += affix.size
