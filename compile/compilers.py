@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
-from fst.compile.machines.bpe import compiler as bpe
-from fst.compile.machines.bpe.model import BpeModel
-from fst.compile.machines.unigram import compiler as unigram
-from fst.compile.machines.wordpiece import compiler as wordpiece
-from fst.compile.machines.wordpiece import word_level
-from fst.compile.machines.wordpiece.compiler import WordPieceModel
 from fst.compile.pretokens import metaspace, splits
 from fst.compile.text import folding, pre_tokenizers
 from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
@@ -49,6 +44,11 @@ def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> Tex
     return TextPipeline(folding.components(normalizer), pre_tokenizers.components(pre_tokenizer))
 
 
+def _late(name: str) -> Callable[..., Any]:
+    """The function with a full dotted name, whose module is imported at its first call: training with a kept splitter compiles nothing."""
+    return lambda *arguments: resolve_name(name)(*arguments)
+
+
 def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str, Any], TextPipeline], Model]:
     """Convert a reader of models that needs no text pipeline into a function of model and text pipeline."""
     return lambda model, _: read(model)
@@ -66,11 +66,17 @@ def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> Te
     return TextPipeline(folding.components(normalizer, folding.WITH_PREPEND), splits.components(pre_tokenizer))
 
 
+_wordpiece = _late("fst.compile.machines.wordpiece.compiler.assemble")
+_wordpiece_of = _alone(_late("fst.compile.machines.wordpiece.compiler.WordPieceModel.of_json"))
+_word_level_of = _alone(_late("fst.compile.machines.wordpiece.word_level.of_json"))
+_bpe_of, _bpe = (_late("fst.compile.machines.bpe.compiler.model_of_json"), _late("fst.compile.machines.bpe.compiler.assemble"))
+_unigram_of = _alone(_late("fst.compile.machines.unigram.compiler.UnigramModel.of_json"))
+_unigram = _late("fst.compile.machines.unigram.compiler.assemble")
 _ALL = (
-    Compiler(WordPieceModel.kind, "wordpiece", _words, _alone(WordPieceModel.of_json), Decoder.kind, wordpiece.assemble),
-    Compiler(word_level.KIND, "tokenizer", _words, _alone(word_level.of_json), Decoder.kind, wordpiece.assemble),
-    Compiler(BpeModel.kind, "bpe", _pieces, bpe.model_of_json, BYTE_LEVEL.kind, bpe.assemble),
-    Compiler(unigram.UnigramModel.kind, "tokenizer", _characters, _alone(unigram.UnigramModel.of_json), BYTE_LEVEL.kind, unigram.assemble),
+    Compiler("WordPiece", "wordpiece", _words, _wordpiece_of, Decoder.kind, _wordpiece),
+    Compiler("WordLevel", "tokenizer", _words, _word_level_of, Decoder.kind, _wordpiece),
+    Compiler("BPE", "bpe", _pieces, _bpe_of, BYTE_LEVEL.kind, _bpe),
+    Compiler("Unigram", "tokenizer", _characters, _unigram_of, BYTE_LEVEL.kind, _unigram),
 )
 COMPILERS: Mapping[str, Compiler] = {compiler.kind: compiler for compiler in _ALL}
 

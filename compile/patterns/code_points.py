@@ -70,9 +70,16 @@ def members(edges: Set) -> NDArray[np.int64]:
 
 
 def _combined(sets: Sequence[Set], operation: np.ufunc) -> Set:
-    edges = np.unique(np.concatenate(sets))
+    edges = _distinct(np.concatenate(sets))
     inside = operation.reduce([has(each, edges) for each in sets])
     return edges[inside != np.concatenate([[False], inside[:-1]])] if len(edges) else edges
+
+
+def _distinct(edges: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The distinct values, ascending. `numpy.unique` would import `numpy.ma`, which takes a fifth of the time of NumPy itself."""
+    ordered = np.sort(edges)
+    found: NDArray[np.int64] = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +102,7 @@ class Classes:
 
         Surrogates, which occur in no text, share the class of the code point before them.
         """
-        edges = np.unique(np.concatenate([[0, SURROGATES[1] + 1], *sets]).astype(np.int64))
+        edges = _distinct(np.concatenate([[0, SURROGATES[1] + 1], *sets]).astype(np.int64))
         starts = edges[(edges < CODE_POINTS) & ((edges < SURROGATES[0]) | (edges > SURROGATES[1]))]
         held = np.array([has(each, starts) for each in sets], np.bool_).reshape(len(sets), len(starts))
         return cls(starts, *distinct(held))

@@ -14,13 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.patterns.budget import Budget
 from fst.compile.pretokens import splits
-from fst.compile.pretokens.gaps import total
-from fst.compile.pretokens.sequences import chained, split_of
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
-from fst.compile.text.normalizer import normalizer, told_apart
 from fst.errors import UnsupportedError, not_one_of, quoted
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.text.normalizer import Normalizer, late
@@ -131,6 +127,8 @@ class Pipeline(NamedTuple):
         Spaces are replaced by the symbol in the last step. `fst.text.whitespace` does this step, unless an added token of normalized text
         depends on spaces.
         """
+        from fst.compile.text.normalizer import normalizer, told_apart
+
         if self.replaces:
             added_before, by = told_apart(added, normalizer(self.normalizers[:-1], self.whitespace), are_normal=self._is_of_sentencepiece)
             if not any(map(self._is_of_spaces, late(added_before).items())):
@@ -152,6 +150,10 @@ class Pipeline(NamedTuple):
         Raises:
             UnsupportedError: no splitter makes the same pre-tokens.
         """
+        from fst.compile.patterns.budget import Budget
+        from fst.compile.pretokens.gaps import total
+        from fst.compile.pretokens.sequences import chained, split_of
+
         budget, cut = Budget(), {**CUTS, "pattern": {"String": self.whitespace.character}}
         before = [cut] * self.cuts + [DROPS] * (self.whitespace.separator == BREAKS)
         found = [total(split_of(step, (), budget), budget) for step in before]

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens.splits import BYTES, Pattern, tiktoken_split
 from fst.compile.sources.templates import BARE
-from fst.compile.text.added_tokens import numbered
 from fst.compile.text.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, not_one_of, quoted
 from fst.pretokens.byte_letters import bytes_of
@@ -106,6 +105,8 @@ def parts_of(text: str, path: Path, given: Mapping[str, Any]) -> tuple[dict[byte
 def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Source[BpeModel]:
     """Make a source from tokens with their ranks and an encoding; messages begin with `where`."""
     _need_apart(ranks, encoding.special, where)
+    from fst.compile.text.added_tokens import numbered  # trainers need only patterns
+
     return source_of(BpeModel.of_ranks(ranks, {}), encoding.pattern, numbered(encoding.special))
 
 

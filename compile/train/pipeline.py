@@ -20,7 +20,6 @@ from typing import Any, cast
 from fst.compile.compilers import COMPILERS, assembled
 from fst.compile.pretokens import splits
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import Component
 from fst.compile.text.edits.rules import RULES, of_rule
@@ -142,6 +141,8 @@ class Pipeline:
 
 @lru_cache(4)  # a splitter such as "o200k" takes a second to compile
 def _table(document: str, rule: str | None = None) -> BpeTable:
+    from fst.compile.sources.tokenizer_json import of_document
+
     source = of_document(json.loads(document), Path("the splitter"))
     table: Any = assembled(source if rule is None else replace(source, text=Pipeline(rule=rule).parts), "auto")
     if len(table.byte_kinds):

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from fst.compile.compilers import STOPPED, assembled
 from fst.compile.machines.bpe.score_merges import merges_of_scores
-from fst.compile.sources.read import of_statement
 from fst.compile.sources.sentencepiece.model_file import SUFFIX, SentencePieceModel
-from fst.compile.sources.sentencepiece.source import of_model
 from fst.compile.train import saving
 from fst.compile.train.old.renumbering import renumbered
 from fst.compile.train.pipeline import SENTENCEPIECE, Pipeline
@@ -197,6 +195,9 @@ class Trained:
         Raises:
             VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message is the reason.
         """
+        from fst.compile.sources.read import of_statement
+        from fst.compile.sources.sentencepiece.source import of_model
+
         model = self._model()
         if model is not None:
             return assembled(of_model(model), "auto")

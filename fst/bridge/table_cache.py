@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -24,8 +24,8 @@ from fst.errors import TableError
 PACKAGES = ("core", "automata", "tables", "text", "pretokens", "machines")
 MAX_BYTES = 1 << 29  # maximum size of all tables in the folder; the least recently used tables are removed first
 
-# The files that determine a table, by package.
-SOURCES = {"fst": tuple(f"{folder}/**/*.py" for folder in PACKAGES), "fst.compile": ("**/*.py", "**/*.tsv", "**/*.xz")}
+# The files that determine a table: package → its folders, and the endings of the files.
+SOURCES = {"fst": (PACKAGES, (".py",)), "fst.compile": ((".",), (".py", ".tsv", ".xz"))}
 
 
 def table_of(name: str | None, content: bytes, compile_it: Callable[[], Any]) -> Any:
@@ -60,12 +60,23 @@ def _digest(content: bytes) -> str:
 def _sources() -> bytes:
     """The digest of all files that can change a compiled table."""
     digest = sha256(VERSION.encode())
-    for package, patterns in SOURCES.items():
+    for package, (folders, endings) in SOURCES.items():
         spec = find_spec(package)  # `find_spec` finds the compiler without importing it
-        folders = [Path(spec.origin).parent] if spec and spec.origin else []
-        for path in sorted(path for folder in folders for pattern in patterns for path in folder.glob(pattern)):
-            digest.update(sha256(path.read_bytes()).digest())
+        if spec and spec.origin:
+            for folder in folders:
+                for content in _contents(Path(spec.origin).parent / folder, endings):
+                    digest.update(sha256(content).digest())
     return digest.digest()
+
+
+def _contents(folder: Path, endings: tuple[str, ...]) -> Iterator[bytes]:
+    """The contents of the files with one of these endings, in the order of their names. `Path.glob` would take twice as long."""
+    for place, names, files in os.walk(folder):
+        names.sort()
+        for name in sorted(files):
+            if name.endswith(endings):
+                with open(os.path.join(place, name), "rb", buffering=0) as file:  # noqa: PTH118, PTH123 - called 400 times at each start
+                    yield file.readall()
 
 
 def _kept(path: Path) -> Any | None:

@@ -368,6 +368,24 @@ def test_encoding_imports_numba_alone() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("code", "unused"),
+    [
+        (
+            "import fst.train, fst.compile.train.bpe, fst.compile.train.saving; from fst.bridge.words import _pipeline; "
+            "[_pipeline(name, None).digest for name in ('gpt2', 'o200k')]",  # their tables are kept
+            {"numpy.ma", "fst.compile.text.normalizer", *(f"fst.compile.machines.{kind}.compiler" for kind in ("bpe", "unigram"))},
+        ),
+        ("import fst.machines.lookup.table, fst.runtime.machines.lookup.analyser", {"numpy.ma", "fst.text.normalizer"}),
+    ],
+    ids=["train", "lookup"],
+)
+def test_commands_start_early(code: str, unused: set[str]) -> None:
+    """Training with a named splitter imports no compiler of tables, and look-up imports no normalizer."""
+    done = subprocess.run([sys.executable, "-c", f"{code}; import sys; sys.exit(bool({unused} & sys.modules.keys()))"], check=False)
+    assert (done.returncode, {name for name in unused if name.startswith("fst.")} - SOURCE_OF.keys()) == (0, set())
+
+
 def test_constants_that_kernels_derive() -> None:
     """The constants of kernels that must agree with other modules do so: kinds, ranks, classes and the size of a page."""
     kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(constants.RARE)}

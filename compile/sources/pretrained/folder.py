@@ -13,11 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fst.compile.compilers import ONLY, compiler_of, model_of
 from fst.compile.files import parse_json, read_text
-from fst.compile.machines.unigram.compiler import UnigramModel
 from fst.compile.sources import live, merges_txt
 from fst.compile.sources.pretrained import byte_level_classes
 from fst.compile.sources.pretrained.byte_level_classes import ByteLevelFamily
@@ -27,6 +26,9 @@ from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.tables.header import MAX_MODEL_LENGTH
+
+if TYPE_CHECKING:
+    from fst.compile.machines.unigram.compiler import UnigramModel
 
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
@@ -129,6 +131,8 @@ class Files:
     @cached_property
     def unigram(self) -> UnigramModel | None:
         """The Unigram model of the document; None for other models. In this model's JSON, the position of a token is the token's id."""
+        from fst.compile.machines.unigram.compiler import UnigramModel
+
         if self.document is None:
             return None
         model = model_of(self.document)

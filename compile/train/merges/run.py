@@ -63,7 +63,8 @@ class Names:
         self.ids = {name: number for number, name in enumerate(self.by_id)}
         self._prefix = prefix
         self._read = 0  # the number of merges whose tokens have been added
-        self._exist = {*np.unique(symbols.cells[symbols.cells >= 0]).tolist()}  # the ids of tokens that are, or were, in words
+        # the ids of tokens that are, or were, in words
+        self._exist = {*np.flatnonzero(np.bincount(symbols.cells[symbols.cells >= 0])).tolist()}
         self._longest = longest_word(symbols.cells) * max((len(symbols.names[number]) for number in self._exist), default=0)
 
     def joined(self, left: int, right: int) -> str:
