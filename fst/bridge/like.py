@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fst.bridge.from_live import compiled, is_table
-from fst.bridge.old import settings_of
+from fst.bridge.old import config_of, settings_of
 
 ASKER = "fst.train.like"
+
+
+class Stated(NamedTuple):
+    """The parts of an old tokenizer that a new vocabulary needs, so that its files are read once.
+
+    Attributes:
+        document, settings: the result of `statement_of`.
+        config: the result of `fst.bridge.old.config_of`.
+    """
+
+    document: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    config: Mapping[str, Any]
+
+
+def stated_by(old: Any, asker: str = ASKER) -> Stated:
+    """The parts of an old tokenizer; a `Stated` is returned as it is. For the arguments and errors, see `statement_of`."""
+    return old if isinstance(old, Stated) else Stated(*statement_of(old, asker), config_of(old))
 
 
 def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

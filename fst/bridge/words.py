@@ -72,7 +72,7 @@ def words_of(
     if pipeline is None:
         _no_splitter("documents must be split")
     found = count_documents(
-        Splitter(_table_of(pipeline)),
+        Splitter(table_for(pipeline)),
         blocks,
         split=pipeline.digest,
         threads=min(thread_count(threads), MOST_THREADS),
@@ -86,12 +86,17 @@ def words_of(
     return found, pipeline
 
 
-def _table_of(pipeline: Pipeline) -> Any:
-    """The table of a pipeline. Tables of pipelines without added tokens are kept, in this process and on disk, because some take seconds to
-    compile.
+def table_for(pipeline: Pipeline) -> Any:
+    """The table of a pipeline. Tables are kept, in this process and on disk, because some take seconds to compile; they depend on the added
+    tokens only if no automaton can split texts without them.
     """
     parts = pipeline.normalizer, pipeline.pre_tokenizer, pipeline.rule
-    return pipeline.table() if pipeline.added else _kept_table(json.dumps(parts))
+    try:
+        return _kept_table(json.dumps([*parts, ()]))
+    except UnsupportedError:
+        if not pipeline.added:
+            raise
+    return _kept_table(json.dumps([*parts, pipeline.added]))
 
 
 @lru_cache(4)
@@ -99,8 +104,8 @@ def _kept_table(components: str) -> Any:
     from fst.bridge.table_cache import table_of
     from fst.compile.train.pipeline import Pipeline
 
-    normalizer, pre_tokenizer, rule = json.loads(components)
-    return table_of(None, f"splitter {components}".encode(), Pipeline(normalizer, pre_tokenizer, rule=rule).table)
+    normalizer, pre_tokenizer, rule, added = json.loads(components)
+    return table_of(None, f"splitter {components}".encode(), Pipeline(normalizer, pre_tokenizer, added=added, rule=rule).table)
 
 
 def _check(**numbers: Any) -> None:
@@ -159,15 +164,18 @@ def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
 
 def _document_of(splitter: Any) -> Mapping[str, Any] | None:
     """The ``tokenizer.json`` of a tokenizer of any form; None if `splitter` is a name, a pattern or a component."""
-    from fst.bridge.like import statement_of
     from fst.compile.files import exists
     from fst.compile.train.pipeline import SPLITTERS
+
+    if isinstance(splitter, str) and (splitter in SPLITTERS or not exists(splitter)):
+        return None
+    from fst.bridge.like import statement_of
     from fst.compile.train.result import Trained
     from fst.runtime.tokenizer import Tokenizer
     from fst.tables.live import is_encoding, is_live
     from fst.tables.table import Table
 
-    is_path = isinstance(splitter, os.PathLike) or (isinstance(splitter, str) and splitter not in SPLITTERS and exists(splitter))
+    is_path = isinstance(splitter, str | os.PathLike)
     is_own = isinstance(splitter, Table | Tokenizer | Trained) or hasattr(splitter, "fst")
     return statement_of(splitter, "splitter=")[0] if is_path or is_own or is_live(splitter) or is_encoding(splitter) else None
 

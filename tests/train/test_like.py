@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 import fst
 from fst import train
-from fst.bridge.like import statement_of
-from fst.bridge.words import words_of
+from fst.bridge.like import stated_by, statement_of
+from fst.bridge.words import table_for, words_of
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.old.like import recipe_of
+from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import FIELDS, Trained
 from fst.compile.train.wordpiece import wordpiece
 from fst.errors import UnsupportedError, VocabularyError
@@ -142,6 +144,20 @@ def test_pieces_are_those_of_transformers() -> None:
     """
     expected = document_of(t5().train_new_from_iterator(SENTENCES, 110))
     assert unordered(train.like(t5(), SENTENCES, 110).to_json()) == unordered(expected)
+
+
+def test_old_vocabulary_is_read_once(tmp_path: Path) -> None:
+    """The parts of an old vocabulary are enough, without its file."""
+    path, old = tmp_path / "tokenizer.json", tokenizers.Tokenizer(models.WordPiece(vocab={"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
+    old.save(str(path))
+    expected, stated = train.like(path, CORPUS, 200), stated_by(path)
+    path.unlink()
+    assert train.like(stated, CORPUS, 200).to_json() == expected.to_json()
+
+
+def test_splitters_share_a_table() -> None:
+    """The table of a splitter is the same for all added tokens that its pattern does not find."""
+    assert table_for(replace(SPLITTERS["gpt2"], added=["<end>"])) is table_for(SPLITTERS["gpt2"])
 
 
 def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:

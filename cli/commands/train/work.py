@@ -165,7 +165,7 @@ def _telling_checkpoint(path: str | None) -> Iterator[None]:
 
 def _old(old: str, command: str, output: str) -> tuple[list[Any], Any]:
     """The old vocabulary as the first argument of `command`, and the splitter of texts. Only `extend` needs the vocabulary as a tokenizer,
-    which takes seconds to compile; for `like`, its ``tokenizer.json`` is enough.
+    which takes seconds to compile; for `like`, its ``tokenizer.json`` is enough, which is read once.
 
     Raises:
         UnsupportedError: as in `_tokenizer`.
@@ -173,15 +173,15 @@ def _old(old: str, command: str, output: str) -> tuple[list[Any], Any]:
     if command != "like":
         tokenizer = _tokenizer(old, command, output)
         return [tokenizer], tokenizer
-    from fst.bridge.like import statement_of
+    from fst.bridge.like import stated_by
     from fst.cli.tables import load
     from fst.compile.train.pipeline import Pipeline
     from fst.compile.train.saving import files_of
 
     source = load(old) if old.endswith(".npz") else old
-    document, _ = statement_of(source, f"fst train {command}")
-    files_of(output, document["model"].get("type"))
-    return [source], Pipeline.of_document(document)
+    stated = stated_by(source, f"fst train {command}")
+    files_of(output, stated.document["model"].get("type"))
+    return [stated], Pipeline.of_document(stated.document)
 
 
 def _tokenizer(old: str, command: str, output: str) -> Any:

@@ -73,11 +73,11 @@ def like(
     for name in ("splitter", "normalizer"):
         if name in options:
             raise UnsupportedError(f"{name} is given; expected none, because the old tokenizer splits the texts; leave it out")
-    from fst.bridge.like import statement_of
-    from fst.bridge.old import config_of
+    from fst.bridge.like import stated_by
     from fst.compile.train.old.like import recipe_of
 
-    recipe = recipe_of(*statement_of(old), new_special_tokens, special_tokens_map)
+    stated = stated_by(old)
+    recipe = recipe_of(stated.document, stated.settings, new_special_tokens, special_tokens_map)
     rule = getattr(getattr(old, "pipeline", None), "rule", None)
     recipe = recipe if rule is None else replace(recipe, pipeline=old.pipeline)  # a tokenizer.json cannot express the rule
     trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram, "WordLevel": wordlevel}
@@ -86,7 +86,7 @@ def like(
     if train is wordlevel:
         options = {name: value for name, value in options.items() if name not in OF_ROUNDS}
     trained = train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options})
-    return replace(recipe.completed(trained, options), config=config_of(old))
+    return replace(recipe.completed(trained, options), config=stated.config)
 
 
 def extend(
