@@ -11,7 +11,7 @@ table first read all texts in place; then only the texts that these kernels cann
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,9 @@ from fst.core.lazy import Lazy
 from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import PAST_END, Ints, Units, characters
 from fst.tables.kernel_call import BEFORE, Output
-from fst.text.arguments import RANKS, Normalized, NormalizerWork
-from fst.text.splitter import FAILED, FAILED_BITS
+
+if TYPE_CHECKING:
+    from fst.text.arguments import Normalized, NormalizerWork
 
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not requested
 
@@ -184,6 +185,8 @@ class TextBuffers:
             needs_spans: whether rewriting needs the spans of stretches even without `with_spans`.
             kept: the number of bytes that are stored from earlier calls, and copied with their spans.
         """
+        from fst.text.arguments import Normalized  # look-up, guides and rules do not normalize texts
+
         asked, capacity = (rows, with_spans, needs_spans), kept + size
         if asked == self._asked == (rows, False, False) and capacity + PAST_END <= len(self._text) and size <= len(self._work.items):
             return
@@ -205,6 +208,9 @@ class TextBuffers:
 
 def _work(size: int) -> NormalizerWork:
     """Make the kernels' argument ``work`` for a number of rewritten bytes, without capacity for spans."""
+    from fst.text.arguments import RANKS, NormalizerWork
+    from fst.text.splitter import FAILED, FAILED_BITS
+
     return NormalizerWork(
         items=np.empty(size, np.uint64),
         sorted_items=np.empty(size, np.uint64),

@@ -96,7 +96,7 @@ class Documents:
 
     def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
         """Return the texts of the chosen rows; the text of a null row is None."""
-        texts = [self.texts[row] for row in rows]
+        texts = [*self.texts] if rows == range(len(self.texts)) else [self.texts[row] for row in rows]
         return [text.encode() if isinstance(text, str) else text for text in texts] if str in set(map(type, texts)) else texts
 
     def carrying(self, texts: Any, name: str) -> Documents:

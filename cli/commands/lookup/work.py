@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from fst.runtime.files.documents import Documents
-from fst.runtime.machines.lookup.lines import APERTIUM
+from fst.runtime.machines.lookup.lines import APERTIUM, has_nulls
 
 if TYPE_CHECKING:
     from fst import Analyses, Lookup
@@ -69,7 +69,7 @@ def looking_up(lookup: Lookup, text_name: str | None, **options: Any) -> Work[Fo
     def look_up(documents: Documents, errors: str) -> Found:
         documents = documents.mended() if errors == "replace" else documents
         texts = documents.texts_in_utf8(range(len(documents)))
-        words: list[Any] = [text or b"" for text in texts] if None in texts else texts
+        words: list[Any] = [text or b"" for text in texts] if has_nulls(texts) else texts
         found = lookup.lookup_batch(words, **options)
         return Found(documents if text_name is None else documents.carrying(documents.texts, text_name), texts, found)
 

@@ -86,22 +86,36 @@ def _prove_rows(table: Any, settings: Any) -> Array:
     states = prove_states(ENTRY, entries, ENTRY.first + 1 + settings.classes, "entries", map)
     is_state = np.zeros(len(entries) + 1, np.bool_)
     is_state[states] = True
-    labels, firsts, counts = ENTRY.labels_of(entries), ENTRY.targets_of(entries), ENTRY.values_of(entries)
+    labels = ENTRY.labels_of(entries)
     slots = np.flatnonzero(labels < ENTRY.labels)
-    need_none(labels[slots] > settings.classes, lambda at: f"slot {slots[at]} has the class {labels[slots[at]]} of {settings.classes}")
-    owners = slots - ENTRY.first - labels[slots]
+    labels = labels[slots]
+    need_none(labels > settings.classes, lambda at: f"slot {slots[at]} has the class {labels[at]} of {settings.classes}")
+    owners = slots - ENTRY.first - labels
     need_none((owners < 0) | ~is_state[owners], lambda at: f"the transition at slot {slots[at]} belongs to no state")
-    alone, slots = slots[counts[slots] >= ALONE], slots[counts[slots] < ALONE]
+    alone, slots = _divided(table, slots)
+    need_none(_targets_and_values(table, slots)[1] == 0, lambda at: f"the transition at slot {slots[at]} has no arcs")
     for some, size, noun in ((slots, len(table.arcs), "arcs"), (states, len(table.final_pieces), "finals")):
-        ends = firsts[some] + counts[some]
-        need_none(ends > size, lambda at: f"slot {some[at]} has {noun} up to {ends[at]} of {size}")  # noqa: B023 - called at once
-    need_none(counts[slots] == 0, lambda at: f"the transition at slot {slots[at]} has no arcs")
-    _prove_targets(table, is_state, firsts[alone], counts[alone] >> ALONE_EPSILON & 1, lambda at: f"the arc at slot {alone[at]}")
-    pieces = counts[alone] & MAX_ALONE_PIECE
+        firsts, counts = _targets_and_values(table, some)
+        need_none(firsts + counts > size, lambda at: f"slot {some[at]} has {noun} up to {firsts[at] + counts[at]} of {size}")  # noqa: B023
+    targets, values = _targets_and_values(table, alone)
+    _prove_targets(table, is_state, targets, values >> ALONE_EPSILON & 1, lambda at: f"the arc at slot {alone[at]}")
+    pieces = values & MAX_ALONE_PIECE
     need_none(pieces >= settings.pieces, lambda at: f"the arc at slot {alone[at]} has the piece {pieces[at]} of {settings.pieces}")
     generator = settings.generator
     need(generator is None or is_state[min(generator, len(entries))], f"generation begins at {generator}, which is not a state")
     return is_state
+
+
+def _targets_and_values(table: Any, slots: Array) -> tuple[Array, Array]:
+    """The target and the value of the entry at each slot."""
+    entries = table.entries[slots]
+    return ENTRY.targets_of(entries), ENTRY.values_of(entries)
+
+
+def _divided(table: Any, slots: Array) -> tuple[Array, Array]:
+    """The slots whose transition is an arc, and those whose transition names arcs."""
+    are_alone = ENTRY.values_of(table.entries[slots]) >= ALONE
+    return slots[are_alone], slots[~are_alone]
 
 
 def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
@@ -136,18 +150,17 @@ def _prove_arcs(table: Any, settings: Any, is_state: Array) -> None:
 def _prove_targets(table: Any, is_state: Array, targets: Array, marks: Array, name: Callable[[int], str]) -> None:
     """Prove that arcs lead to states, and mark those with arcs that read nothing."""
     need_none(~is_state[np.minimum(targets, len(is_state) - 1)], lambda arc: f"{name(arc)} leads to {targets[arc]}, which is not a state")
-    has_epsilon = ENTRY.labels_of(table.entries)[targets + ENTRY.first + EPSILON] == EPSILON
+    has_epsilon = ENTRY.labels_of(table.entries[targets + ENTRY.first + EPSILON]) == EPSILON
     need_none(marks != has_epsilon, lambda arc: f"{name(arc)} is marked {marks[arc]}, and state {targets[arc]} is not")
 
 
 def prove_pauses(table: Any) -> None:
     """Prove that no path has more than `MAX_PAUSES` arcs in a row that read nothing: remove states without such arcs until none is left."""
-    labels, firsts, counts = (of(table.entries) for of in (ENTRY.labels_of, ENTRY.targets_of, ENTRY.values_of))
-    slots = np.flatnonzero(labels == EPSILON)
-    alone, slots = slots[counts[slots] >= ALONE], slots[counts[slots] < ALONE]
-    outside = (table.arcs[spread(firsts[slots], counts[slots])] & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
-    sources = np.concatenate([alone - ENTRY.first, np.repeat(slots - ENTRY.first, counts[slots])])
-    targets = np.concatenate([firsts[alone], outside])
+    alone, slots = _divided(table, np.flatnonzero(ENTRY.labels_of(table.entries) == EPSILON))
+    firsts, counts = _targets_and_values(table, slots)
+    outside = (table.arcs[spread(firsts, counts)] & np.uint64((1 << HAS_EPSILON) - 1)).astype(np.int64)
+    sources = np.concatenate([alone - ENTRY.first, np.repeat(slots - ENTRY.first, counts)])
+    targets = np.concatenate([_targets_and_values(table, alone)[0], outside])
     states, numbers = np.unique(np.concatenate([sources, targets]), return_inverse=True)
     sources, targets = numbers[: len(sources)], numbers[len(sources) :]
     for _ in range(MAX_PAUSES):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fst.core.lazy import Lazy
 from fst.errors import counted
 from fst.machines.lookup.layout import CUT, END
 from fst.runtime.machines.lookup.encoder import with_rows
-from fst.runtime.machines.lookup.lines import lines
+from fst.runtime.machines.lookup.lines import has_nulls, lines
 from fst.runtime.machines.lookup.spelling import Strings, spelled, spelled_all
 from fst.runtime.rows.batch import Batch
 from fst.runtime.rows.strings import strings_of
@@ -87,9 +87,9 @@ class Analyses:
             words: the words in UTF-8; None: a null, which has no analyses.
             form: "tsv", "apertium" or "xerox".
         """
+        if not has_nulls(words):
+            return lines(form, cast(Sequence[bytes], words), self._batch, self._data, np.diff(self.row_splits), self.weights)
         given = [word or b"" for word in words]
-        if None not in words:
-            return lines(form, given, self._batch, self._data, np.diff(self.row_splits), self.weights)
         nulls = np.array([row for row, word in enumerate(words) if word is None])
         batch = with_rows(self._batch, nulls, np.empty(0, np.int32), np.zeros(len(nulls) + 1, np.int64))
         return Analyses(batch, self.pieces, self._data, None, weighted=self._weighted).lines(given, form)

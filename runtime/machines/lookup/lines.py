@@ -33,6 +33,11 @@ class Weights(NamedTuple):
     numbers: Ints
 
 
+def has_nulls(words: Sequence[Any]) -> bool:
+    """Whether words contain None. A search for None would compare every word, and take several times as long."""
+    return not all(words) and type(None) in set(map(type, words))
+
+
 def line_of(form: str, word: str, analyses: Sequence[str], weights: Sequence[float] | None) -> str:
     """The lines of a word. This is the specification of the kernels.
 
