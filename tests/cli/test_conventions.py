@@ -62,6 +62,17 @@ COMMANDS = (
     *("compile", "encode", "search", "segment", "lookup", "rewrite", "decode", "draw", "convert"),
     *("info", "verify", "bench", "count", "explain", "warmup"),
 )
+# Prints the number of threads of a command that imports numpy.
+THREADS = """
+import os, sys
+from fst.__main__ import main
+sys.argv[1:] = ["--version"]
+try:
+    main()
+finally:
+    import numpy
+    print(len(os.listdir("/proc/self/task")))
+"""
 # Runs command lines in one process. For each command line, prints the exit code, the standard error and the imported modules.
 IMPORTED = """
 import contextlib, io, json, sys
@@ -165,6 +176,13 @@ class TestConventions:
         lines: list[list[str | Path]] = [["info", table], ["verify", table]]
         for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
             assert (code, modules & {"numba"}) == (0, set()), words
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the threads of a process in a folder")
+    def test_linear_algebra_has_one_thread(self) -> None:
+        """NumPy starts no threads in a command."""
+        environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        done = subprocess.run([sys.executable, "-c", THREADS], check=False, capture_output=True, env=environment)
+        assert done.stdout.split()[-1:] == [b"1"]
 
     def test_version(self) -> None:
         """--version prints the version of the package."""
