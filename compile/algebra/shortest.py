@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fst.compile.algebra.arcs import EPSILON, Arcs, make, read_only
 from fst.compile.algebra.build.strings import tree
 from fst.compile.algebra.connect import connect, incoming
+from fst.compile.algebra.kernels.room import REMEDY, SizeError
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 
 Labels = tuple[int, ...]
@@ -22,6 +23,7 @@ SEMIRINGS: tuple[Semiring, ...] = ("tropical", "log")
 MAX_STEPS = 500_000  # paths that are put on the heap, some 350 bytes each
 MAX_ROUNDS = 1 << 14  # of the log semiring
 MAX_READ = 1 << 28  # arcs that are read in these rounds
+MAX_IMPROVED = 1 << 28  # arcs and states that are read in the rounds of the tropical semiring
 SMALLEST_CHANGE = 2.0**-40
 DIGITS = 6  # decimals of compared weights
 END = -1  # instead of a state: the path is complete
@@ -34,7 +36,7 @@ def shortest_distance(arcs: Arcs, *, reverse: bool = False, semiring: Semiring =
     States are improved in the order in which a depth-first search leaves them, so a machine without cycles takes one round.
 
     Raises:
-        UnsupportedError: a cycle has a negative weight; or in the log semiring, a sum is not found in a large number of rounds.
+        UnsupportedError: a cycle has a negative weight; or a distance or sum is not found in a large number of rounds.
         VocabularyError: the semiring is unknown.
     """
     if semiring not in SEMIRINGS:
@@ -95,18 +97,21 @@ def improved(
         distance: float64[states], the distance of each state without arcs.
 
     Raises:
-        UnsupportedError: a cycle has a negative weight.
+        UnsupportedError: a cycle has a negative weight, or the distances still change after many rounds.
     """
     from fst.compile.algebra.kernels import graph
 
     following = np.full(len(order), -1, np.int32)
     starts, targets, weights = read_only(row_start), read_only(target), read_only(weight)
-    rounds = 0
-    while graph.improve(order, starts, targets, weights, distance, following):
-        rounds += 1
+    for rounds in range(1, 2 + MAX_IMPROVED // (len(order) + len(target) + 1)):
+        if not graph.improve(order, starts, targets, weights, distance, following):
+            return distance
         if rounds & (rounds - 1) == 0:
             _need_no_cycle(following)
-    return distance
+    _need_no_cycle(following)
+    raise SizeError(
+        f"the search for shortest distances takes more than {rounds:,} rounds over {len(target):,} arcs; expected fewer", REMEDY
+    )
 
 
 def _need_no_cycle(following: NDArray[np.int32]) -> None:

@@ -383,7 +383,6 @@ def test_real_machines_have_the_sizes_of_openfst() -> None:
     assert minimal.is_equivalent(acceptor)
 
 
-
 def test_endless_determinization_by_input_is_refused() -> None:
     """A weighted acceptor in which a string leads to two states with cycles of different weights is refused, as by determinization."""
     arcs = [(0, 1, "a", "a", 0), (0, 2, "a", "a", 0), (1, 1, "b", "b", 1), (2, 2, "b", "b", 2), (1, 3, "c", "c", 0), (2, 3, "d", "d", 0)]
@@ -419,9 +418,22 @@ def clique(states: int) -> Fst:
     return Fst.from_arcs([*silent, *((at, at, "a", "x") for at in range(states))], [0])
 
 
+def detours(states: int) -> Fst:
+    """A machine whose lightest paths go through the states in the opposite order of those that a depth-first search visits."""
+    ahead = [(at, at + 1, "a", "a", 1.0) for at in range(states - 1)]
+    back = [(at + 1, at, "b", "b", 0.0) for at in range(1, states - 1)]
+    return Fst.from_arcs([*ahead, *back, (0, states - 1, "b", "b", 0.0)], [states - 1])
+
+
 @pytest.mark.parametrize(
     ("operation", "limits", "message"),
     [
+        (
+            "shortest_distance",
+            {"shortest.MAX_IMPROVED": 999},
+            "the search for shortest distances takes more than 9 rounds over 78 arcs; .*; apply it",
+        ),
+        ("paths", {"shortest.MAX_STEPS": 64}, "the search for paths takes more than 64 steps; ask for fewer paths"),
         ("is_functional", {"decisions.functional.MAX_COMPARED": 64}, "the comparison of paths .* more than 64 steps; .*; determinize"),
         ("is_functional", {"kernels.room.MAX_ARCS": 64}, "the comparison of paths has .* expected at most 64 arcs; apply it"),
         ("determinize", {"forms.determinize.MAX_STATES": 64}, "the determinization has .* expected at most 64 states; apply it"),
@@ -434,8 +446,9 @@ def clique(states: int) -> Fst:
 def test_large_results_are_refused(operation: str, limits: dict[str, int], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose result is too large is refused; the message contains the operation, the cause and a remedy."""
     many = Fst.from_regex("(a|b)*a" + "(a|b)" * 11)  # 2^12 sets of states
-    machine = {"remove_epsilon": clique(12), "determinize": many}.get(operation, ambiguous(40))
+    machines = {"remove_epsilon": clique(12), "determinize": many, "shortest_distance": detours(40)}
+    machine = machines.get(operation, ambiguous(40))
     for name, limit in limits.items():
         monkeypatch.setattr(f"fst.compile.algebra.{name}", limit)
     with pytest.raises(UnsupportedError, match=message):
-        getattr(machine, operation)()
+        list(getattr(machine, operation)())
