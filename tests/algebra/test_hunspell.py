@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -290,24 +291,71 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
         read_hunspell(written(tmp_path, *map("".join, texts)))
 
 
-def test_too_many_affixes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dictionary that would take too many endings, affixes or paths is refused before memory is taken."""
-    aff = "ICONV 1\nICONV ab c\nSFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\nPFX P Y 1\nPFX P 0 x aaa\n"
-    limits = ["endings.MAX_STEPS", "endings.MAX_ENDINGS", "conversion.MAX_ARCS"]
-    for name in (*(f"sources.transducers.hunspell.{limit}" for limit in limits), "algebra.build.paths.MAX_PATHS"):
-        with monkeypatch.context() as patched:
-            patched.setattr(f"fst.compile.{name}", 1)
-            with pytest.raises(UnsupportedError, match=r"more than 1 .*expected fewer"):
-                read_hunspell(written(tmp_path, aff, "2\na/SP\nb/SP\n"))
+LIMITS = {
+    "sources.transducers.hunspell.affixes.MAX_CONDITIONS": "x.aff, line 6: the conditions have more than 1 characters",
+    "sources.transducers.hunspell.affixes.MAX_FLAGS": "x.dic, line 3: different sets have more than 1 flags together",
+    "sources.transducers.hunspell.words.MAX_WORDS": "x.dic, line 3: the file has more than 1 words; expected fewer",
+    "sources.transducers.hunspell.endings.MAX_STEPS": "x.aff: the flags and affixes of the words take more than 1 steps; expected fewer",
+    "sources.transducers.hunspell.endings.MAX_ENDINGS": "x.aff: the words have more than 1 endings; expected fewer",
+    "sources.transducers.hunspell.forbidden.MAX_READ": "x.aff: the forbidden words pass more than 262,144 states or 1 arcs",
+    "sources.transducers.hunspell.conversion.MAX_ARCS": "x.aff: the conversions (ICONV) take more than 1 arcs; expected fewer",
+    "algebra.build.paths.MAX_PATHS": "x.aff: the words and endings have more than 1 parts",
+    "algebra.build.shared.MAX_NODES": "x.aff: the words and endings have more than 1 states",
+}
 
 
-@pytest.mark.slow
-def test_hostile_dictionaries_are_refused(tmp_path: Path) -> None:
-    """Small files whose affixes or conversions would take very long are refused with the file, the cause and a remedy."""
-    chain = "FLAG num\nSFX 1 Y 4200\n" + "".join(f"SFX 1 0 a{number}/2 .\n" for number in range(4200))
-    chain += "SFX 2 Y 4200\n" + "".join(f"SFX 2 0 b{number} .\n" for number in range(4200))
+@pytest.mark.parametrize(("limit", "found"), LIMITS.items())
+def test_large_dictionaries_are_refused(tmp_path: Path, limit: str, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dictionary that is too large is refused with the file, the cause and a remedy."""
+    aff = "FORBIDDENWORD F\nICONV 1\nICONV ab c\nSFX S Y 2\nSFX S 0 s .\nSFX S 0 t .\nPFX P Y 1\nPFX P 0 x aaa\n"
+    monkeypatch.setattr(f"fst.compile.{limit}", 1)
+    with pytest.raises(UnsupportedError, match=f"{re.escape(found)}.*; (split the|remove some)"):
+        read_hunspell(written(tmp_path, aff, "2\na/S\nb/SP\nas/F\n"))
+
+
+def affixes_of(kind: str, flag: str, rows: list[str]) -> str:
+    """The lines of the affixes with a flag."""
+    return f"{kind} {flag} Y {len(rows)}\n" + "".join(f"{kind} {flag} {row}\n" for row in rows)
+
+
+MANY = [f"{number:03}" for number in range(400)]
+FORGED = {
+    "words": ("", "\n".join(f"a{one}{two}" for one in MANY[:40] for two in MANY[:40])),
+    "flags of an alias": (f"AF 1\nAF {''.join(map(chr, range(0x4E00, 0x6000)))}\n", "a/1"),
+    "suffixes": (affixes_of("SFX", "S", [f"0 {one} ." for one in MANY]), "a/S"),
+    "conditions": (affixes_of("SFX", "S", [f"0 s [{one}]{'.' * 8}" for one in MANY]), "aaaaaaaaa/S"),
+    "second suffixes": (affixes_of("SFX", "S", ["0 s/T ."]) + affixes_of("SFX", "T", [f"0 {one} ." for one in MANY * 2]), "a/S"),
+    "second suffixes that strip": (affixes_of("SFX", "S", ["0 s/T ."]) + affixes_of("SFX", "T", [f"as {one} ." for one in MANY]), "a/S"),
+    "prefixes": (affixes_of("PFX", "P", [f"0 {one} a" for one in MANY * 4]), "a/P"),
+    "prefixes of short words": (
+        affixes_of("PFX", "P", [f"0 {one} aa" for one in MANY[:40]]) + affixes_of("SFX", "S", [f"0 a{one} ." for one in MANY[:40]]),
+        "a/PS",
+    ),
+    "stems": ("", "\n".join(f"a{one}\tst:{'b' * 50}" for one in MANY)),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_all_work_is_counted(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that takes time in a forged dictionary counts as steps."""
+    aff, dic = FORGED[kind]
+    monkeypatch.setattr("fst.compile.sources.transducers.hunspell.endings.MAX_STEPS", 1500)
+    with pytest.raises(UnsupportedError, match=r"x\.aff: the flags and affixes .* take more than 1,500 steps; expected fewer; split"):
+        read_hunspell(written(tmp_path, "SET UTF-8\n" + aff, f"1\n{dic}\n"))
+
+
+def test_long_chains_are_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Second suffixes are found once for all first suffixes, so that n · m pairs of suffixes take n + m steps and endings."""
+    monkeypatch.setattr("fst.compile.sources.transducers.hunspell.endings.MAX_STEPS", 24_000)
+    first, second = ([f"0 {side}{one}{flags} ." for one in MANY] for side, flags in (("a", "/2"), ("b", "")))
+    path = written(tmp_path, "FLAG num\n" + affixes_of("SFX", "1", first) + affixes_of("SFX", "2", second), "1\nx/1\n")
+    m = fst.Lookup(lookup(path))
+    assert [m(word) for word in ("xa399b399", "xa000", "xb000", "xa399b400")] == [["x"], ["x"], [], []]
+
+
+def test_hostile_conversions_are_refused(tmp_path: Path) -> None:
+    """A small file whose conversions would take very long is refused with the file, the cause and a remedy."""
     strings = (f"{number:016}"[::-1] for number in range(2000))
     conversions = "ICONV 2000\n" + "".join(f"ICONV {one} x\n" for one in strings)
-    for aff, found in ((chain, "take more than 16,777,216 steps"), (conversions, "take more than 131,072 arcs")):
-        with pytest.raises(UnsupportedError, match=rf"x\.aff: .*{found}; expected fewer; "):
-            read_hunspell(written(tmp_path, "SET UTF-8\n" + aff, "1\na/1\n"))
+    with pytest.raises(UnsupportedError, match=r"x\.aff: .*take more than 131,072 arcs; expected fewer; "):
+        read_hunspell(written(tmp_path, "SET UTF-8\n" + conversions, "1\na/1\n"))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from math import inf, nan
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fst.compile.algebra.build.paths import END, Paths
 from fst.compile.algebra.machine import Fst
 from fst.errors import VocabularyError
 
@@ -102,3 +105,35 @@ def test_paths_of_cycles_are_bounded() -> None:
     """A machine with cycles, also of ε, has as many paths as asked for, the lightest first."""
     machine = Fst.from_arcs([(0, 0, "", ""), (0, 0, "a", "", 0.5), (0, 1, "b", "c", -1)], final={0: 0, 1: 0})
     assert list(machine.paths(3)) == [("b", "c", -1), ("ab", "c", -0.5), ("", "", 0)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trees_are_their_paths(seed: int) -> None:
+    """The machine of trees has the pairs of all sequences of their paths, each with its smallest weight."""
+    draw, trees = Random(seed), Paths()
+    roots = [trees.root() for _ in range(4)]
+    pairs: list[dict[tuple[str, str], float]] = [{} for _ in roots]
+    for root in reversed(roots):
+        for _ in range(draw.randrange(12)):
+            read, write = ("".join(draw.choices("ab\U000f0000", k=draw.randrange(4))) for _ in range(2))
+            following, weight = draw.choice([END, *roots[root + 1 :]]), float(draw.randrange(3))
+            path = trees.copy(read) if draw.random() < 0.5 else trees.pairs(map(ord, read), map(ord, write))
+            write = read if path == trees.copy(read) else write
+            trees.add(root, path, following, weight)
+            for (more, written), cost in {("", ""): 0.0}.items() if following == END else pairs[following].items():
+                key = read + more, write + written
+                pairs[root][key] = min(pairs[root].get(key, inf), weight + cost)
+    machine = Fst.of(trees.machine(roots[0]))
+    assert {(read, write): weight for read, write, weight in machine.paths(10_000)} == pairs[0]
+
+
+def test_equal_subtrees_are_stored_once() -> None:
+    """Trees have one state for all equal subtrees, also of different trees."""
+    trees = Paths()
+    first, second = trees.root(), trees.root()
+    for word in map("".join, product("abc", repeat=4)):
+        trees.add(first, word, END)
+        trees.add(second, word[1:], END)
+    trees.add(first, "d", second)
+    machine = trees.machine(first)
+    assert (machine.states, machine.arcs) == (6, 14)

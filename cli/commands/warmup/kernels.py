@@ -312,12 +312,17 @@ def _used(tables: Table, folder: Path) -> Any:
 
 def _compile_algebra(_folder: Path) -> None:
     from fst import Fst
+    from fst.compile.algebra.build.paths import END, Paths
 
     machine = Fst.from_strings([("ab", "c", 0.5), ("b", "")])
     silent = machine.closure().project("input")
     (machine @ machine.invert()).find_ambiguity()
     silent.is_equivalent(silent.minimize() | silent)
     machine.shortest_distance(semiring="log")
+    paths = Paths()
+    root = paths.root()
+    paths.add(root, "a", END)
+    paths.machine(root)  # of dictionaries of Hunspell, and of lexc
 
 
 PARTS: dict[str, Callable[[Path], None]] = {  # the slowest part comes first

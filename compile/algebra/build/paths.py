@@ -8,13 +8,13 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.trie import Strings, build
 from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.build.shared import shared
 from fst.compile.algebra.kernels.room import SizeError
 
 END = -1
 FIRST_PAIR, END_OF_PAIRS = 0xF0000, 0x110000  # characters that represent pairs of labels
-MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 25  # in all trees; a path takes some 800 bytes
+MAX_PATHS, MAX_SYMBOLS = 1 << 21, 1 << 24  # in all trees; a path takes some 400 bytes
 MAX_ADDED = 1 << 22  # maximum number of paths and of what follows them
 
 
@@ -86,45 +86,54 @@ class Paths:
         self._weight.append(weight)
 
     def machine(self, start: int, symbols: tuple[str, ...] = ()) -> Arcs:
-        """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it."""
-        roots = len(self._trees)
-        entries = [(path, root, number) for root, tree in enumerate(self._trees) for path, number in tree.items()]
-        long = [entry for entry in entries if entry[0]]
-        numbers = np.array([entry[2] for entry in long], np.int64)
-        root_of = np.array([entry[1] for entry in long], np.int64)
-        trie = build(("",) * roots, Strings.of([path for path, _, _ in long]), root_of, numbers)
-        last = np.empty(self._count, np.int64)  # the state after each path
-        last[[number for path, _, number in entries if not path]] = [root for path, root, _ in entries if not path]
-        last[trie.token[trie.token >= 0]] = np.flatnonzero(trie.token >= 0)
-        source, target, weight = self._lightest(last)
-        is_end = target == END
-        final = np.full(len(trie), np.inf)
-        final[source[is_end]] = weight[is_end]
-        read, write = self._labels(trie.letters)
-        labels, nothing = trie.label[roots:], np.full(len(source) - int(is_end.sum()), EPSILON)
+        """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it.
+
+        Raises:
+            UnsupportedError: the trees have too many states or arcs.
+        """
+        strings = [sorted(tree) for tree in self._trees]
+        trees = np.cumsum([0, *map(len, strings)])
+        numbers = [tree[path] for tree, some in zip(self._trees, strings, strict=True) for path in some]
+        place_of = np.empty(self._count, np.int64)
+        place_of[numbers] = np.arange(self._count)
+        place, following, weight = self._lightest(place_of)
+        follow_start = np.searchsorted(place, np.arange(self._count + 1))
+        weights, ranks = np.unique(weight, return_inverse=True)
+        pairs, follows = np.unique((following - END) << 32 | ranks, return_inverse=True)
+        nodes, roots = shared([path for some in strings for path in some], trees, follow_start, follows.astype(np.int32))
+        top = len(nodes.ends) - 1  # nodes are numbered from the ends of paths on, states from the other side
+        source = top - np.repeat(np.arange(top + 1), np.diff(nodes.ends, prepend=0))
+        is_child = nodes.labels >= 0
+        before, found = source[~is_child], pairs[nodes.targets[~is_child]]
+        after, cost = (found >> 32) + END, weights[found & 0xFFFFFFFF]
+        is_end = after == END
+        final = np.full(top + 1, np.inf)
+        final[before[is_end]] = cost[is_end]
+        read, write = self._labels(nodes.labels[is_child])
+        nothing = np.full(len(after) - int(is_end.sum()), EPSILON)
         return make(
-            np.concatenate([trie.parent[roots:], source[~is_end]]),
-            np.concatenate([read[labels], nothing]),
-            np.concatenate([write[labels], nothing]),
-            np.concatenate([np.arange(roots, len(trie)), target[~is_end]]),
-            np.concatenate([np.zeros(len(labels)), weight[~is_end]]),
+            np.concatenate([source[is_child], before[~is_end]]),
+            np.concatenate([read, nothing]),
+            np.concatenate([write, nothing]),
+            top - np.concatenate([nodes.targets[is_child], roots[after[~is_end]]]),
+            np.concatenate([np.zeros(len(read)), cost[~is_end]]),
             final,
-            start,
+            top - int(roots[start]),
             symbols,
         )
 
-    def _lightest(self, last: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The state after each path, what follows, and the smallest weight; each pair of the first two once."""
-        source, target, weight = last[self._path], np.array(self._following, np.int64), np.array(self._weight)
-        order = np.lexsort((weight, target, source))
-        source, target, weight = source[order], target[order], weight[order]
-        is_new = (np.diff(source, prepend=-1) != 0) | (np.diff(target, prepend=END) != 0)
-        return source[is_new], target[is_new], weight[is_new]
+    def _lightest(self, place_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The place of each path, what follows, and the smallest weight; each pair of the first two once, in ascending order."""
+        place, following, weight = place_of[self._path], np.array(self._following, np.int64), np.array(self._weight)
+        order = np.lexsort((weight, following, place))
+        place, following, weight = place[order], following[order], weight[order]
+        is_new = (np.diff(place, prepend=-1) != 0) | (np.diff(following, prepend=END) != 0)
+        return place[is_new], following[is_new], weight[is_new]
 
-    def _labels(self, letters: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What each letter of the trie reads, and what it writes."""
+    def _labels(self, letters: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """What each letter reads, and what it writes."""
         read, write = letters.copy(), letters.copy()
         is_pair = letters >= FIRST_PAIR
-        pairs = np.array([*self._pairs], np.int64).reshape(-1, 2)
+        pairs = np.array([*self._pairs], np.int32).reshape(-1, 2)
         read[is_pair], write[is_pair] = pairs[letters[is_pair] - FIRST_PAIR].T
         return read, write

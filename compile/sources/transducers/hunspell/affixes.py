@@ -32,7 +32,11 @@ NAMES_OF_FLAGS = {
 ENCODING = "cp1252"  # of dictionaries without the option SET
 ENCODINGS = re.compile(r"(?i)utf-?8|iso-?8859-([1-9]|10|13|14|15|16)|koi8-[ru]|(microsoft-)?cp125[0-8]|tis620-2533")
 MAX_CONDITION = 100
-MAX_CONDITIONS = 1 << 19  # maximum number of characters of all conditions; French has the most, 27,395
+MAX_CONDITIONS = 1 << 21  # maximum number of characters of all conditions; Korean has the most, 1,889,249
+MAX_FLAGS = 1 << 21  # maximum number of flags in different sets; Turkish has the most, 882,981
+MANY = 16  # characters of a set that are stored in a table
+DIGITS = re.compile("[0-9]+")
+NO_TEXT = re.compile("[\\0\ud800-\udfff]")
 Flags = frozenset[str]
 
 
@@ -49,40 +53,55 @@ class Line(NamedTuple):
         return VocabularyError(f"{self.path}, line {self.number}{column}: {message}")
 
 
+class Part(NamedTuple):
+    """A part of a condition, which reads one character: one of `chars`, or one that is not among them."""
+
+    is_negated: bool
+    chars: str | frozenset[str]
+
+
+ANY = Part(True, "")
+
+
 @dataclass(frozen=True, eq=False)
 class Affix:
-    """A prefix or suffix.
+    """A prefix or suffix. The edge of a word is its beginning for prefixes, and its end for suffixes.
 
     Attributes:
         flag: the flag of words that take it.
         crosses: whether a word takes it together with affixes of the other side.
         strip: what is removed from the word.
         add: what is added to the word.
-        condition: matches the begin or end of words that take it.
-        size: the number of characters that the condition reads.
+        condition: a part for each character from the edge on of words that take it.
         flags: the flags of the new word.
+        stripped: the characters of `strip` from the edge on.
     """
 
     flag: str
     crosses: bool
     strip: str
     add: str
-    condition: re.Pattern[str]
-    size: int
+    condition: tuple[Part, ...]
     flags: Flags
+    stripped: str
 
     @cached_property
     def reach(self) -> int:
         """The number of characters of a word that decide whether it takes this affix."""
-        return max(self.size, len(self.strip))
+        return max(len(self.condition), len(self.strip))
 
-    def ends(self, word: str) -> bool:
-        """Whether the word takes this affix as a suffix. Its last `reach` characters suffice."""
-        return word.endswith(self.strip) and self.condition.fullmatch(word, max(len(word) - self.size, 0)) is not None
+    def allows(self, char: str, place: int) -> bool:
+        """Whether words that take this affix may have a character at a place, counted from the edge from 0."""
+        if place < len(self.stripped) and char != self.stripped[place]:
+            return False
+        if place >= len(self.condition):
+            return True
+        is_negated, chars = self.condition[place]
+        return (char in chars) != is_negated
 
-    def begins(self, word: str) -> bool:
-        """Whether the word takes this affix as a prefix. Its first `reach` characters suffice."""
-        return word.startswith(self.strip) and self.condition.fullmatch(word, 0, self.size) is not None
+    def fits(self, edge: str) -> bool:
+        """Whether a word takes this affix. Its first `reach` characters from the edge on suffice."""
+        return len(edge) >= self.reach and all(map(self.allows, edge, range(self.reach)))
 
 
 @dataclass
@@ -115,6 +134,7 @@ class Affixes:
     data_aliases: list[str] = field(default_factory=list)
     _format: str = SHORT
     _aliases: list[Flags] = field(default_factory=list)
+    _count: int = 0
 
     @cached_property
     def without_ignored(self) -> dict[int, None]:
@@ -128,7 +148,12 @@ class Affixes:
             if not 0 < number <= len(self._aliases):
                 raise line.fault(f"the alias of flags is {quoted(text)}; expected 1 to {len(self._aliases)}, a line of AF", text)
             return self._aliases[number - 1]
-        return frozenset(self._flags(text, line))
+        found = frozenset(self._flags(text, line))
+        self._count += len(found)
+        if self._count > MAX_FLAGS:
+            where = f"{line.path}, line {line.number}: different sets have more than {MAX_FLAGS:,} flags together"
+            raise UnsupportedError(f"{where}; expected at most as many; split the dictionary")
+        return found
 
     def _flags(self, text: str, line: Line) -> Iterator[str]:
         if self._format == "long":
@@ -137,7 +162,7 @@ class Affixes:
             yield from map("".join, zip(text[::2], text[1::2], strict=True))
         elif self._format == "num":
             for number in filter(None, text.split(",")):
-                digits = re.match("[0-9]+", number)  # as in Hunspell, what follows the digits is ignored
+                digits = DIGITS.match(number)  # as in Hunspell, what follows the digits is ignored
                 if not digits:
                     raise line.fault(f"the flag is {quoted(number)}; expected a decimal number, because of FLAG num", number)
                 yield digits[0].lstrip("0")
@@ -173,7 +198,7 @@ def lines_of(path: Path, data: bytes, encoding: str) -> Iterator[Line]:
 
 def is_text(text: str) -> bool:
     """Whether a text has neither bytes outside of the encoding nor U+0000, which cannot be a label."""
-    return not any("\ud800" <= char <= "\udfff" or char == "\0" for char in text)
+    return NO_TEXT.search(text) is None
 
 
 def _encoding(data: bytes, path: Path) -> str:
@@ -257,8 +282,8 @@ def _set_affixes(affixes: Affixes, lines: list[Line]) -> None:
             if len(values) < 3 or [kind, values[0]] != head.text.split()[:2]:
                 raise line.fault(f"the line is not an affix of line {head.number}; expected {left} more: flag, strip, add, condition")
             group = (affixes.suffixes if kind == "SFX" else affixes.prefixes).setdefault(_flag(affixes, values[0], line), [])
-            affix = _affix(affixes, line, values, crosses)
-            size += affix.size
+            affix = _affix(affixes, line, kind, values, crosses)
+            size += len(values[3]) if len(values) > 3 else 0
             if size > MAX_CONDITIONS:
                 where = f"{line.path}, line {line.number}: the conditions have more than {MAX_CONDITIONS:,} characters together"
                 raise UnsupportedError(f"{where}; expected at most as many; split the dictionary")
@@ -280,32 +305,31 @@ def _flag(affixes: Affixes, text: str, line: Line) -> str:
     return flags[0]
 
 
-def _affix(affixes: Affixes, line: Line, values: list[str], crosses: bool) -> Affix:
+def _affix(affixes: Affixes, line: Line, kind: str, values: list[str], crosses: bool) -> Affix:
     """The affix of a line."""
     strip, (add, _, flags) = values[1], values[2].partition("/")
     strip, add = ("" if text == "0" else text for text in (strip, add))
-    condition = values[3] if len(values) > 3 else ""
-    pattern, size = _condition(condition, line)
-    add = add.translate(affixes.without_ignored)
-    return Affix(_flag(affixes, values[0], line), crosses, strip, add, pattern, size, affixes.flags(flags, line))
+    condition = _condition(values[3] if len(values) > 3 else "", line)
+    add, step = add.translate(affixes.without_ignored), 1 if kind == "PFX" else -1
+    flag = _flag(affixes, values[0], line)
+    return Affix(flag, crosses, strip, add, condition[::step], affixes.flags(flags, line), strip[::step])
 
 
-def _condition(text: str, line: Line) -> tuple[re.Pattern[str], int]:
-    """The pattern of a condition: characters, ``.`` for any, and sets in brackets; and the number of characters that it reads."""
+def _condition(text: str, line: Line) -> tuple[Part, ...]:
+    """The parts of a condition: characters, ``.`` for any, and sets in brackets."""
     parts = re.findall(r"\[\^?[^\]^][^\]]*\]|.", text, re.DOTALL)
     if "[" in parts or "]" in parts or len(parts) > MAX_CONDITION:
         known = f"at most {MAX_CONDITION} characters, and sets such as [abc] or [^abc]"
         raise line.fault(f"the condition is {quoted(text)}; expected {known}", text)
-    return _pattern(tuple(parts)), len(parts)
+    return tuple(map(_part, parts))
 
 
 @lru_cache(1 << 12)
-def _pattern(parts: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("".join(map(_part, parts)), re.DOTALL)
-
-
-def _part(part: str) -> str:
-    if part[0] != "[":
-        return part if part == "." else re.escape(part)
+def _part(part: str) -> Part:
+    if part == ".":
+        return ANY
+    if len(part) == 1:
+        return Part(False, part)
     is_negated = part[1] == "^"
-    return f"[{'^' * is_negated}{re.escape(part[1 + is_negated : -1])}]"
+    chars = part[1 + is_negated : -1]
+    return Part(is_negated, chars if len(chars) < MANY else frozenset(chars))

@@ -11,16 +11,18 @@ which are then not read, and then of the word, which are then written, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from fst.compile.algebra.build.paths import END
 from fst.compile.algebra.kernels.room import SizeError
-from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags
+from fst.compile.sources.transducers.hunspell.affixes import Affix, Affixes, Flags, Part
+from fst.compile.sources.transducers.hunspell.matches import ALL, ByEnding, Matches
 
-MAX_STEPS = 1 << 24  # steps of words, flags and affixes, some 1 µs each; of Debian's dictionaries, Arabic and Czech take the most
+MAX_STEPS = 5 << 20  # steps of words, flags and affixes, some 1 µs each; of Debian's dictionaries, Turkish takes the most, 2.9 million
+Sets = dict[int, int]  # the number of characters that are stripped → the number of the set of endings
 AT_ONCE = 4  # flags, characters, or characters of a condition that are read in one step
-MAX_ENDINGS = 1 << 19  # maximum number of endings in all sets; Sinhala has the most, 59,699
+MAX_ENDINGS = 3 << 19  # maximum number of endings in all sets; Turkish has the most, 937,922
 
 
 class Ending(NamedTuple):
@@ -37,7 +39,7 @@ class Prefix(NamedTuple):
     flag: str = ""
     crosses: bool = True
     strip: str = ""
-    condition: str = ""
+    condition: tuple[Part, ...] = ()
     flags: Flags = frozenset()
 
 
@@ -58,19 +60,59 @@ class _Context(NamedTuple):
     needs_affix: bool
 
 
+class _Second(NamedTuple):
+    """What second suffixes must know of the first one.
+
+    Attributes:
+        flags: its flags.
+        size: the number of characters that it adds, as far as they may be stripped.
+        edge: the last characters of the word with the first suffix, the last one first.
+        is_word: whether this word needs no second suffix.
+        is_prefixed: whether it has a prefix.
+    """
+
+    flags: Flags
+    size: int
+    edge: str
+    is_word: bool
+    is_prefixed: bool
+
+
+class Tails:
+    """The sets of endings of all words with the same flags and prefix."""
+
+    def __init__(self, endings: Endings, flags: Flags, prefix: Prefix) -> None:
+        self._endings, self._context = endings, endings.context(flags, prefix)
+        self._reach, self._names, self._is_word = endings.suffixes_of(flags, prefix.flags, self._context)
+        self._sets = ByEnding[Sets]()
+
+    def of(self, word: str) -> Sets:
+        """The sets of endings of a word. Whether the condition of the prefix holds is for the caller to check."""
+        ending = word[-self._reach :] if self._reach else ""
+        found = self._sets.get(ending)
+        if found is None:
+            found, decisive = self._endings.joined(self._names, self._context, ending, is_word=self._is_word)
+            self._sets.put(ending, decisive, found)
+        return found
+
+
 class Endings:
-    """The sets of endings of a dictionary. `sets` contains each set as a frozenset of endings."""
+    """The sets of endings of a dictionary. `sets` contains the endings of each set."""
 
     def __init__(self, affixes: Affixes) -> None:
-        self.sets: list[frozenset[Ending]] = []
+        self.sets: list[Collection[Ending]] = []
         self._affixes = affixes
         self._numbers: dict[frozenset[Ending], int] = {}
+        self._unions: dict[frozenset[int], int] = {}
+        self._links: dict[int, Ending] = {}
         self._size = self._steps = 0
         self._silent: dict[int, int] = {}
-        self._of_flag: dict[tuple[str, _Context, str], dict[int, int]] = {}
-        self._of_flags: dict[tuple[Flags, _Context, Flags, str], dict[int, int]] = {}
-        self._reaches: dict[Flags, int] = {}
-        self._by_condition: dict[tuple[str, _Context], dict[str, dict[str, list[Affix]]]] = {}
+        self._of_flag: dict[tuple[str, _Context], ByEnding[tuple[Sets, int]]] = {}
+        self._of_second: dict[_Second, tuple[list[tuple[str, str]], Sets, int]] = {}
+        self._reaches: dict[str, int] = {}
+        self._first: dict[tuple[str, _Context], Matches] = {}
+        self._second: dict[Flags, Matches] = {}
+        self._flags = frozenset(affixes.suffixes)
         self._end = self.number({Ending("", "", END)})
 
     def number(self, endings: Iterable[Ending]) -> int:
@@ -78,11 +120,15 @@ class Endings:
         members = frozenset(endings)
         found = self._numbers.setdefault(members, len(self.sets))
         if found == len(self.sets):
-            self.sets.append(members)
-            self._size += len(members)
-            if self._size > MAX_ENDINGS:
-                raise SizeError(f"the words have more than {MAX_ENDINGS:,} endings; expected fewer", "split the dictionary")
+            self._store(members)
         return found
+
+    def _store(self, members: Collection[Ending]) -> None:
+        """Add a set."""
+        self.sets.append(members)
+        self._size += len(members)
+        if self._size > MAX_ENDINGS:
+            raise SizeError(f"the words have more than {MAX_ENDINGS:,} endings; expected fewer", "split the dictionary")
 
     def silent(self, number: int) -> int:
         """The number of the set whose endings read the same, and write nothing."""
@@ -92,64 +138,70 @@ class Endings:
             self._silent[number] = self.number(members)
         return self._silent[number]
 
-    def after(self, word: str, flags: Flags, prefix: Prefix) -> dict[int, int]:
-        """The sets of endings of a word with a prefix: the number of characters that are stripped → the set.
-
-        The prefix is only checked against the flags; whether its condition holds is for the caller to check.
-        """
-        every = flags | prefix.flags if prefix.flags else flags
-        self.take(2 + len(every) // 32 if prefix.flags else 1)
-        reach = self.reach(every)
-        context = _Context(
+    def context(self, flags: Flags, prefix: Prefix) -> _Context:
+        """What suffixes of a word with some flags must know of its prefix."""
+        return _Context(
             bool(prefix.flag),
             prefix.crosses,
             "" if prefix.flag in flags else prefix.flag,
             self._affixes.circumfix in prefix.flags,
             self._affixes.needs_affix in prefix.flags,
         )
-        key = flags, context, prefix.flags, word[-reach:] if reach else ""
-        if key not in self._of_flags:
-            self._of_flags[key] = self._joined(*key)
-        return self._of_flags[key]
 
-    def reach(self, flags: Flags) -> int:
-        """The number of last characters of a word that decide which suffixes it takes."""
-        found = self._reaches.get(flags)
+    def suffixes_of(self, flags: Flags, prefix_flags: Flags, context: _Context) -> tuple[int, list[str], bool]:
+        """The number of last characters of a word that decide which suffixes it takes, their flags, and whether the word needs none.
+
+        Args:
+            flags: the flags of the word.
+            prefix_flags: those of the prefix.
+            context: the context of the prefix.
+        """
+        self.take(1 + (len(flags) + len(prefix_flags)) // 8)
+        if self._affixes.only_in_compound in flags or self._affixes.only_in_compound in prefix_flags:
+            return 0, [], False
+        names = sorted((flags & self._flags) | (prefix_flags & self._flags)) if context.crosses else []
+        return max(map(self._reach_of, names), default=0), names, self._is_word(flags, context)
+
+    def _reach_of(self, flag: str) -> int:
+        """The number of last characters of a word that decide which suffixes of a flag it takes."""
+        found = self._reaches.get(flag)
         if found is None:
-            if len(flags) > 1:
-                found = max((self.reach(frozenset([flag])) for flag in flags & self._affixes.suffixes.keys()), default=0)
-            else:
-                found = max(map(self._reach, self._suffixes(flags)), default=0)
-            self._reaches[flags] = found
+            found = self._reaches[flag] = max(map(self._reach, self._affixes.suffixes[flag]), default=0)
         return found
 
     def _reach(self, suffix: Affix) -> int:
-        seconds = [other.reach for other in self._suffixes(suffix.flags)]
-        self.take(1 + len(seconds))
-        second = max(seconds, default=0)
+        second = self._seconds(suffix.flags).reach
         return max(suffix.reach, len(suffix.strip) + max(second - len(suffix.add), 0))
 
-    def _suffixes(self, flags: Flags) -> Iterator[Affix]:
-        for flag in flags:
-            yield from self._affixes.suffixes.get(flag, ())
+    def _seconds(self, flags: Flags) -> Matches:
+        """The suffixes that follow one with some flags."""
+        found = self._second.get(flags)
+        if found is None:
+            suffixes = [suffix for flag in flags & self._flags for suffix in self._affixes.suffixes[flag]]
+            found = self._second[flags] = Matches(suffixes, self.take)
+        return found
 
-    def _joined(self, flags: Flags, context: _Context, prefix_flags: Flags, ending: str) -> dict[int, int]:
-        """The sets for all flags of a word."""
-        self.take(1 + len(flags) + len(prefix_flags))
-        if self._affixes.only_in_compound in flags | prefix_flags:
-            return {}
-        found: dict[int, set[int]] = {}
-        if self._is_word(flags, context):
-            found[0] = {self._end}
-        for flag in sorted((flags | prefix_flags) & self._affixes.suffixes.keys()) if context.crosses else ():
-            self.take(2)
-            for stripped, number in self._for_flag(flag, context, ending).items():
+    def joined(self, names: list[str], context: _Context, ending: str, *, is_word: bool) -> tuple[Sets, int]:
+        """The sets for all flags of a word, see `suffixes_of`, and the number of its last characters that decide."""
+        self.take(1 + 2 * len(names))
+        found: dict[int, set[int]] = {0: {self._end}} if is_word else {}
+        decisive = 0
+        for flag in names:
+            sets, most = self._for_flag(flag, context, ending)
+            decisive = max(decisive, most)
+            for stripped, number in sets.items():
                 found.setdefault(stripped, set()).add(number)
-        return {stripped: self._union(numbers) for stripped, numbers in found.items()}
+        return {stripped: self._union(numbers) for stripped, numbers in found.items()}, decisive
 
     def _union(self, numbers: set[int]) -> int:
         """The set that continues with each of some sets."""
-        return numbers.pop() if len(numbers) == 1 else self.number(Ending("", "", number) for number in numbers)
+        if len(numbers) == 1:
+            return numbers.pop()
+        key = frozenset(numbers)
+        found = self._unions.setdefault(key, len(self.sets))
+        if found == len(self.sets):
+            self._store([self._links.setdefault(number, Ending("", "", number)) for number in numbers])
+        return found
 
     def _is_word(self, flags: Flags, context: _Context) -> bool:
         """Whether a word without suffixes is one."""
@@ -157,37 +209,32 @@ class Endings:
             return not (context.required or context.is_circumfix or context.needs_affix)
         return self._affixes.needs_affix not in flags
 
-    def _for_flag(self, flag: str, context: _Context, ending: str) -> dict[int, int]:
-        """The sets for one flag of a word, or of its prefix."""
-        reach = self.reach(frozenset([flag]))
-        key = flag, context, ending[-reach:] if reach else ""
-        if key not in self._of_flag:
+    def _for_flag(self, flag: str, context: _Context, ending: str) -> tuple[Sets, int]:
+        """The sets for one flag of a word, or of its prefix, and the number of characters that decide."""
+        values = self._of_flag.setdefault((flag, context), ByEnding())
+        reach = self._reach_of(flag)
+        ending = ending[-reach:] if reach else ""
+        value = values.get(ending)
+        if value is None:
             found: dict[int, set[Ending]] = {}
-            for suffix in self._applicable(flag, context, ending):
-                for member in self._endings(suffix, context, ending):
+            suffixes, decisive = self._firsts(flag, context).of(ending[::-1])
+            for suffix in suffixes:
+                members, most = self._endings(suffix, context, ending)
+                self.take(1 + 4 * len(members))
+                decisive = max(decisive, most)
+                for member in members:
                     found.setdefault(len(member.write), set()).add(member)
-            self._of_flag[key] = {stripped: self.number(members) for stripped, members in found.items()}
-        return self._of_flag[key]
+            value = {stripped: self.number(members) for stripped, members in found.items()}, decisive
+            values.put(ending, decisive, value)
+        return value
 
-    def _applicable(self, flag: str, context: _Context, ending: str) -> Iterator[Affix]:
-        """The first suffixes of a flag that a word takes."""
-        for strip, conditions in self._conditions(flag, context).items():
-            self.take(1)
-            if ending.endswith(strip):
-                for suffixes in conditions.values():
-                    self.take(1 + suffixes[0].size // AT_ONCE)
-                    if suffixes[0].ends(ending):
-                        self.take(4 * len(suffixes))
-                        yield from suffixes
-
-    def _conditions(self, flag: str, context: _Context) -> dict[str, dict[str, list[Affix]]]:
-        """The first suffixes of a flag, by what they strip and by their condition."""
-        found = self._by_condition.get((flag, context))
+    def _firsts(self, flag: str, context: _Context) -> Matches:
+        """The first suffixes of a flag."""
+        found = self._first.get((flag, context))
         if found is None:
-            found = self._by_condition[flag, context] = {}
-            for suffix in self._affixes.suffixes.get(flag, ()):
-                if self._fits(suffix, context):
-                    found.setdefault(suffix.strip, {}).setdefault(suffix.condition.pattern, []).append(suffix)
+            suffixes = [suffix for suffix in self._affixes.suffixes[flag] if self._fits(suffix, context)]
+            self.take(8 + len(self._affixes.suffixes[flag]))
+            found = self._first[flag, context] = Matches(suffixes, self.take)
         return found
 
     def take(self, steps: int) -> None:
@@ -210,21 +257,39 @@ class Endings:
             and self._affixes.only_in_compound not in suffix.flags
         )
 
-    def _endings(self, suffix: Affix, context: _Context, ending: str) -> Iterator[Ending]:
-        """The endings that begin with a suffix."""
+    def _endings(self, suffix: Affix, context: _Context, ending: str) -> tuple[list[Ending], int]:
+        """The endings that begin with a suffix, and the number of characters of the word that decide about second suffixes."""
         is_word = self._affixes.needs_affix not in suffix.flags or (context.is_prefixed and not context.needs_affix)
-        if is_word:
-            yield Ending(suffix.add, suffix.strip, END)
-        seconds = [second for second in self._suffixes(suffix.flags) if second.crosses or not context.is_prefixed]
-        self.take(sum(1 + second.size // AT_ONCE for second in seconds))
+        found = [Ending(suffix.add, suffix.strip, END)] if is_word else []
+        if not suffix.flags & self._flags:
+            return found, 0
+        reach, size = self._seconds(suffix.flags).reach, len(suffix.add)
         word = ending[: len(ending) - len(suffix.strip)] + suffix.add
-        found: dict[int, set[Ending]] = {}
+        key = _Second(suffix.flags, min(size, reach), word[-1 : -reach - 1 : -1], is_word, context.is_prefixed)
+        if key not in self._of_second:
+            self._of_second[key] = self._after_suffix(key)
+        long, sets, decisive = self._of_second[key]
+        self.take(1 + 2 * (len(long) + len(sets)))
+        found += [Ending(add, strip + suffix.strip, END) for add, strip in long]
+        found += [Ending(suffix.add[: size - stripped], suffix.strip, number) for stripped, number in sets.items()]
+        return found, decisive if decisive == ALL else len(suffix.strip) + max(decisive - size, 0)
+
+    def _after_suffix(self, key: _Second) -> tuple[list[tuple[str, str]], Sets, int]:
+        """The second suffixes after a first one.
+
+        Returns:
+            For each one that strips more than the first suffix: what it adds, and what it strips of the word.
+            The sets of the other ones.
+            The number of characters that decide, from the end of the word with the first suffix on.
+        """
+        seconds, decisive = self._seconds(key.flags).of(key.edge)
+        self.take(1 + 2 * len(seconds))
+        long, found = list[tuple[str, str]](), dict[int, set[Ending]]()
         for second in seconds:
-            if second.ends(word) and (is_word or self._affixes.needs_affix not in second.flags):
-                own = len(second.strip) - len(suffix.add)
+            if (second.crosses or not key.is_prefixed) and (key.is_word or self._affixes.needs_affix not in second.flags):
+                own = len(second.strip) - key.size
                 if own > 0:
-                    yield Ending(second.add, second.strip[:own] + suffix.strip, END)
+                    long.append((second.add, second.strip[:own]))
                 else:
                     found.setdefault(len(second.strip), set()).add(Ending(second.add, "", END))
-        for stripped, members in found.items():
-            yield Ending(suffix.add[: len(suffix.add) - stripped], suffix.strip, self.number(members))
+        return long, {stripped: self.number(members) for stripped, members in found.items()}, decisive

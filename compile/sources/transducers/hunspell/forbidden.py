@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from fst.automata.graph import leading_to
-from fst.compile.algebra.arcs import EPSILON, Arcs, make
+from fst.compile.algebra.arcs import EPSILON, NOWHERE, Arcs, make
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.kernels.room import SizeError
 
-MAX_PAIRS, MAX_READ = 1 << 20, 1 << 23  # maximum numbers of pairs, and of the arcs of their states
+MAX_PAIRS, MAX_READ = 1 << 18, 1 << 22  # maximum numbers of pairs, and of the arcs of their states; Catalan has the most pairs, 1,436
 Pair = tuple[int, int]
 
 
@@ -27,18 +27,21 @@ def without_words(arcs: Arcs, words: Iterable[str]) -> Arcs:
     if (0, arcs.start) not in doomed:
         return arcs
     numbers = {pair: arcs.states + number for number, pair in enumerate(sorted(doomed))}
-    columns: list[list[int]] = [[], [], [], []]
+    starts, labels, goals = arcs.row_start.tolist(), arcs.ilabel.tolist(), arcs.target.tolist()
+    copied, targets = list[int](), list[int]()  # the arcs of new states: each is an old arc with a new target
     final = np.concatenate([arcs.final, np.full(len(numbers), np.inf, np.float32)])
     for (node, state), number in numbers.items():
         if node not in ends:
             final[number] = arcs.final[state]
-        for read, write, target, _ in arcs.arcs_of(state):
-            pair = (node if read == EPSILON else tree[node].get(read, -1), target)
-            for column, value in zip(columns, (number, read, write, numbers.get(pair, target)), strict=True):
-                column.append(value)
-    old = arcs.sources, arcs.ilabel, arcs.olabel, arcs.target
-    source, read_labels, write_labels, targets = (np.concatenate([*pair]) for pair in zip(old, map(np.array, columns), strict=True))
-    return connect(make(source, read_labels, write_labels, targets, None, final, numbers[0, arcs.start]))
+        row = range(starts[state], starts[state + 1])
+        children = {**tree[node], EPSILON: node}
+        copied += row
+        targets += [numbers.get((children.get(labels[arc], NOWHERE), goals[arc]), goals[arc]) for arc in row]
+    sources = np.repeat([*numbers.values()], [starts[state + 1] - starts[state] for _, state in numbers])
+    before = np.concatenate([arcs.sources, sources])
+    read, write = (np.concatenate([column, column[copied]]) for column in (arcs.ilabel, arcs.olabel))
+    after = np.concatenate([arcs.target, targets])
+    return connect(make(before, read, write, after, None, final, numbers[0, arcs.start]))
 
 
 def _tree(words: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
@@ -59,18 +62,18 @@ def _tree(words: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
 def _pairs(arcs: Arcs, tree: list[dict[int, int]]) -> dict[Pair, list[Pair]]:
     """The pairs of a node and a state that a path reaches, and the pairs after each."""
     found: dict[Pair, list[Pair]] = {}
-    waiting, sizes, read_arcs = [(0, arcs.start)], np.diff(arcs.row_start).tolist(), 0
+    starts, labels, targets = arcs.row_start.tolist(), arcs.ilabel.tolist(), arcs.target.tolist()
+    waiting, read_arcs = [(0, arcs.start)], 0
     while waiting:
         pair = waiting.pop()
         if pair in found:
             continue
         node, state = pair
-        read_arcs += sizes[state]
-        found[pair] = [
-            (node if read == EPSILON else tree[node][read], target)
-            for read, _, target, _ in arcs.arcs_of(state)
-            if read == EPSILON or read in tree[node]
-        ]
+        row = slice(starts[state], starts[state + 1])
+        read_arcs += row.stop - row.start
+        children = {**tree[node], EPSILON: node}
+        some = zip(labels[row], targets[row], strict=True)
+        found[pair] = [(children[read], target) for read, target in some if read in children]
         waiting += found[pair]
         if len(found) > MAX_PAIRS or read_arcs > MAX_READ:
             fault = f"the forbidden words pass more than {MAX_PAIRS:,} states or {MAX_READ:,} arcs; expected fewer"
