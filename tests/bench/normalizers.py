@@ -112,7 +112,9 @@ def wetext(grammar: Grammar, stored: Path) -> Normalizer:
     import pynini
 
     module, name = ("inverse_normalizer", "InverseNormalizer") if grammar.kind == "itn" else ("normalizer", "Normalizer")
-    made = getattr(import_module(f"{grammar.kind}.{grammar.language}.{module}"), name)(cache_dir=str(stored), **grammar.options)
+    made: Any = None
+    for _ in range(2):  # a stored grammar is optimized once more, so that the order of its arcs changes
+        made = getattr(import_module(f"{grammar.kind}.{grammar.language}.{module}"), name)(cache_dir=str(stored), **grammar.options)
     machines, parser = {"tagger": made.tagger, "verbalizer": made.verbalizer}, import_module("tn.token_parser").TokenParser
 
     def normalize(text: str, to: list[Step]) -> str | None:
