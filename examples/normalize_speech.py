@@ -74,8 +74,8 @@ def drops(text: str, by: str = "") -> fst.Fst:
 def small_tagger() -> fst.Fst:
     """Mark numbers, measures and sums of money; of several readings, the one with the least weight wins."""
     number = fst.Fst.from_strings([(str(value), spoken(value)) for value in range(1000)])
-    word = fst.Fst.from_strings("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'").closure(plus=True)
-    mark = fst.Fst.from_strings(" .,;:!?()-").closure(plus=True)
+    word = fst.Fst.from_strings([*"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'"]).closure(plus=True)
+    mark = fst.Fst.from_strings([*" .,;:!?()-"]).closure(plus=True)
     units = (drops(" ") | drops("")) + writes('" units: "') + fst.Fst.from_strings(UNITS.items())
     measure = writes('measure { value: "', 1) + number + units
     money = writes('money { currency: "', 1) + fst.Fst.from_strings(CURRENCIES.items()) + writes('" value: "') + number
@@ -87,7 +87,7 @@ def small_tagger() -> fst.Fst:
 
 def small_verbalizer() -> fst.Fst:
     """Write the parts of tokens without their marks."""
-    value = fst.Fst.from_strings("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ' .,;:!?()-").closure()
+    value = fst.Fst.from_strings([*"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ' .,;:!?()-"]).closure()
     token = drops('w { v: "') + value | drops('p { v: "') + value | drops('cardinal { value: "') + value
     token = token | drops('measure { value: "') + value + drops('" units: "', " ") + value
     token = token | drops('money { value: "') + value + drops('" currency: "', " ") + value

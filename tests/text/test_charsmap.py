@@ -387,12 +387,12 @@ def test_damaged_charsmaps_are_refused_or_sound(damage: list[tuple[int, int]], s
 HARM: list[tuple[Json, str]] = [
     ({"manner": "shortest"}, "unknown manner"),
     ({"more": 1}, "unknown keys"),
-    ({"data": 5}, "no string"),
+    ({"data": 5}, "not a string"),
     ({"data": "?"}, "base64|Only base64|Incorrect padding|Non-base64"),
     ({"data": ""}, "without strings"),
     ({"data": b64encode(with_unit(0, 1 << 30)).decode()}, "past its 256 units"),
-    ({"classes": [[5, 4, 1]]}, "no runs"),
-    ({"classes": [[1, 1, 18]]}, "no runs"),
+    ({"classes": [[5, 4, 1]]}, "not runs"),
+    ({"classes": [[1, 1, 18]]}, "not runs"),
     ({"classes": [[1, 1, 1]] * 5_000}, "more than 4096"),
     ({"data": b64encode(charsmap({"a": "x" * 600})).decode()}, "bytes of one; at most"),
 ]

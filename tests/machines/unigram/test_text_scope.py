@@ -135,7 +135,7 @@ def test_cuts_are_refused() -> None:
     [
         ("types", lambda types: types[:-1], "types for"),
         ("types", lambda types: types + 6, "types are 1 to 6"),
-        ("scores", lambda scores: scores + 1e-9, "no float32"),
+        ("scores", lambda scores: scores + 1e-9, "not a float32"),
         ("drops", lambda drops: drops + 1, "but sums continue"),
     ],
 )
