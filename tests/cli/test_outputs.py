@@ -203,6 +203,7 @@ class TestOutput:
         assert "write JSON lines" in reason
         assert list(tmp_path.iterdir()) == [source]
 
+    @pytest.mark.slow
     def test_field_that_comes_late(self, table: Path, tmp_path: Path) -> None:
         """For a Parquet output, a field that appears only after the first block of lines is refused."""
         filling = b'{"text": ""}\n'
@@ -294,7 +295,7 @@ class TestOutput:
         assert np.load(tmp_path / "a.b.npy", mmap_mode="r").tolist() == fst.Tokenizer.load(table).encode_batch(TEXTS).ids.tolist()
 
 
-    @pytest.mark.mostly_slow
+    @pytest.mark.slow
     @pytest.mark.parametrize(("highest", "dtype"), [(65_535, "<u2"), (65_536, "<u4")])
     def test_raw_ids(self, highest: int, dtype: str, tmp_path: Path) -> None:
         """A .bin file contains only ids of two bytes each, or of four if the vocabulary has an id above 65,535."""

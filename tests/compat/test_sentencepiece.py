@@ -153,7 +153,7 @@ def test_decoding(which: Any, ids: list[int]) -> None:
         assert_same(two, "decode", given_row, out_type="offset_mapping", return_bytes=True)
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @each_small
 @given(pieces=some.lists(some.one_of(some.sampled_from(PIECES), some.text(max_size=3)), max_size=8))
 @examples(100)

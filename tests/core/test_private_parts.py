@@ -114,7 +114,7 @@ OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of
 OF_SYMBOLS = ["symbols_of", "decide", "decide_by_three"]
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned([*OF_KEYS, *OF_TEXT, *OF_SYMBOLS], 6))
 def test_plain_intrinsics_on_arrays(name: str) -> None:
     """For random arrays, the plain Python version of an intrinsic returns and writes the same values as the generated machine code."""

@@ -119,6 +119,7 @@ def test_all_short_texts(pattern: str) -> None:
             hold(tok, text, [cut])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.usefixtures("short_parts")
 @each_pattern
 @examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -345,7 +345,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
     hold(name, ["", " ", "  <s>  ", *(mixed(draw, draw.choice((1, 3, 9))) for _ in sample(range(2_500), 100))])
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @each_machine
 def test_long_stretches(name: str) -> None:
     """A part of a text that is longer than a chunk, dropped or not, gets the same ids, offsets and words as in `tokenizers`."""
@@ -361,6 +361,7 @@ parts_of_splits = some.builds(
 )
 
 
+@pytest.mark.slow
 @examples(100)
 @given(some.lists(parts_of_splits, min_size=1, max_size=2), some.lists(some.text("abcd <é", max_size=40), min_size=10, max_size=10))
 def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> None:

@@ -428,7 +428,7 @@ def test_sets_are_those_of_the_engines(pattern: str) -> None:
         assert {*characters_of(pattern, "fancy-regex")} == generate_properties.FancyRegex().matched(f"(?:{pattern})+", everything)
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
     """With (?i), a character matches the same characters as in the regex engine of its dialect."""

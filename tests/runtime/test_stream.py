@@ -107,7 +107,7 @@ def test_ids_of_the_reference(name: str) -> None:
         assert ids == reference.encode(text).ids
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "size"), thinned(product(MACHINES, (1, 2, 5, 64)), 8))
 def test_small_pieces(name: str, size: int) -> None:
     """Parts of a few characters or bytes give the same results as one call, with a read after each part or only at the end."""
@@ -119,6 +119,7 @@ def test_small_pieces(name: str, size: int) -> None:
         assert streamed(made(name), pieces, iter(lambda: False, True)) == expected
 
 
+@pytest.mark.mostly_slow
 @each_machine
 @examples(100)
 @given(seed=st.integers(0, 2**32 - 1), pieces=st.lists(st.sampled_from(HOSTILE), max_size=60), are_bytes=st.booleans())
@@ -249,6 +250,7 @@ def test_letters_that_change_are_not_held_back(composing: fst.Tokenizer) -> None
     stream.close()
 
 
+@pytest.mark.slow
 def test_letters_that_compose(composing: fst.Tokenizer) -> None:
     """A stream of single characters has the ids and offsets of the whole text, although letters compose and change."""
     for text in mixtures(8, 60):

@@ -217,7 +217,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("what", thinned(NO_ADDED, 2))
 def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """Metadata of added tokens is refused if it contradicts the character classes or the trie."""

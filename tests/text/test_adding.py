@@ -48,7 +48,7 @@ def as_calls(ours: Any, theirs: Tokenizer, chosen: random.Random) -> bool:
     return True
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "seed"), thinned(product(KINDS, range(15)), 44))
 def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
     """After calls that add tokens with any flags, all results equal those of `tokenizers`, unless the compiler refuses the tokens."""

@@ -282,7 +282,7 @@ FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
 }
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "value", "message"), FENCE_PLACES.values(), ids=FENCE_PLACES)
 def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp_path: Path, load: Load) -> None:
     """A table that contains a fence (the symbol for a boundary) at a wrong position is refused."""

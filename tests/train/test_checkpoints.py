@@ -119,7 +119,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", thinned(RUNS, 4))
 def test_changed_checkpoints_are_refused_or_safe(kind: str, tmp_path: Path) -> None:
     """A checkpoint with changed arrays and a correct seal is refused, or training ends without reading outside an array."""

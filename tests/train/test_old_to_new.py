@@ -188,7 +188,7 @@ def like_clip(way: str) -> tuple[Tokenizer, list[fst.Tokenizer]]:
         return reference, [fst.Tokenizer(compiled(f"{folder}/new/")), new.tokenizer()]
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["like", "extend", pytest.param("trim", marks=pytest.mark.slow)])
 @given(texts=st.lists(st.text("aABcé日x1'<>/ws ", max_size=12), max_size=8))
 @examples(400)
@@ -378,6 +378,7 @@ def encoding_of(pattern: str) -> tiktoken.Encoding:
     return tiktoken.Encoding("small", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
 
 
+@pytest.mark.slow
 def test_encodings_of_tiktoken_are_trimmed_and_extended(tmp_path: Path) -> None:
     """An encoding of `tiktoken` with a known pattern can be trimmed, which gives ranks, and extended with ids after its last id."""
     old = encoding_of(ENCODINGS["cl100k_base"].pattern)

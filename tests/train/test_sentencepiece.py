@@ -254,6 +254,7 @@ def test_normalizers_of_tokenizers_are_refused_in_a_model(tmp_path: Path) -> Non
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_vocabularies_like_a_trained_one_have_its_rule(tmp_path: Path) -> None:
     """A vocabulary like one that was trained with a rule has the same rule, pieces and ids."""
     old = trained("nmt_nfkc_cf")

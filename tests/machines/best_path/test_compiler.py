@@ -124,6 +124,7 @@ def test_machines_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         best_path(Fst.from_strings(["abcd"]))
 
 
+@pytest.mark.slow
 def test_shared_chains() -> None:
     """Long outputs that many arcs share are not copied to each of them, and the texts are the same."""
     size = 2000

@@ -154,7 +154,7 @@ def test_special_tokens_anywhere(pattern: str) -> None:
 ASCII_UNITS = ("it's", " a", "1234", "   ", "\n\n", "\r\n  x", "!?...", " = (BAR);", "\t\tI'LL'd", "aB", "_", "\x7f", "' ")
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize(("pattern", "has_products"), thinned(product(PATTERNS.values(), (True, False)), 8))
 def test_runs_of_ascii(pattern: str, has_products: bool) -> None:
     """Kernel and walk give the same ids for ASCII runs of any length, whether the kernel decides 64 boundaries at a time or one by one."""

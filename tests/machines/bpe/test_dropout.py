@@ -204,7 +204,7 @@ def print_steps() -> None:
     print(json.dumps([[found(size, share) for size in (128, 256, 512)] for share in (0.01, 0.5, 0.9)]))
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.95])
 def test_a_long_run(share: float) -> None:
     """A run of a million bytes can be encoded, and its ids decode to the same run."""

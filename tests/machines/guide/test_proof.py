@@ -63,7 +63,7 @@ def test_forged_settings_are_refused(key: str, value: Any) -> None:
         replace(table, header={**table.header, key: value}).prove()
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GUIDES)
 def test_any_bit_changed_is_refused_or_safe(name: str) -> None:
     """A table with one changed bit is refused, or kernels give the masks that are stored, and the steps of the walk that these allow; or an

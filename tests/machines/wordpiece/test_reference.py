@@ -121,7 +121,7 @@ BETWEEN = {
 }
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
 def test_order_of_two_marks(between: str, reference: Callable[..., Tokenizer]) -> None:
     """Two marks are reordered if and only if `tokenizers` reorders them, whatever character is between them."""
@@ -166,7 +166,7 @@ def test_special_ids(name: str) -> None:
     assert [ids.tolist() for ids in batch] == [encoding.ids for encoding in pair_of(name).reference.encode_batch_fast(texts)]
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @each_vocabulary
 def test_mixed_scripts(name: str) -> None:
     """Texts of adjacent random words of random scripts get the same ids as in `tokenizers`."""
