@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 
 import fst
 from fst.compile import best_path, lookup
+from fst.compile.algebra.build.paths import END, Paths
 from fst.machines.best_path import arguments
 from fst.machines.best_path.table import COPY, UNKNOWN
 from fst.runtime.machines.lookup.lines import LINES
@@ -32,6 +34,7 @@ def drive_transducers(draw: random.Random, texts: Sequence[str], patch: pytest.M
     """Draw transducers, pass them to every operation and machine, and compare the results of kernels with those of walks."""
     some = [*WORDS, *(text[:9] for text in texts[:9])]
     drive_algebra(draw)
+    drive_trees(draw)
     drive_lookup(draw, some)
     for name, size in SMALL.items():
         patch.setattr(arguments, name, size)
@@ -61,6 +64,15 @@ def drive_algebra(draw: random.Random) -> None:
     one, other = (drawn(draw, LABELS, (0,)).project("input") for _ in range(2))
     assert (one & other).is_equivalent(other - (other - one))
     assert one.minimize().is_equivalent(one.remove_epsilon().determinize())
+
+
+def drive_trees(draw: random.Random) -> None:
+    """Store words in a tree whose equal subtrees are shared, and check that it is equivalent to a tree without."""
+    trees, words = Paths(), [*draw.choices(["".join(word) for word in product("ab", repeat=3)], k=9), *WORDS]
+    root = trees.root()
+    for word in words:
+        trees.add(root, trees.copy(word), END, 0.0)
+    assert fst.Fst.of(trees.machine(root)).is_equivalent(fst.Fst.from_strings(words))
 
 
 def drive_lookup(draw: random.Random, words: Sequence[str]) -> None:
