@@ -54,6 +54,7 @@ def test_long_lists(most: int) -> None:
         hold(tokens, "ab" + "a" * (most + 3))
 
 
+@pytest.mark.slow
 def test_defaults() -> None:
     """If a state shares its transitions with a suffix, or with a suffix of this suffix, it still lists the tokens of the definition."""
     draw = random.Random(5)

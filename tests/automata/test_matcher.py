@@ -78,6 +78,7 @@ def test_longest_string_at_each_place(strings: list[str], text: str, overlapping
         assert found(of, items, unicode.ITEMS, more, places) == expected
 
 
+@pytest.mark.slow
 @given(STRINGS, TEXTS)
 def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
     """The trie of special tokens finds the longest string in UTF-16, in which a character beyond U+FFFF has two units."""
@@ -107,6 +108,7 @@ def test_walks_take_linear_time(text: str) -> None:
     assert steps <= 4 * len(items)
 
 
+@pytest.mark.slow
 @given(STRINGS, st.booleans())
 def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> None:
     """The kernel that links the nodes of a large trie makes the same links as the plain Python function that links a small trie."""

@@ -80,6 +80,7 @@ class TestEncode:
         lines = ["un\r", "\r", "un\fhello", "un\x0bhello", "un\x85hello", "un\u2028hello"]
         assert call("encode", table, stdin="\n".join(lines).encode()).data == ids_of(table, lines)
 
+    @pytest.mark.slow
     def test_blocks_do_not_show(self, table: Path, tmp_path: Path) -> None:
         """The ids do not depend on how much of a file or a line is read at a time."""
         lines = [b"unable hello " * (CHUNK // 6), *[b"hello un", b"", b"!" * 40] * (CHUNK // 30), "é".encode() * CHUNK]
@@ -126,6 +127,7 @@ class TestEncode:
         done = call("encode", table, "--errors", "replace", stdin=b"un\xff\nhello\n")
         assert done.data == ids_of(table, ["un\ufffd", "hello"])
 
+    @pytest.mark.slow
     def test_what_was_written_stays(self, table: Path, tmp_path: Path) -> None:
         """Standard output contains only complete lines if an error ends the command."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
@@ -140,6 +142,7 @@ class TestEncode:
         assert call("encode", table, texts, "--output", out).data == b""
         assert out.read_bytes() == ids_of(table, TEXTS)
 
+    @pytest.mark.slow
     def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
         """After a failed command, neither the output file nor a temporary file exists."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")

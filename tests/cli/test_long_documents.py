@@ -48,6 +48,7 @@ class TestLongDocuments:
         long = "hello unaffable é! [MASK]".encode() * (CHUNK // 8)
         return b"\n".join([b"un", long, b"", b"hello", long[: 2 * CHUNK + 1], b" " * (3 * CHUNK), long + b"un"])
 
+    @pytest.mark.mostly_slow
     @pytest.mark.parametrize(
         ("form", "words"),
         thinned(product(("ids", "npy", "bin"), ([], ["--max-length", "1000"], ["--max-length", "2"], ["--no-special-tokens"])), 6),

@@ -152,6 +152,7 @@ class TestTrainers:
         call(*SPECIAL, words, "-o", tmp_path / "o.json")
         assert (tmp_path / "o.json").read_bytes() == vocabulary.read_bytes()
 
+    @pytest.mark.slow
     def test_report_by_a_field(self, tmp_path: Path) -> None:
         """With --by, the report has a row for each value of a field, and files without fields are refused."""
         rows = [{"text": text, "lang": lang} for text, lang in (("the cat", "en"), ("die Katze", "de"), ("a dog", "en"))]

@@ -225,6 +225,7 @@ CALLS: Sequence[tuple[str, Any, dict[str, Any]]] = (
 )
 
 
+@pytest.mark.mostly_slow
 @each_small
 def test_calls(which: Any) -> None:
     """Each method, under both spellings of its name, gives the same results as in `sentencepiece`, or errors of the same types."""

@@ -109,6 +109,7 @@ def assert_properties_alike(two: Two) -> None:
         assert_same(two, name)
 
 
+@pytest.mark.slow
 @given(texts, sets_of_strings, sets_of_strings)
 @examples(3000)
 def test_special_tokens(text: str, allowed: Any, disallowed: Any) -> None:

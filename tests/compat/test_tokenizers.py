@@ -128,6 +128,7 @@ def test_rows_are_those_of_the_reference(
         assert outcome(partial(ask, ours)) == outcome(partial(ask, theirs))
 
 
+@pytest.mark.mostly_slow
 @each_kind
 def test_what_a_vocabulary_says(kind: str) -> None:
     """Tokens, ids, sizes, added tokens and decoded texts equal those of `tokenizers`."""
@@ -301,6 +302,7 @@ def test_saved_tokenizers_are_read_by_the_reference(kind: str, pretty: bool, tmp
     assert json.loads(ours.to_str()) == json.loads(ours.to_str(pretty=True))
 
 
+@pytest.mark.slow
 def test_many_ids() -> None:
     """The ids of rows are Python integers, even in large batches and with any id for the padding token."""
     theirs, ours = pair_of("wordpiece")
@@ -450,6 +452,7 @@ def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest
     assert path.stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the total size of stored tables exceeds a limit, the least recently used tables are removed."""
     compiles("unknown_unigram", caplog)

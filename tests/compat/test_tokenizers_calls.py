@@ -88,6 +88,7 @@ def test_rows_are_processed_later() -> None:
 TEMPLATE = processors.TemplateProcessing(single="</s> $A", pair="$B:1 <s>:2 $A", special_tokens=[("<s>", 1), ("</s>", 2)])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("part", [None, TEMPLATE, processors.BertProcessing(("[UNK]", 0), ("<s>", 1))])
 def test_post_processors_are_assigned(part: Any) -> None:
     """A post-processor that is assigned adds its special tokens in later calls, and other users of the table keep theirs."""

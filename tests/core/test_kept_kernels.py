@@ -181,6 +181,7 @@ def the_file(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     "damage", [lambda _: b"", lambda code: code[:5000], lambda code: code[:-99] + b"!" + code[-98:]], ids=["all", "end", "byte"]
 )

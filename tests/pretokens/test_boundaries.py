@@ -260,6 +260,7 @@ def test_well_known_patterns_leave_no_gaps(name: str) -> None:
     assert not leaves_gaps(PATTERNS[name])
 
 
+@pytest.mark.slow
 @examples(300)
 @given(pattern=patterns(), cut=some.booleans())
 def test_gaps_of_any_pattern_are_predicted(pattern: str, cut: bool) -> None:

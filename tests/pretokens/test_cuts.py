@@ -136,6 +136,7 @@ def test_any_texts(name: str, texts: list[str], size: int) -> None:
     assert tok.count_tokens(texts, threads=3).tolist() == tok.count_tokens(texts, threads=1).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_parts")
 def test_what_is_not_text_is_replaced() -> None:
     """In a text that is divided, invalid bytes and lone surrogates are replaced as in other texts, and errors contain the position in
@@ -151,6 +152,7 @@ def test_what_is_not_text_is_replaced() -> None:
         tok.encode_batch([b"ab " * 150 + b"\xff" + b" ab" * 90], threads=3)
 
 
+@pytest.mark.slow
 def test_added_tokens_are_kept_away_from() -> None:
     """A position is not a safe cut if an added token may contain or overlap the characters from which the safety of the cut follows."""
     text = "the abc def ghi jkl " * 4

@@ -378,6 +378,7 @@ def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> No
     assert found.offsets.tolist() == [[*span] for encoding in expected for span in encoding.offsets]
 
 
+@pytest.mark.slow
 def test_saved_tables_drop_the_same() -> None:
     """A table that drops text still drops the same text after it is saved and loaded."""
     table, _, _ = machine("clip")

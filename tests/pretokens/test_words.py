@@ -158,6 +158,7 @@ def test_words_do_not_depend_on_the_layout(layout: str) -> None:
     assert sorted(ids for ids in held(one).values() if ids) == sorted(ids for ids in held(other).values() if ids)
 
 
+@pytest.mark.slow
 def test_words_are_the_same_bytes_each_time() -> None:
     """A vocabulary always compiles to the same bytes of the table of words."""
     first, again = (compile_anew(EXAMPLE) for _ in range(2))

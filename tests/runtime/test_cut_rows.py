@@ -123,6 +123,7 @@ def test_length_that_is_no_number_is_refused(max_length: Any) -> None:
     assert tokenizer().encode_batch(["a a"], max_length=length).ids.tolist() == [2, 5, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_blocks")
 @given(
     texts=st.lists(st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b")), max_size=60).map("".join), max_size=5),

@@ -92,6 +92,7 @@ def runs_of_marks(rng: random.Random, count: int) -> list[str]:
     return ["".join(rng.choices(rng.sample(MARKS, 8), k=rng.randint(2, 12))) for _ in range(count)]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", thinned(IN_STEPS, 6))
 def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
     """Marks that are put in order twice, or created from letters, get the same offsets as in `tokenizers`."""

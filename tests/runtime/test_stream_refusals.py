@@ -14,6 +14,7 @@ from support.runtime.streams import NOT_TEXT, Piece, cut, hostile, made, whole
 import fst
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("wrong", NOT_TEXT, ids=repr)
 @pytest.mark.parametrize("before", ["", "un a ", "é世\U0001f600", "x" * 200])
 def test_where_bytes_are_not_text(before: str, wrong: bytes) -> None:

@@ -121,6 +121,7 @@ def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> No
     assert saved(wordpiece(again), tmp_path) == saved(tables, tmp_path)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", SOURCES)
 def test_reference_reads_both_files_alike(name: str, tmp_path: Path) -> None:
     """`tokenizers` gives the same encodings and texts with the source as with the tokenizer.json that is written from the table."""
@@ -158,6 +159,7 @@ def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
     assert one["added_tokens"] == other["added_tokens"]
 
 
+@pytest.mark.slow
 def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
     """An added token is not written to the model's vocabulary, even if its id follows the vocabulary, because an equal word would then
     get another id.

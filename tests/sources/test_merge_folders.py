@@ -249,6 +249,7 @@ def test_gzipped_file_is_what_is_in_it(tmp_path: Path) -> None:
     assert wordpiece(tmp_path / "vocab.txt.gz").run("a") == [1]
 
 
+@pytest.mark.slow
 def test_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A compressed file whose content exceeds the size limit of a source is refused, and is decompressed only up to the limit."""
     monkeypatch.setattr(files, "MAX_SOURCE_BYTES", 1 << 20)

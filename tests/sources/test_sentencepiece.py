@@ -130,6 +130,7 @@ def test_small_models(
         assert made.table.run(text) == defined.sentencepiece(every, kind, normal, byte_fallback=byte_fallback)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", KINDS.values())
 def test_self_test_data(kind: str) -> None:
     """The data for self-tests in older models is ignored, as in `sentencepiece`."""

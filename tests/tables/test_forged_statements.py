@@ -229,6 +229,7 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, WordPi
     assert any(word in refused_by_proof(path, wrong) for word in ("token", "context"))
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("parts", [[{}], [{"type": "Strip"}], [{"type": ["Strip"]}, {"strip_left": 1}]], ids=str)
 def test_components_that_are_none(parts: Any, read_twice: Mapping[str, WordPieceTable], tmp_path: Path) -> None:
     """A table with normalizers that the compiler never writes is refused, or its added tokens are still found."""

@@ -140,6 +140,7 @@ def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
         done += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalizer", thinned([([normalizers.NFKD()],), ([normalizers.NFD(), normalizers.Lowercase()],)], 4))
 def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_path: Path) -> None:
     """A token with single_word is found as in `tokenizers`, even next to a part of a character, which occurs if a fraction is normalized
@@ -179,6 +180,7 @@ def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.
     check(of, tokenizer, ["".join(chosen.choices(IN_WORDS, k=chosen.randint(0, 9))) for _ in range(TEXTS)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", thinned(range(8), 16))
 def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
     """A token with single_word is found only if no word continues next to it; otherwise, no other token that begins inside it is found."""
@@ -192,6 +194,7 @@ def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
     check(of, tokenizer, [*texts, "".join(chosen.choices([*IN_WORDS, *"     "], k=3000))])
 
 
+@pytest.mark.slow
 def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token with single_word does not require a second reading of the text if it is next to characters of the vocabulary, whitespace
     or other tokens.
@@ -241,6 +244,7 @@ def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
     check(of, tokenizer, [before + content + after for before in ["", *letters] for after in ["", *letters]])
 
 
+@pytest.mark.slow
 def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
     """If a token of raw text and a token of normalized text have the same symbols, the same token is found as in `tokenizers`."""
     added = [AddedToken("foo", normalized=False), AddedToken("Foo", normalized=True), AddedToken("oob", normalized=True)]
@@ -259,6 +263,7 @@ def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -
     assert [row.tolist() for row in found] == [row.ids for row in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalized", thinned([False, True], 4))
 def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> None:
     """A token with lstrip and rstrip includes all kinds of whitespace around it, up to another token."""
@@ -309,6 +314,7 @@ def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) ->
         tokenizer.encode_batch([end[:0], (text if isinstance(end, str) else text.encode()) + end], threads=1)
 
 
+@pytest.mark.slow
 def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text is read a second time only if it may contain an added token."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)

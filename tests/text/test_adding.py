@@ -71,6 +71,7 @@ def test_calls_are_those_of_the_reference(kind: str, seed: int) -> None:
             assert ours.decode(row.ids, skips) == theirs.decode(row.ids, skips)
 
 
+@pytest.mark.slow
 def test_table_is_that_of_the_whole_source() -> None:
     """A table to which tokens are added has the same bytes as a table that is compiled with these tokens."""
     tokens = ["[UNK]", *("a", "b", "##a", "##b", "ab", "##ab", "x", "##x", "<", ">", "é", "##é", "日", "-", "aba", "##ba", "s")]
@@ -100,6 +101,7 @@ def test_tokens_have_flags(stated: Any) -> None:
     assert tok.decode([1, 6]) == "un"
 
 
+@pytest.mark.slow
 def test_normalized_is_the_opposite_of_special() -> None:
     """If the flag `normalized` is missing, a token is found in normalized text if and only if it is not special."""
     assert token_of({"content": "<x>"}).tokenize("<X>") == ["<x>"]

@@ -94,6 +94,7 @@ def machine(name: str) -> Machine:
     return built(document(CASES[name], *ADDED["all"]))
 
 
+@pytest.mark.slow
 @each_case
 def test_encodings_are_those_of_the_reference(name: str) -> None:
     """With a charsmap between other normalizers, ids, offsets and words equal those of `tokenizers`."""
@@ -158,6 +159,7 @@ def test_capacity_is_counted_with_added_tokens() -> None:
         assert rewritten.starts[1] <= expansion.bytes_of(row.tobytes()) + AT_ENDS
 
 
+@pytest.mark.slow
 def test_memory_for_text_without_spaces() -> None:
     """A long text without whitespace needs at most 120 bytes of memory per byte, although some characters are replaced by many."""
     _, tokenizer, _ = machine("after maps")
@@ -169,6 +171,7 @@ def test_memory_for_text_without_spaces() -> None:
         assert most < 120 * len(text.encode())
 
 
+@pytest.mark.slow
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(name: str, texts: list[str]) -> None:
@@ -232,6 +235,7 @@ def hold_longest(data: bytes, texts: Sequence[str]) -> None:
         assert [*map(tuple, batch.offsets[own].tolist())] == spans, text
 
 
+@pytest.mark.slow
 def test_longest_strings_are_replaced_as_by_sentencepiece() -> None:
     """Under the rules of `sentencepiece`, the longest string at each position is replaced, and spans equal those of `sentencepiece`."""
     for seed in sample(range(40), 16):

@@ -92,6 +92,7 @@ def known() -> list[str]:
     return [char for char in EVERY_CHARACTER if ord(char) in codes or ord(char) % 37 == 0]
 
 
+@pytest.mark.mostly_slow
 @each("normalizer", NORMALIZERS, 16)
 def test_notable_characters(normalizer: list[Part]) -> None:
     """Each normalizer gives a character, next to letters and between marks, the same words as in `tokenizers`."""
@@ -295,6 +296,7 @@ def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp
         fst.load(tmp_path / "wrong.npz")
 
 
+@pytest.mark.slow
 def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> None:
     """A table is refused if it uses a fence (the symbol for a boundary) as the symbol of a character."""
     tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
@@ -305,6 +307,7 @@ def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> Non
         fst.load(tmp_path / "wrong.npz")
 
 
+@pytest.mark.slow
 def test_characters_of_many_symbols_have_room(load: Load) -> None:
     """The buffers have space for all ids of a text in which each character is replaced by eighteen symbols."""
     reference, tokenizer = load(document([NFKD], [], small_vocabulary()))

@@ -106,6 +106,7 @@ def test_text_is_that_of_the_reference(ids: list[int], skip: bool) -> None:
     assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("normalizer", [{"type": "Prepend", "prepend": " "}, {"type": "Lowercase"}, {"type": "NFD"}])
 def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> None:
     """An added token that is also a token of the model decodes to its normalized form, as in `tokenizers`."""

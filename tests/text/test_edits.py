@@ -65,6 +65,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
     hold(machine(name), ["", *BITS, *(mixed(draw, 10) for _ in sample(range(150), 20))])
 
 
+@pytest.mark.slow
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(40)
 def test_any_text_is_edited_as_by_the_reference(name: str, texts: list[str]) -> None:

@@ -137,6 +137,7 @@ def test_lowered_ascii(name: str, adds_space: bool) -> None:
     hold(built({**parts, "normalizer": normalizer, "added_tokens": tokens}), texts)
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("case", [("lower", "late", False, True), ("none", "all", False, True), ("NFKD", "all", True, True)], ids=str)
 def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool, bool]) -> None:
     """An added token decodes to the spelling by which it is found, as in `tokenizers`, unless it is skipped."""

@@ -444,6 +444,7 @@ def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
 # --- From texts
 
 
+@pytest.mark.slow
 def test_counted_words_keep_their_splitter() -> None:
     """Words that were counted with a named splitter can be used for training without `splitter`, and give the same vocabulary as their
     texts.

@@ -266,6 +266,7 @@ def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> 
         assert undone(found, size, parts) == live.encode(text).ids, text
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", MERGING[:-1])
 def test_new_merges_undone_give_the_old_ids(kind: str) -> None:
     """Extension changes the tokens of a text only by joining adjacent tokens to new tokens, and keeps the old ids and the order of old
@@ -288,6 +289,7 @@ SHORT = st.text("abc", min_size=1, max_size=6)
 COUNTS = st.dictionaries(SHORT, st.integers(1, 5), min_size=1)
 
 
+@pytest.mark.slow
 @given(merges=st.lists(st.tuples(SHORT, SHORT), max_size=6), words=COUNTS, texts=st.lists(SHORT))
 @examples(120)
 def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[str, int], texts: list[str]) -> None:

@@ -111,6 +111,7 @@ def test_limited_alphabet_ends_words_at_rare_characters(tmp_path: Path) -> None:
     assert learned(words, vocab_size=20, limit_alphabet=4) == found
 
 
+@pytest.mark.slow
 def test_run_in_pieces_gives_equal_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that stops after every merge and continues gives the same pieces as an uninterrupted run."""
     random, path = Random(3), tmp_path / "run.npz"
@@ -194,12 +195,14 @@ def test_saved_model_has_the_ids_of_the_table(texts: list[str], rule: str) -> No
     assert own.encode(text).tolist() == reference.encode(text) == model_of_the_library(rule).encode(text)
 
 
+@pytest.mark.slow
 def test_table_is_that_of_the_saved_model(tmp_path: Path) -> None:
     """The table of a result is the table that the saved .model compiles to."""
     trained("nmt_nfkc").save(tmp_path / "a.model")
     assert trained("nmt_nfkc").table().dumps() == fst.compile.tokenizer(tmp_path / "a.model").dumps()
 
 
+@pytest.mark.slow
 @given(texts=some.lists(some.one_of(some.sampled_from(HOSTILE), some.text(max_size=3)), max_size=10))
 @examples(60)
 def test_saved_unigram_model_has_the_ids_of_the_table(texts: list[str]) -> None:
@@ -246,6 +249,7 @@ def test_rules_need_their_splitter() -> None:
         train.words(["a"], splitter="metaspace", normalizer="nmt_nfkc_cf")
 
 
+@pytest.mark.slow
 def test_normalizers_of_tokenizers_are_refused_in_a_model(tmp_path: Path) -> None:
     """NFKC of `tokenizers` is refused in a .model, because the rule nfkc of `sentencepiece` differs."""
     result = train.unigram(["ﬁ ab ab"], splitter="metaspace", normalizer="nfkc", vocab_size=20, unk_token="<unk>")
@@ -289,6 +293,7 @@ def test_a_tokenizer_json_is_written_with_a_warning(tmp_path: Path) -> None:
     assert tok.encode("10～20 km").tolist() == trained("nmt_nfkc").tokenizer().encode("10～20 km").tolist()
 
 
+@pytest.mark.slow
 def test_a_result_is_a_splitter() -> None:
     """A result whose words were made by a rule splits other texts by this rule."""
     with warnings.catch_warnings():

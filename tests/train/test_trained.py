@@ -185,6 +185,7 @@ def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
     assert [row.tolist() for row in own.encode_batch(texts())] == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("kind", ["characters", "unigram"])
 def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
     """With the saved .model, `sentencepiece` gives texts without special tokens the same ids as the table, and the file compiles to the

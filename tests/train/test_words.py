@@ -159,6 +159,7 @@ class TestSplitters:
         words = train.words(["a b" * 1000], splitter="|".join(["a b"] * 1000))
         assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a b", 1000)]
 
+    @pytest.mark.slow
     def test_pattern_with_added_tokens_splits_texts_without_them(self) -> None:
         """A splitter with added tokens accepts only texts without these tokens, and refuses other texts with the position of the token."""
         split = {"type": "Split", "pattern": {"Regex": r"<\|end\|>|\p{L}+|[^\s\p{L}]+"}, "behavior": "Removed", "invert": True}
@@ -207,6 +208,7 @@ class TestSplitters:
 class TestCounting:
     """Tests of counting: the hash table, threads, memory and long words."""
 
+    @pytest.mark.slow
     @settings(max_examples=30)
     @given(
         st.lists(st.text("ab ", max_size=60), max_size=40),
@@ -238,6 +240,7 @@ class TestCounting:
         assert [*words] == sorted({text.encode() for text in texts})
         assert {*words.counts.tolist()} == {2}
 
+    @pytest.mark.slow
     def test_table_grows(self) -> None:
         """If there are more words than initial slots in the hash table, all words are counted, with any number of threads."""
         texts = [f"w{number % 50_021:x}" for number in range(100_000)]

@@ -55,6 +55,7 @@ def small_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(arguments, name, size)
 
 
+@pytest.mark.slow
 def test_walk_finds_the_least_weight() -> None:
     """The walk finds a path exactly where one exists; its weight is the least, and no path with its output has less."""
     for draw, machine in drawn("walk"):
@@ -75,6 +76,7 @@ def test_kernel_equals_walk() -> None:
         assert rewritten(table, texts) == [walked(table, text) for text in texts]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_arrays")
 def test_full_arrays() -> None:
     """Where arrays are full, the kernel writes what is certain, drops layers, and lets arrays grow, with the same result."""

@@ -137,6 +137,7 @@ def special_machine(pattern: str) -> tuple[BpeTable, fst.Tokenizer]:
     return found.table, fst.Tokenizer(found.table)
 
 
+@pytest.mark.mostly_slow
 @each_way_pattern
 def test_special_tokens_anywhere(pattern: str) -> None:
     """Kernel and walk give the same ids for texts of special tokens and their prefixes, even if the texts are streamed and cut anywhere."""

@@ -374,6 +374,7 @@ def test_parts_of_many_rows() -> None:
         assert tokenizer.encode_arrow(column, randomness=Dropout(0.3, seed=7, first_row=first)).to_pylist() == whole[first:]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("name", ["rows.txt", "rows.parquet"])
 def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`fst encode` gives the lines of a file, in any format, the ids of a single call; without a seed, ids are new in each run."""

@@ -88,6 +88,7 @@ def test_long_runs_are_periodic(unit: str) -> None:
     assert tokenizer.encode(unit * 12 * count).tolist() == expected
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("length", range(int(merge_queue.FEW) - 2, int(merge_queue.FEW) + 3))
 def test_few_atoms_merge_without_the_queue(length: int) -> None:
     """Pre-tokens of about the length from which the queue is used have the ids of the slow walk."""

@@ -63,6 +63,7 @@ def table_of(given: dict[str, Any]) -> BpeTable:
     return assemble(of_document(given, Path("tokenizer.json")), "auto")
 
 
+@pytest.mark.mostly_slow
 @each_setting
 @examples(300)
 @given(lacking=LACKING, texts=some.lists(some.text("abcx é世", max_size=14)))

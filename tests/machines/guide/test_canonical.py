@@ -216,6 +216,7 @@ def test_long_words_are_unknown() -> None:
         fst.Guide(tok, regex="a{7}", canonical=True)
 
 
+@pytest.mark.slow
 def test_tokens_that_a_longer_token_replaces_need_another_end() -> None:
     """A token is allowed only if a text goes on after it that keeps it: a search in full finds that none does."""
     tok = fst.Tokenizer(wordpiece(TOKENS))
@@ -279,6 +280,7 @@ def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
         guide.mask(guide.start)
 
 
+@pytest.mark.slow
 def test_sums_of_long_words_are_relative() -> None:
     """A word without an end has few states: the sums of its best paths are compared, and not stored."""
     table = compile_guide(spaced(table_of("unigram")), regex="(é|a|b)*", canonical=True)
@@ -326,6 +328,7 @@ class TestGuide:
         """A guide of one word."""
         return fst.Guide(fst.Tokenizer(wordpiece(TOKENS)), regex="ab(bb)*", end_id=1, canonical=True)
 
+    @pytest.mark.slow
     def test_states(self, guide: fst.Guide) -> None:
         """The end is a token, allowed after a text and after itself; after a token that is not allowed, nothing is."""
         ab, bb = (TOKENS.index(name) for name in ("ab", "##bb"))
@@ -345,6 +348,7 @@ class TestGuide:
         with pytest.raises(ValueError, match="a state is 99"):
             guide.is_final(99)
 
+    @pytest.mark.slow
     def test_masks_into_arrays(self, guide: fst.Guide) -> None:
         """Masks are copied as bits and as bools."""
         found = guide.masks([guide.start, 1], out=np.ones((2, 20), np.bool_))
@@ -388,6 +392,7 @@ class TestGuide:
         with ThreadPoolExecutor(4) as pool:
             assert [*pool.map(run, paths)] == [run(path, other) for path in paths]
 
+    @pytest.mark.slow
     def test_search_in_full(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without rows for later texts, every token needs a search in full, and masks are the same."""
         tok, regex = fst.Tokenizer(wordpiece(TOKENS)), "(a|b|ab|aab){1,5}"

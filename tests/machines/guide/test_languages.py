@@ -62,6 +62,7 @@ def test_decimals_are_compared_like_numbers(bound: str, orders: tuple[int, ...],
     assert has(compared(limit, orders), text) == ((number > limit) - (number < limit) in orders)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.sampled_from(["1", "2", "3", "7", "100", "0.5", "2.5", "0.01", "0.0001"]), NUMBERS)
 def test_multiples_are_those_of_arithmetic(of: str, text: str) -> None:
@@ -70,6 +71,7 @@ def test_multiples_are_those_of_arithmetic(of: str, text: str) -> None:
     assert has(integers(), text) == (Fraction(text).denominator == 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(st.sampled_from(FOUND), TEXTS)
 def test_patterns_are_found_like_those_of_python(pattern: str, text: str) -> None:
@@ -77,6 +79,7 @@ def test_patterns_are_found_like_those_of_python(pattern: str, text: str) -> Non
     assert has(matching(pattern), text) == (re.search(pattern.replace("$", "\\Z"), text, re.ASCII) is not None)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.sampled_from(["a*", "(ab)*", "[^a]", "b?c", "[^a]*é"]), st.sampled_from(["a*", "b", "[b-z]*", "(ab|c)+"]), TEXTS)
 def test_operations_are_those_of_sets(first: str, second: str, text: str) -> None:

@@ -16,6 +16,7 @@ TEXTS = st.text("aé€𐀀", max_size=4)
 ENTRIES = st.lists(TEXTS, min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(ENTRIES, st.lists(TEXTS), st.sampled_from(["character", "utf-8"]))
 def test_an_automaton_accepts_the_strings_of_a_machine(entries: list[str], texts: list[str], unit: str) -> None:

@@ -110,6 +110,7 @@ def test_anchors_at_the_ends_change_nothing(pattern: str) -> None:
     assert automaton.is_final.tolist() == same.is_final.tolist()
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [

@@ -138,6 +138,7 @@ def test_the_values_of_a_recursive_schema_have_the_depth_that_is_asked_for() -> 
     assert [accepts(from_schema(schema, depth=2), b"[" * depth + b"]" * depth) for depth in range(1, 6)] == [True, True, True, False, False]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(
     ("schema", "message"),
     [

@@ -84,6 +84,7 @@ NORMALIZERS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalizer", thinned([(normalizer,) for normalizer in NORMALIZERS], 8))
 @examples(100)
 @given(
@@ -241,6 +242,7 @@ ALL: dict[str, Any] = {"normalizer": {"type": "Lowercase"}, "whole_words": True,
 LONG: list[dict[str, Any]] = [*OPTIONS, {"allow_empty": True}, ALL]
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize(("kind", "options"), thinned([(kind, options) for kind in KINDS for options in LONG], 16))
 def test_long_texts(kind: str, options: dict[str, Any]) -> None:
     """A long text has the same matches on one thread, on two threads, as a stream of parts, and as separate lines."""

@@ -29,6 +29,7 @@ MANY = Fst.from_arcs([(0, 0, "a", "x"), (0, 0, "a", "yy"), (0, 0, "a", "y")], fi
 DEAD = Fst.from_arcs([(0, 0, "a", ""), (0, 1, "a", ""), (1, 0, "a", ""), (1, 1, "a", ""), (0, 2, "b", "x"), (1, 2, "b", "y")], final=[2])
 
 
+@pytest.mark.slow
 @given(machines())
 @examples(600)
 def test_definition(machine: Fst) -> None:
@@ -135,6 +136,7 @@ def test_cycle_that_writes_nothing_is_removed() -> None:
     assert fst.Lookup(lookup(cycle))("aab") == ["xx"]
 
 
+@pytest.mark.slow
 def test_long_analyses() -> None:
     """A word whose analysis has thousands of characters more than the word is compiled in time and memory linear in the analysis."""
     gloss = "gloss " * 1_000

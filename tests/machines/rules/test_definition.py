@@ -110,6 +110,7 @@ def test_compositions_that_are_too_large_stay_stages() -> None:
     assert fst.Rewriter(table).apply_batch(texts) == ["".join(map(chr, table.run(text))) for text in texts]
 
 
+@pytest.mark.slow
 def test_strings_are_longest_and_of_equal_ones_the_first() -> None:
     """Of many strings, the longest that begins at a position is replaced, and of rules with equal matches the first is applied."""
     strings = {"".join(letters): f"<{number}>" for number, letters in enumerate(product("ab", repeat=3))} | {"ab": "X", "b": "Y"}

@@ -69,6 +69,7 @@ def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str,
         assert made[0].run(text) == unigram_ids(text, vocabulary, unk_id, fallback)
 
 
+@pytest.mark.slow
 def test_paths_that_differ_by_rounding() -> None:
     """If rounding alone decides between two paths, a pre-token gets the ids of `tokenizers`, whatever text precedes it in its word."""
     draw, letters = random.Random(4), "abcdefgh"

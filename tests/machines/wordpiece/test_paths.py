@@ -137,6 +137,7 @@ def test_walk(case: Case, layout: str) -> None:
     assert spell(case, compiled(key(case), layout).run(case["text"])) == case["tokens"]
 
 
+@pytest.mark.mostly_slow
 @each_layout
 @each_case
 def test_kernel(case: Case, layout: str) -> None:

@@ -129,6 +129,7 @@ def test_order_of_two_marks(between: str, reference: Callable[..., Tokenizer]) -
     pair_of_letters("uncased", reference).check([f"a{first}{between}{second}" for first, second in pairs])
 
 
+@pytest.mark.slow
 def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
     """Runs of marks, with dropped and separating characters between them, are put in the same order as in `tokenizers`."""
     rng = random.Random(9)
@@ -249,6 +250,7 @@ def test_corpora(name: str) -> None:
     pair_of(name).check(corpora()[::5])
 
 
+@pytest.mark.mostly_slow
 @pytest.mark.parametrize("options", thinned((dict(zip(FLAGS, values, strict=True)) for values in itertools.product(*FLAGS.values())), 16))
 def test_options(options: dict[str, Any], reference: Callable[..., Tokenizer]) -> None:
     """Every combination of options gives the same ids as `tokenizers`."""

@@ -167,6 +167,7 @@ SPECIALS = st.lists(st.builds(special, st.sampled_from([*SPECIAL]), TYPES), max_
 A_TEXT, B_TEXT = st.builds(text, st.just("A"), TYPES), st.builds(text, st.just("B"), TYPES)
 
 
+@pytest.mark.slow
 @given(
     single=st.tuples(SPECIALS, A_TEXT, SPECIALS),
     pair=st.tuples(SPECIALS, A_TEXT, SPECIALS, B_TEXT, SPECIALS),

@@ -152,6 +152,7 @@ def test_special_token_of_surrogates_straddles_a_cut() -> None:
         assert tok.encode_batch([text], add_special_tokens=False).ids.tolist() == of.run(text)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_blocks")
 def test_special_token_of_marks_straddles_a_cut() -> None:
     """A special token that begins with marks is found in a run of marks, wherever a part ends inside it."""

@@ -133,6 +133,7 @@ def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw:
         assert raw.encode_batch(rows).ids.tolist() == raw.encode_batch(mended).ids.tolist()
 
 
+@pytest.mark.slow
 def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None:
     """If a row is malformed, the message contains the row number in the batch, for any number of threads."""
     for unfit in ("a\ud800", b"a\xff"):
@@ -403,6 +404,7 @@ def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: boo
         assert np.array_equal(batch.row_splits, splits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("char", "kind"), thinned(product(("a ", "é ", "世", "\U0001f600 "), (str, bytes)), 8))
 def test_batch_of_any_size_near_a_block_is_its_rows(char: str, kind: type, tokenizer: fst.Tokenizer) -> None:
     """A row that ends near the end of a block gets the same ids as in a batch of one row."""
