@@ -69,9 +69,10 @@ def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> Te
 _wordpiece = _late("fst.compile.machines.wordpiece.compiler.assemble")
 _wordpiece_of = _alone(_late("fst.compile.machines.wordpiece.compiler.WordPieceModel.of_json"))
 _word_level_of = _alone(_late("fst.compile.machines.wordpiece.word_level.of_json"))
-_bpe_of, _bpe = (_late("fst.compile.machines.bpe.compiler.model_of_json"), _late("fst.compile.machines.bpe.compiler.assemble"))
-_unigram_of = _alone(_late("fst.compile.machines.unigram.compiler.UnigramModel.of_json"))
+_bpe = _late("fst.compile.machines.bpe.compiler.assemble")
+_bpe_of = _late("fst.compile.machines.bpe.compiler.model_of_json")
 _unigram = _late("fst.compile.machines.unigram.compiler.assemble")
+_unigram_of = _alone(_late("fst.compile.machines.unigram.compiler.UnigramModel.of_json"))
 _ALL = (
     Compiler("WordPiece", "wordpiece", _words, _wordpiece_of, Decoder.kind, _wordpiece),
     Compiler("WordLevel", "tokenizer", _words, _word_level_of, Decoder.kind, _wordpiece),

@@ -185,11 +185,11 @@ class TextBuffers:
             needs_spans: whether rewriting needs the spans of stretches even without `with_spans`.
             kept: the number of bytes that are stored from earlier calls, and copied with their spans.
         """
-        from fst.text.arguments import Normalized  # look-up, guides and rules do not normalize texts
-
         asked, capacity = (rows, with_spans, needs_spans), kept + size
         if asked == self._asked == (rows, False, False) and capacity + PAST_END <= len(self._text) and size <= len(self._work.items):
             return
+        from fst.text.arguments import Normalized  # look-up, guides and rules do not normalize texts
+
         self._asked = asked
         if capacity + PAST_END > len(self._text):
             # Allocate 1.5 times the size, so that a growing text is copied only a few times.

@@ -6,8 +6,8 @@ a path replaces another only if its weight, a sum in single precision, is smalle
 arc leaves the node that is relaxed first. A composition without weights is relaxed from a stack instead. OpenFst's treatment of cycles is
 not copied.
 
-The place of a node in this order depends on the first path to it, in the order of arcs from the start of the text, whatever the weight of
-this path.
+Weights do not change the place of a node in this order. It is that of the first path to the node, by the order of the arcs from the start
+of the text.
 """
 
 from __future__ import annotations

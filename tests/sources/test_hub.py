@@ -96,6 +96,7 @@ def test_files_come_before_names(tmp_path: Path) -> None:
     assert run(WITHOUT, NAME, tmp_path).returncode == 0
 
 
+NO_FOLDER = "Error: there is no file or folder 'a--b'"
 NO_FILE = "Error: there is no file or folder 'some-owner/some-model'"
 UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face Hub is out of reach"
 
@@ -109,7 +110,7 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
             (WITHOUT, NAME, {}, f"{NO_FILE}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers"),
             (COMPILE, NAME, {"HF_HUB_OFFLINE": "1"}, f"{UNASKED}: Cannot"),
             (COMPILE, NAME, {"HF_ENDPOINT": "http://127.0.0.1:9"}, f"{UNASKED}: "),
-            (COMPILE, "a--b", {}, "Error: there is no file or folder 'a--b', and it is not the name of a model on the Hugging Face Hub"),
+            (COMPILE, "a--b", {}, f"{NO_FOLDER}, and it is not the name of a model on the Hugging Face Hub either"),
             (COMPILE, "missing/vocab.txt", {}, "Error: missing/vocab.txt: No such file or directory; check the name"),
             (COMPILE, "missing.json", {}, "Error: missing.json: No such file or directory; check the name"),
             (COMPILE, "missing.tiktoken", {}, "Error: missing.tiktoken: No such file or directory; check the name"),

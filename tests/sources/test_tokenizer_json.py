@@ -190,7 +190,7 @@ def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
         ("\ufeff{}", "begins with a byte-order mark"),
         ("null", "is not laid out as a tokenizer.json"),
         ("[]", "is not laid out as a tokenizer.json"),
-        ('["[UNK]", "a"]', r"is not a JSON object, but \['\[UNK\]', 'a'\]; write tokens one a line into a vocab\.txt"),
+        ('["[UNK]", "a"]', r"it is not a JSON object, but \['\[UNK\]', 'a'\]; write tokens one a line into a vocab\.txt"),
         ('{"error": "Repository not found"}', "is not laid out as a tokenizer.json: it has no 'model', but 'error'"),
         ('{"model": 1, "a": 0}', "maps 2 tokens to ids, as GPT-2's vocab.json does: compile its folder"),
         ("1", "is not laid out as a tokenizer.json"),
@@ -255,7 +255,9 @@ def archive(name: str) -> bytes:
         pytest.param("[UNK]\n".encode("utf-16-le"), "PATH is text in UTF-16: save it as UTF-8", id="UTF-16 without a mark"),
         pytest.param('{"a": 0}'.encode("utf-16"), "PATH is text in UTF-16", id="UTF-16"),
         pytest.param('{"a": 0}'.encode("utf-32"), "PATH is text in UTF-32", id="UTF-32"),
-        pytest.param(SENTENCEPIECE, "PATH is not a model of sentencepiece, or is damaged or cut short: ", id="SentencePiece"),
+        pytest.param(
+            SENTENCEPIECE, "PATH is not a model of sentencepiece, or is damaged or cut short: download it again", id="SentencePiece"
+        ),
         pytest.param(b"IQ== 0\nIg== 1\nIw== 2\n", "PATH contains ranks, but no pattern that splits text: name its encoding", id="tiktoken"),
         pytest.param(b"#version: 0.2\n\xc4\xa0 t\n", "PATH contains the merges of a BPE tokenizer: compile its", id="merges"),
         pytest.param(b"\x10\0\0\0\0\0\0\0" + b'{"a":{}}        ', "PATH contains the weights of a model", id="safetensors"),

@@ -25,7 +25,7 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 
 LONG = False  # whether the slow tier runs; set by conftest.py before tests are imported
 ALL = False  # whether all cases run; set by conftest.py
-DEFAULT_SHARE = 8  # of the cases of a mostly slow test, one in so many runs by default
+DEFAULT_SHARE = 8  # one case in eight of a mostly slow test runs by default
 # The files of the quick tier. Each set contains the excluded tests, which take more than a second with interpreted kernels.
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
