@@ -63,13 +63,10 @@ def table_for(source: Any, asker: str) -> Table:
         return _of_processor(source)
     if is_live(source) or is_encoding(source):
         return _of_live(source)
-    from fst.compile.api import tokenizer as compile_tokenizer
-    from fst.compile.train.result import Trained
-
-    if isinstance(source, Trained):
-        return table_for(source.tokenizer(), asker)
     if isinstance(source, list | tuple):
-        return compile_tokenizer(source)
+        from fst.compile.api import tokenizer
+
+        return tokenizer(source)
     raise TypeError(f"{asker} is called with {_described(source)}; expected {TAKES}")
 
 

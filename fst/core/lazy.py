@@ -1,8 +1,11 @@
-"""Lazy properties."""
+"""Lazy properties and lazy modules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
@@ -42,3 +45,33 @@ class Lazy(Generic[Value]):
             return self
         value = instance.__dict__[self._name] = self._compute(instance)
         return value
+
+
+class Renamed(ModuleType):
+    """A module under its former name, which pickles contain. Its attributes are those of the module with the new name.
+
+    Args:
+        name: the former name.
+        new: the new name; this module is imported at the first use of an attribute.
+    """
+
+    def __init__(self, name: str, new: str) -> None:
+        super().__init__(name)
+        self.__dict__["_new"] = new
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # such as __file__, which tools look up in all modules
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(import_module(self._new), name)
+
+
+def rename_modules(names: Mapping[str, str]) -> None:
+    """Make modules importable by their former names. The package that contained the modules calls this function.
+
+    Args:
+        names: former name → new name; a package before its modules.
+    """
+    for name, new in names.items():
+        package, _, last = name.rpartition(".")
+        sys.modules[name] = Renamed(name, new)
+        setattr(sys.modules[package], last, sys.modules[name])

@@ -59,7 +59,7 @@ class Splitter:
     """The part of a pipeline that splits texts into words.
 
     Args:
-        table: the result of `fst.compile.train.pipeline.Pipeline.table`.
+        table: the result of `fst.train.pipeline.Pipeline.table`.
     """
 
     table: Any

@@ -14,7 +14,7 @@ from typing import Any
 
 import panels
 
-from fst.bridge.chart import Panel
+from fst.train.chart import Panel
 
 
 def draw(source: Path) -> None:

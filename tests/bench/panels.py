@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO, Any
 
-from fst.bridge.chart import COLUMNS, FAINT, OTHERS, OURS, TEXT, Bar, Panel
+from fst.train.chart import COLUMNS, FAINT, OTHERS, OURS, TEXT, Bar, Panel
 
 DIFFERING = "#dfe3e8"
 PALE = "Pale, with †: some ids differ from those of the "  # the title continues with the name of the reference

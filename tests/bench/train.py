@@ -273,7 +273,7 @@ def draw(path: Path, measured: Sequence[Measured], *, by_processor: bool) -> Non
     """Write a picture next to a JSON file."""
     import panels
 
-    from fst.bridge.chart import Panel
+    from fst.train.chart import Panel
 
     drawn = []
     for one in measured:

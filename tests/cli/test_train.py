@@ -19,10 +19,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import fst
 from fst import train
-from fst.bridge import from_live, like
+from fst.bridge import from_live
 from fst.compile import keywords
-from fst.compile.train.merges import run
 from fst.runtime.files import lines
+from fst.train import merges, old_tokenizers
 
 TEXTS = [f"{text}\n" for text in ["the cat sat on the mat", "the dog ate the cat", "a cat", "the end é", ""] * 3]
 GPT2 = ("--splitter", "gpt2")
@@ -33,8 +33,8 @@ TERMINATED = """
 import signal
 from fst.cli.files import progress
 from fst.cli.main import main
-from fst.compile.train.merges import run
-run.STEPS = 1
+from fst.train import merges
+merges.STEPS = 1
 progress.Log.reach = lambda *_: signal.raise_signal(signal.SIGTERM)
 main()
 """
@@ -185,7 +185,7 @@ class TestTrainers:
         """If SIGTERM or the deadline stops a run, the exit code is 143 or 124, and the same command resumes from the checkpoint and gives
         the same result as one uninterrupted run.
         """
-        monkeypatch.setattr(run, "STEPS", 1)
+        monkeypatch.setattr(merges, "STEPS", 1)
         command: list[str | Path] = [*SPECIAL, texts, "--checkpoint", tmp_path / "run.npz", "-o", tmp_path / "o.json"]
         message = f"{tmp_path / 'run.npz'}: checkpoint; the same command continues from it"
         if is_interrupted:
@@ -229,7 +229,7 @@ class TestOldVocabularies:
         def refuse(*_: object) -> None:
             raise AssertionError
 
-        for module in (like, from_live):
+        for module in (old_tokenizers, from_live):
             monkeypatch.setattr(module, "compiled", refuse)
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)

@@ -16,20 +16,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.core.trainers import symbols_in
 from support.naive.training import bpe_by_recount
 from support.shared_data import SHARED, needs_shared
 
 import fst
 from fst import train
-from fst.compile.train.bpe import bpe
-from fst.compile.train.control import Control, Round, members_of
 from fst.compile.train.merges import merging
-from fst.compile.train.merges import run as merges
-from fst.compile.train.pipeline import SPLITTERS
-from fst.compile.train.result import Trained
-from fst.compile.train.wordpiece import wordpiece
 from fst.counting.words import Words
 from fst.pretokens.byte_letters import bytes_of
+from fst.train import bpe, merges, wordpiece
+from fst.train.control import Control, Round, members_of
+from fst.train.pipeline import SPLITTERS
+from fst.train.result import Trained
 
 
 class Count(NamedTuple):
@@ -239,7 +238,8 @@ def test_prefix_and_suffix_may_occur_in_the_text(seed: int) -> None:
         affixes = random.choice([("#", ""), ("##", ""), ("", "#"), ("", "##"), ("#", "#"), ("a", "")])
         options |= {name: affix for name, affix in zip(AFFIXES, affixes, strict=True) if affix}
         tokens, merges = reference_of(words, **options)
-        assert learned(bpe(Words.of_pairs(words.items()), order=tokens, **options)) == (tokens, merges)
+        with symbols_in(tokens):
+            assert learned(bpe(Words.of_pairs(words.items()), **options)) == (tokens, merges)
 
 
 def test_limited_alphabet_deletes_rare_characters() -> None:
@@ -288,7 +288,7 @@ def test_bytes_follow_the_letters_of_byte_level() -> None:
     from tokenizers import pre_tokenizers
 
     words = Words.of_pairs([(" ca\u00e9".encode(), 3), (b" ca\xff", 2), (b"ca", 2)])
-    result = bpe(words, pipeline=SPLITTERS["gpt2"], vocab_size=259, special_tokens=["<s>"])
+    result = bpe(words, splitter=SPLITTERS["gpt2"], vocab_size=259, special_tokens=["<s>"])
     assert [*result.vocabulary][:257] == ["<s>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     assert [*result.merges] == [("c", "a"), ("Ġ", "ca")]
 
@@ -366,7 +366,7 @@ def test_run_in_pieces_gives_equal_bytes(prefix: str, tmp_path: Path, monkeypatc
     whole = bpe(words, **options)
     monkeypatch.setattr(merges, "STEPS", 1)
     runs = 0
-    while (part := bpe(words, control=Control(deadline=0, checkpoint=path), **options)).stopped == "deadline":
+    while (part := bpe(words, deadline=0, checkpoint=path, **options)).stopped == "deadline":
         assert [*part.vocabulary] == [*whole.vocabulary][: len(part.vocabulary)]
         runs += 1
     assert runs > 5
@@ -378,7 +378,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
     """A checkpoint that contains an index out of range is refused, and the message contains the array."""
     monkeypatch.setattr(merges, "STEPS", 1)
     path, words = tmp_path / "run.npz", Words.of_pairs([("abcabc", 3), ("bcb", 2)])
-    bpe(words, control=Control(deadline=0, checkpoint=path))
+    bpe(words, deadline=0, checkpoint=path)
     with np.load(path) as stored:
         arrays = dict(stored)
     digest, _ = str(arrays.pop("digest")), arrays.pop("seal")
@@ -387,7 +387,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
         changed[place] = value
         np.savez(path, allow_pickle=False, **members_of(digest, {**arrays, name: changed}))
         with pytest.raises(fst.VocabularyError, match="of the checkpoint is out of range"):
-            bpe(words, control=Control(checkpoint=path))
+            bpe(words, checkpoint=path)
 
 
 # --- WordPiece by frequency
@@ -400,7 +400,8 @@ def test_wordpiece_by_frequency_equals_tokenizers(seed: int) -> None:
     for _ in range(20):
         words, options = random_words(random, LETTERS), random_options(random, LETTERS)
         tokens, _ = reference_of(words, "WordPiece", **options)
-        assert learned(wordpiece(Words.of_pairs(words.items()), order=tokens, **options)) == (tokens, [])
+        with symbols_in(tokens):
+            assert learned(wordpiece(Words.of_pairs(words.items()), **options)) == (tokens, [])
 
 
 def test_continuing_symbols_follow_the_alphabet_by_code_point() -> None:
@@ -436,7 +437,7 @@ def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
     model = json.loads(tokenizer.to_str())["model"]
     counts = Counter(word for line in lines for word, _ in part.pre_tokenize_str(line))
     pairs = [(bytes_of(word) if splitter == "gpt2" else word, count) for word, count in counts.items()]
-    tokens, learned_merges = learned(bpe(Words.of_pairs(pairs), vocab_size=6000, pipeline=SPLITTERS[splitter]))  # type: ignore[arg-type]
+    tokens, learned_merges = learned(bpe(Words.of_pairs(pairs), vocab_size=6000, splitter=SPLITTERS[splitter]))  # type: ignore[arg-type]
     assert tokens == sorted(model["vocab"], key=model["vocab"].__getitem__)
     assert learned_merges == [(left, right) for left, right in model["merges"]]
 

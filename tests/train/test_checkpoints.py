@@ -14,10 +14,11 @@ from support.tiers import sample, thinned
 
 import fst
 from fst import train
-from fst.compile.train.control import members_of
-from fst.compile.train.merges import merging, run
+from fst.compile.train.merges import merging
 from fst.compile.train.scores import state as score_state
 from fst.counting.words import Words
+from fst.train import merges
+from fst.train.control import members_of
 
 Arrays = dict[str, Any]
 RUNS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -100,7 +101,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
     path.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(run, "STEPS", 1)
+        patch.setattr(merges, "STEPS", 1)
         patch.setattr(score_state, "BUDGET", 1)
         words = words_of(draw)
         try:
@@ -109,7 +110,7 @@ def fuzz(kind: str, seed: int, folder: Path, mutants: int) -> tuple[int, int]:
             return 0, 0
         if found is None:
             return 0, 0
-        patch.setattr(run, "STEPS", draw.choice((1, 1000)))
+        patch.setattr(merges, "STEPS", draw.choice((1, 1000)))
         assert not resume(kind, words, *found, path)
         for _ in range(mutants):
             changed = dict(found[1])
@@ -163,7 +164,7 @@ def test_arrays_are_refused_by_name(
     kind: str, name: str, place: Any, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A checkpoint with an array that kernels cannot read safely is refused, and the message contains the array's name."""
-    monkeypatch.setattr(run, "STEPS", 1)
+    monkeypatch.setattr(merges, "STEPS", 1)
     monkeypatch.setattr(score_state, "BUDGET", 1)
     path = tmp_path / "run.npz"
     words = Words.of_pairs({"abcabc": 3, "abab": 4, "bcbca": 2, "aaaa": 1}.items())
@@ -177,7 +178,7 @@ def test_arrays_are_refused_by_name(
 
 def test_tokens_are_no_longer_than_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Merges that double a token again and again are refused before memory is allocated for the token."""
-    monkeypatch.setattr(run, "STEPS", 1)
+    monkeypatch.setattr(merges, "STEPS", 1)
     words, path = Words.of_pairs({"abcabcabcabc": 3, "bcbca": 2}.items()), tmp_path / "run.npz"
     found = stored("bpe", words, 5, path)
     assert found is not None

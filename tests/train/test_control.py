@@ -17,9 +17,9 @@ from tokenizers import Tokenizer
 
 import fst
 from fst import train
-from fst.compile.train import control
-from fst.compile.train.control import Control, Round
 from fst.counting.words import Words
+from fst.train import control
+from fst.train.control import Control, Round
 
 pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the extra [arrow]")
 

@@ -13,20 +13,20 @@ import pytest
 import sentencepiece
 import tiktoken
 import tokenizers
+from support.core.trainers import symbols_in
 from support.shared_data import SHARED, needs_shared
 from tiktoken.load import load_tiktoken_bpe
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 import fst
 from fst import train
-from fst.bridge.like import stated_by, statement_of
-from fst.bridge.words import table_for, words_of
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.train.old.like import recipe_of
-from fst.compile.train.pipeline import SPLITTERS
-from fst.compile.train.result import FIELDS, Trained
-from fst.compile.train.wordpiece import wordpiece
 from fst.errors import UnsupportedError, VocabularyError
+from fst.train.counting import table_for
+from fst.train.old_tokenizers import stated_by, statement_of
+from fst.train.pipeline import SPLITTERS
+from fst.train.result import FIELDS, Trained
+from fst.train.retraining import recipe_of
 
 CORPUS = [
     "The hugs of pugs are hugs, and puns are puns; buns aren't.",
@@ -164,9 +164,8 @@ def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
     """Train a WordPiece vocabulary like an old one, with the characters with ## in the order that `transformers` chose at random."""
     tokens = expected["model"]["vocab"]
     recipe = recipe_of(*statement_of(old))
-    words, pipeline = words_of(texts, splitter=recipe.pipeline)
-    order = [token for token in tokens if token.startswith("##") and len(token) == 3]
-    return recipe.completed(wordpiece(words, vocab_size=len(tokens), pipeline=pipeline, order=order, **recipe.options))
+    with symbols_in([token for token in tokens if token.startswith("##") and len(token) == 3]):
+        return recipe.completed(train.wordpiece(texts, splitter=recipe.pipeline, vocab_size=len(tokens), **recipe.options))
 
 
 def test_wordpiece_is_that_of_transformers() -> None:

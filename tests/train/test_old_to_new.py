@@ -23,8 +23,8 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 import fst
 from fst.compile import tokenizer as compiled
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.train.result import Trained
 from fst.errors import UnsupportedError, VocabularyError
+from fst.train.result import Trained
 
 SPECIALS = ["<unk>", "<pad>", "<s>"]
 
@@ -332,7 +332,7 @@ def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     live, path = bpe_over_characters(), tmp_path / "run.npz"
     merges_of = fst.train.extend(live, lines(), 40).merges
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fst.compile.train.merges.run.STEPS", 20)
+        patch.setattr("fst.train.merges.STEPS", 20)
         rounds, found = 0, None
         while found is None or found.stopped == "deadline":
             found = fst.train.extend(live, lines(), 40, deadline=0, checkpoint=path)

@@ -20,12 +20,11 @@ from support.shared_data import SHARED, needs_shared
 from support.tiers import examples
 
 import fst
-from fst.compile.train.control import Control
-from fst.compile.train.result import Trained
 from fst.compile.train.scores import state as score_state
 from fst.compile.train.scores.state import Merger, State, widened
-from fst.compile.train.wordpiece import wordpiece
 from fst.counting.words import Words
+from fst.train import wordpiece
+from fst.train.result import Trained
 
 COURSE = (
     "This is the Hugging Face Course . This chapter is about tokenization . This section shows several tokenizer algorithms . "
@@ -167,7 +166,7 @@ def test_run_resumes_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     words = Counter(COURSE.lower().split())
     rounds, stopped = 0, "deadline"
     while stopped == "deadline":
-        trained = train(words, 93, special_tokens=["th", "fac", "zzz"], control=Control(deadline=0, checkpoint=tmp_path / "run.npz"))
+        trained = train(words, 93, special_tokens=["th", "fac", "zzz"], deadline=0, checkpoint=tmp_path / "run.npz")
         stopped = trained.stopped
         rounds += 1
     assert rounds > 5

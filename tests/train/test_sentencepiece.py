@@ -24,12 +24,10 @@ from support.tiers import examples
 import fst
 from fst import train
 from fst.compile.text.edits.rules import RULES
-from fst.compile.train.bpe import bpe
-from fst.compile.train.control import Control
-from fst.compile.train.merges import run
-from fst.compile.train.pipeline import SPLITTERS
-from fst.compile.train.result import Trained
 from fst.counting.words import Words
+from fst.train import bpe, merges
+from fst.train.pipeline import SPLITTERS
+from fst.train.result import Trained
 
 
 def reference_of(words: Mapping[str, int], folder: Path, **options: Any) -> list[tuple[str, float]]:
@@ -118,8 +116,8 @@ def test_run_in_pieces_gives_equal_pieces(tmp_path: Path, monkeypatch: pytest.Mo
     words = marked({"".join(random.choices("ab", k=random.randint(1, 9))): 2 for _ in range(12)})
     options: dict[str, Any] = {"vocab_size": 30, "reference": "sentencepiece"}
     whole = bpe(words, **options)
-    monkeypatch.setattr(run, "STEPS", 1)
-    while (part := bpe(words, control=Control(deadline=0, checkpoint=path), **options)).stopped == "deadline":
+    monkeypatch.setattr(merges, "STEPS", 1)
+    while (part := bpe(words, deadline=0, checkpoint=path, **options)).stopped == "deadline":
         pass
     assert (pieces_of(part), part.merges) == (pieces_of(whole), whole.merges)
 
@@ -128,7 +126,7 @@ def test_options_without_a_counterpart_are_refused() -> None:
     """Words of bytes, options that `sentencepiece` does not have, and a size that is too small are refused."""
     words = marked({"ab": 1})
     with pytest.raises(fst.UnsupportedError, match="words of text, not of bytes"):
-        bpe(words, reference="sentencepiece", pipeline=SPLITTERS["gpt2"])
+        bpe(words, reference="sentencepiece", splitter=SPLITTERS["gpt2"])
     with pytest.raises(fst.UnsupportedError, match="SentencePiece has no min_frequency"):
         bpe(words, reference="sentencepiece", min_frequency=2)
     with pytest.raises(fst.VocabularyError, match="vocab_size is 5; expected at least 6"):

@@ -15,10 +15,10 @@ from support.tiers import thinned
 
 import fst
 from fst import train
-from fst.compile.train.result import Trained
-from fst.compile.train.settings import AS_THEY_ARE, FIXED, files_of, renumbered
 from fst.errors import UnsupportedError, VocabularyError
 from fst.tables.header import TokenizerClass
+from fst.train.result import Trained
+from fst.train.settings import AS_THEY_ARE, FIXED, files_of, renumbered
 
 TEXTS = ["The hugs of pugs are hugs, and puns are puns.", "Thé HUGGING pug hugged 12 bunnies in 2024!", "café über 世界 <mask> </s>"]
 CHAT = "{% for message in messages %}{{ message['content'] }}{{ eos_token }}{% endfor %}"

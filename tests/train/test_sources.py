@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from fst import train
-from fst.bridge import words as bridge_words
-from fst.compile.train.pipeline import Pipeline
 from fst.counting.words import Words
 from fst.errors import TextError, UnsupportedError
 from fst.runtime.files import lines
 from fst.runtime.files.packing import CHUNK
+from fst.train import counting
+from fst.train.pipeline import Pipeline
 
 OLD = ["[UNK]", "a", "##b"]  # the tokens of an old vocabulary
 REMEDIES = "to read files, correct the name or pass each as a pathlib.Path; to read the items as texts, pass iter(texts)"
@@ -98,7 +98,7 @@ def test_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     expected = listed(train.words(texts, splitter="gpt2"))
     assert listed(train.words(tmp_path / "long.txt", splitter="gpt2")) == expected
     assert listed(train.words(tmp_path / "long.jsonl", splitter="gpt2", field="t")) == expected
-    monkeypatch.setattr(bridge_words, "MOST_UNITS", 2000)
+    monkeypatch.setattr(counting, "MOST_UNITS", 2000)
     with pytest.raises(TextError, match=r"long\.txt, line 2: more than 2,000 bytes; split it"):
         train.words(tmp_path / "long.txt", splitter="gpt2")
 
@@ -106,7 +106,7 @@ def test_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_splitters_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A splitter that an earlier process compiled is read from the cache of tables, and splits in the same way; others are compiled."""
     expected = listed(train.words(["one two 3"], splitter=r"\w|\d+"))
-    bridge_words._kept_table.cache_clear()
+    counting._kept_table.cache_clear()
 
     def refuse(_: Pipeline) -> None:
         raise AssertionError

@@ -6,6 +6,8 @@ import io
 import json
 import re
 import resource
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -27,10 +29,10 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 import fst
 from fst import train
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.train.old.renumbering import renumbered
-from fst.compile.train.pipeline import SPLITTERS, Pipeline
-from fst.compile.train.result import Trained
 from fst.errors import TextError, UnsupportedError, VocabularyError
+from fst.train.pipeline import SPLITTERS, Pipeline
+from fst.train.renumbering import renumbered
+from fst.train.result import Trained
 
 SPECIALS = ["<unk>", "<s>", "</s>"]
 WORDS = [
@@ -338,7 +340,7 @@ def test_missing_tokens_of_templates_are_named() -> None:
 
 
 def figures(tok: fst.Tokenizer, held_out: Sequence[str]) -> list[int]:
-    """Compute the numbers of a `fst.bridge.report.Row` by counting text by text and word by word."""
+    """Compute the numbers of a `fst.train.report.Row` by counting text by text and word by word."""
     counts = Counter(number for text in held_out for number in tok.encode(text, add_special_tokens=False).tolist())
     words = whole = 0
     for text in held_out:
@@ -412,3 +414,15 @@ def test_report_of_no_texts_is_zero() -> None:
     """In a report on no texts, all numbers are zero."""
     (row,) = wordpiece().report([]).rows
     assert [row.tokens, row.bytes_per_token, row.whole_words, row.unknown_rate] == [0, 0, 0, 0]
+
+
+def test_pickles_with_former_names_load() -> None:
+    """Pickles that contain the former names of modules load, and so do imports by these names."""
+    names = ["fst.compile.train.old.trimming.Trimmed", "fst.bridge.report.Report", "fst.compile.train.pipeline.Pipeline"]
+    code = "import pickle\n"
+    for name in [*names, "fst.compile.train.result.Trained"]:
+        module, _, last = name.rpartition(".")
+        pickled = f"c{module}\n{last}\n.".encode()
+        code += f"found = pickle.loads({pickled!r})\n"
+        code += f"import {module}; assert found is {name} and found.__module__.startswith('fst.train.')\n"
+    subprocess.run([sys.executable, "-c", code], check=True)

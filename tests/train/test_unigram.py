@@ -19,13 +19,13 @@ from support.tiers import examples, sample
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import fst
-from fst.compile.train.control import Control, members_of
-from fst.compile.train.pipeline import SPLITTERS
-from fst.compile.train.result import Trained
-from fst.compile.train.unigram import trainer
 from fst.compile.train.unigram.lattices import letters_of, seeds_of
-from fst.compile.train.unigram.trainer import State, _Run, unigram
 from fst.counting.words import Words
+from fst.train import unigram_trainer
+from fst.train.control import members_of
+from fst.train.pipeline import SPLITTERS
+from fst.train.result import Trained
+from fst.train.unigram_trainer import State, _Run, unigram
 
 NEWEST = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 CORPORA = st.dictionaries(st.text("abc", min_size=1, max_size=7), st.integers(1, 9), min_size=1, max_size=8)
@@ -104,7 +104,7 @@ def corpus(name: str, size: int, pre_tokenizer: Any) -> Counter[str]:
 
 def run_of(words: Mapping[str, int], most: int = 100, reference: str = "huggingface") -> _Run:
     """Return a run before its first round."""
-    text = letters_of(Words.of_pairs(words.items()), None)
+    text = letters_of(Words.of_pairs(words.items()), are_bytes=False)
     return _Run(text, seeds_of(text, longest=5, most=1000), most, 0.75, 2, reference)
 
 
@@ -143,7 +143,7 @@ def test_expectations_are_those_of_all_segmentations(words: dict[str, int]) -> N
     """
     run = run_of(words)
     state, expected = run.begin(), np.zeros(len(run.seeds.scores))
-    trainer.EXPECT.call(run.lattices, run._scores_of(state), run.sums.best, run.sums.second, expected)
+    unigram_trainer.EXPECT.call(run.lattices, run._scores_of(state), run.sums.best, run.sums.second, expected)
     pieces = spelled(run, state.pieces)
     wanted = naive_training.unigram_expectations(words, dict(zip(pieces, state.scores[1:].tolist(), strict=True)))
     assert np.allclose(expected[1:], [wanted[piece] for piece in pieces], rtol=1e-11)
@@ -202,7 +202,7 @@ def test_bytes_are_spelled_as_referred() -> None:
     words = corpus("docs_ja.md", 12_000, pre_tokenizers.ByteLevel(add_prefix_space=False))
     letters = {letter: byte for byte, letter in fst.pretokens.byte_letters.LETTERS.items()}
     raw = Words.of_pairs((bytes(letters[letter] for letter in word), count) for word, count in words.items())
-    found = pieces_of(unigram(raw, vocab_size=500, pipeline=SPLITTERS["gpt2"]))
+    found = pieces_of(unigram(raw, vocab_size=500, splitter=SPLITTERS["gpt2"]))
     assert_same(found, referred(words, vocab_size=500), missing_of(found))
 
 
@@ -231,7 +231,7 @@ def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
     """A run that stops after each round and continues from its checkpoint gives the same bytes as an uninterrupted run."""
     words, options = some_words(random.Random(11)), {"vocab_size": 30, "reference": reference}
     whole, path, stops = trained(words, **options), tmp_path / "run.npz", 0
-    while (part := trained(words, **options, control=Control(deadline=0, checkpoint=path))).stopped == "deadline":
+    while (part := trained(words, **options, deadline=0, checkpoint=path)).stopped == "deadline":
         stops += 1
     assert stops > 3
     assert not path.exists()
@@ -242,7 +242,7 @@ def test_run_resumes_bit_for_bit(reference: str, tmp_path: Path) -> None:
 def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
     """A checkpoint with invalid pieces, scores or round numbers is refused before a kernel reads it."""
     words, path = some_words(random.Random(11)), tmp_path / "run.npz"
-    trained(words, vocab_size=30, control=Control(deadline=0, checkpoint=path))
+    trained(words, vocab_size=30, deadline=0, checkpoint=path)
     with np.load(path) as stored:
         arrays = dict(stored)
     digest, _ = str(arrays.pop("digest")), arrays.pop("seal")
@@ -251,7 +251,7 @@ def test_checkpoint_of_other_seeds_is_refused(tmp_path: Path) -> None:
         broken[name][-1] = number
         np.savez(path, **members_of(digest, broken))
         with pytest.raises(fst.VocabularyError, match="of the checkpoint"):
-            trained(words, vocab_size=30, control=Control(checkpoint=path))
+            trained(words, vocab_size=30, checkpoint=path)
 
 
 def test_exact_scores_rare_characters_below_frequent_ones() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import fst
-from fst.compile.train.pipeline import SPLITTERS
-from fst.compile.train.word_level import word_level
 from fst.counting.words import Words
+from fst.train import wordlevel
+from fst.train.pipeline import SPLITTERS
 
 
 def reference_of(words: dict[str, int], **options: Any) -> dict[str, int]:
@@ -33,7 +33,7 @@ def test_word_level_equals_tokenizers() -> None:
         words = {"".join(random.choices("aé汉𝄞", k=random.randint(1, 3))): random.randint(1, 4) for _ in range(random.randint(1, 12))}
         options: dict[str, Any] = {"vocab_size": random.randint(2, 14), "min_frequency": random.randint(0, 3)}
         special = random.choice([[], ["a", "<s>"]])
-        result = word_level(Words.of_pairs(words.items()), special_tokens=special, **options)
+        result = wordlevel(Words.of_pairs(words.items()), special_tokens=special, **options)
         assert [*result.vocabulary.items()] == [*reference_of(words, special_tokens=special, **options).items()]
         assert all(result.counts[number] == words[word] for word, number in result.vocabulary.items() if word not in special)
 
@@ -41,15 +41,15 @@ def test_word_level_equals_tokenizers() -> None:
 @pytest.mark.parametrize(("options", "stopped"), [({}, "no pair"), ({"vocab_size": 1}, "size"), ({"min_frequency": 2}, "min_frequency")])
 def test_result_states_what_cut_the_words(options: dict[str, Any], stopped: str) -> None:
     """`stopped` contains the reason why no more words are tokens: the size, `min_frequency`, or the end of the words."""
-    assert word_level(Words.of_pairs([("a", 2), ("b", 1)]), **options).stopped == stopped
+    assert wordlevel(Words.of_pairs([("a", 2), ("b", 1)]), **options).stopped == stopped
 
 
 def test_words_of_bytes_are_spelled_with_the_letters_of_byte_level() -> None:
     """In a byte-level pipeline, words are spelled in ByteLevel's letters for bytes."""
-    assert [*word_level(Words.of_pairs([(b" \xff", 1)]), pipeline=SPLITTERS["gpt2"]).vocabulary] == ["Ġÿ"]
+    assert [*wordlevel(Words.of_pairs([(b" \xff", 1)]), splitter=SPLITTERS["gpt2"]).vocabulary] == ["Ġÿ"]
 
 
 def test_special_tokens_must_fit() -> None:
     """A size below the number of special tokens is refused, and the message contains both numbers."""
     with pytest.raises(fst.VocabularyError, match="vocab_size is 1; expected at least 2"):
-        word_level(Words.of_pairs([]), vocab_size=1, special_tokens=["a", "b"])
+        wordlevel(Words.of_pairs([]), vocab_size=1, special_tokens=["a", "b"])

@@ -24,11 +24,11 @@ import fst
 from fst import train
 from fst.compile import tokenizer as compile_tokenizer
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.train.pipeline import BYTE_LEVEL, METASPACE, NORMALIZERS, SPLITTERS, Pipeline, pipeline_of
 from fst.counting import words as counted_words
 from fst.counting.words import MAX_COUNT, Words
 from fst.errors import FstError, ReadingError, TextError, UnsupportedError, VocabularyError
 from fst.pretokens.byte_letters import bytes_of
+from fst.train.pipeline import BYTE_LEVEL, METASPACE, NORMALIZERS, SPLITTERS, Pipeline, pipeline_of
 
 pa = pytest.importorskip("pyarrow", reason="tables of words take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables of words take pyarrow: the extra [arrow]")

@@ -18,8 +18,8 @@ from fst.runtime.files.packing import ending
 from fst.tables.kernel_call import MOST_UNITS
 
 if TYPE_CHECKING:
-    from fst.compile.train.result import Trained
     from fst.counting.words import Words
+    from fst.train.result import Trained
 
 READING = ("input_format", "field", "column", "separator", "document")  # options of `fst.runtime.files.reading.Files`
 SPLITTING = ("splitter", "normalizer")
@@ -83,11 +83,11 @@ def train(
     Raises:
         click.UsageError: the output is an input, or a file of the folder exists.
         UnsupportedError: the format of the output is unknown, or cannot express the vocabulary.
-        VocabularyError, OSError: the output or the checkpoint cannot be written, see `fst.compile.train.control.need_checkpoint`.
+        VocabularyError, OSError: the output or the checkpoint cannot be written, see `fst.train.control.need_checkpoint`.
         click.exceptions.Exit: the deadline ended the run; the vocabulary so far is written.
     """
     import fst
-    from fst.compile.train.control import need_checkpoint
+    from fst.train.control import need_checkpoint
 
     begun, checkpoint, deadline = monotonic(), options.get("checkpoint"), options.get("deadline")
 
@@ -173,10 +173,10 @@ def _old(old: str, command: str, output: str) -> tuple[list[Any], Any]:
     if command != "like":
         tokenizer = _tokenizer(old, command, output)
         return [tokenizer], tokenizer
-    from fst.bridge.like import stated_by
     from fst.cli.tables import load
-    from fst.compile.train.pipeline import Pipeline
-    from fst.compile.train.saving import files_of
+    from fst.train.old_tokenizers import stated_by
+    from fst.train.pipeline import Pipeline
+    from fst.train.saving import files_of
 
     source = load(old) if old.endswith(".npz") else old
     stated = stated_by(source, f"fst train {command}")
@@ -192,7 +192,7 @@ def _tokenizer(old: str, command: str, output: str) -> Any:
     """
     from fst.bridge.from_live import compiled
     from fst.cli.tables import load
-    from fst.compile.train.saving import files_of
+    from fst.train.saving import files_of
 
     tokenizer = compiled(load(old) if old.endswith(".npz") else old, f"fst train {command}")
     files_of(output, KINDS_OF_TABLES.get(tokenizer._table.kind))
@@ -230,8 +230,8 @@ def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]
 def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[str, Any]) -> Words:
     """Count the words of text files, or read tables of counted words."""
     import fst
-    from fst.bridge.words import are_tables
     from fst.runtime.files.reading import Files
+    from fst.train.counting import are_tables
 
     if reading.keys() <= {"document"} and are_tables(files):
         words: Words = fst.train.words([*files], **counting)  # the files contain counted words, not texts
@@ -256,7 +256,7 @@ def _check_output(output: str, overwrite: bool, inputs: Sequence[str], kind: str
     """Check that an output can be written, before any input is read; raise an error otherwise. `kind` is the type of the model, if it is
     known.
     """
-    from fst.compile.train.saving import files_of
+    from fst.train.saving import files_of
 
     names = files_of(output, kind)
     keep_apart(names, inputs)

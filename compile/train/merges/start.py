@@ -13,7 +13,7 @@ from fst.machines.bpe.pairs import HALF, ONE, insert, key_of, slot_of
 
 @inlined
 def code_of(at, begin, end, letters, width, continuing, last):
-    """The code of a letter, which depends on its position in the word; see `fst.compile.train.symbols.Forms`."""
+    """The code of a letter, which depends on its position in the word; see `fst.train.symbols.Forms`."""
     return ((continuing if at > begin else 0) + (last if at + 1 == end else 0)) * width + letters[at]
 
 
@@ -25,7 +25,7 @@ def count_letters(letters, ends, counts, width, continuing, last, sums):
         letters: int32[n], below `width`.
         ends: int64[words], the end of each word in `letters`, in ascending order; the last end is n.
         counts: int64[words].
-        width, continuing, last: `fst.compile.train.symbols.Forms.numbers`.
+        width, continuing, last: `fst.train.symbols.Forms.numbers`.
         sums: int64[forms * width], all 0; filled.
     """
     begin = 0

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.control import Round
 from fst.compile.train.scores.numbers import DONE, FREE, GAP, LEAST, NEIGHBOURS, NONE, NUMBERS, PAIRS, WIDTH
 from fst.core.jit import Deferred
 from fst.errors import VocabularyError
@@ -104,13 +103,13 @@ class Merger:
     least: int
     index: Index | None = None
 
-    def advance(self, state: State) -> Round:
-        """Make one round of merges; see `fst.compile.train.control.Control.run`."""
+    def advance(self, state: State) -> tuple[State, int, bool]:
+        """Make one round of merges. Return the state, the number of merges so far, and whether this was the last round."""
         index = self.index or self._indexed(state)
         while (stopped := learn.call(state, index, len(state.lefts), BUDGET)) == PAIRS:
             index = _doubled(index)
         self.index, made = index, int(state.made[0])
-        return Round(state, made, stopped == DONE or made == len(state.lefts))
+        return state, made, stopped == DONE or made == len(state.lefts)
 
     @property
     def has_pairs(self) -> bool:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred
 from fst.counting.words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
@@ -193,14 +192,14 @@ class Paths(NamedTuple):
         return cls(*(np.empty(paths, kind) for kind in kinds))
 
 
-def letters_of(words: Words, pipeline: Pipeline | None) -> Letters:
-    """Convert words to letters. Words of a byte-level pipeline are spelled with the letters of ByteLevel.
+def letters_of(words: Words, *, are_bytes: bool) -> Letters:
+    """Convert words to letters. Words of bytes are spelled with the letters of ByteLevel.
 
     Raises:
         VocabularyError: the words are empty or too long, or occur too often, or a word is not UTF-8.
     """
     begins = np.concatenate([np.zeros(1, np.int64), words.ends])
-    if pipeline is not None and pipeline.are_bytes:
+    if are_bytes:
         code_points, chars = _byte_letters()[words.text], begins
     else:
         code_points, chars = _decoded(words, begins)

@@ -279,7 +279,7 @@ class FastTokenizer:
         Raises:
             VocabularyError, UnsupportedError, TextError: as in `fst.train.like`.
         """
-        from fst.bridge import train
+        from fst import train
 
         known = {*self.added_tokens_encoder, self.unk_token}
         names = {old: new for old, new in (special_tokens_map or {}).items() if old in known}  # ``transformers`` ignores unknown names

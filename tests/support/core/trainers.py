@@ -1,12 +1,13 @@
-"""Call the trainers with random words, for the fuzzer in `tests/core/test_bounds.py`."""
+"""Call the trainers with random words, for the fuzzer in `tests/core/test_bounds.py`, or with the order of ids that a reference drew."""
 
 from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,11 +16,12 @@ import pytest
 
 import fst
 from fst import train
-from fst.compile.train.merges import run
 from fst.compile.train.scores import state
 from fst.compile.train.unigram import ties
 from fst.counting.words import Words
 from fst.runtime.kernels.intrinsics import DISABLED
+from fst.train import bpe_trainer, merges, wordpiece_trainer
+from fst.train.symbols import Alphabet
 
 SPLITTERS = ("gpt2", "bert", "metaspace", "whitespace", "none")
 NORMALIZERS = (None, "nfc", "nfkc", "bert")
@@ -39,9 +41,18 @@ def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str,
     return replace(found, counts=found.counts << draw.choice((0, 0, 40))), how
 
 
+@contextmanager
+def symbols_in(order: Sequence[str]) -> Iterator[None]:
+    """In the `with` statement, symbols with a prefix or a suffix get their ids in this order, which `tokenizers` draws at random."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (bpe_trainer, wordpiece_trainer):
+            patch.setattr(module, "Alphabet", partial(Alphabet, order=order))
+        yield
+
+
 def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
     """Train every kind of vocabulary, and check that a run that stops after each round gives the same vocabulary as one run."""
-    patch.setattr(run, "STEPS", draw.choice((100, 1 << 21)))
+    patch.setattr(merges, "STEPS", draw.choice((100, 1 << 21)))
     patch.setattr(state, "BUDGET", draw.choice((100, 1 << 21)))
     if DISABLED:
         patch.setattr(ties, "MOST", 6)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from fst.compile.sources.sentencepiece.model_file import BYTES
 from fst.compile.train.merges.merging import WORD_END
-from fst.compile.train.pipeline import Pipeline
 from fst.core.jit import Deferred
 from fst.core.json_fields import is_text
 from fst.counting.words import MAX_COUNT, Words
@@ -70,7 +69,7 @@ class Alphabet:
         Raises:
             VocabularyError: a special token or an initial character is not text.
         """
-        initial = None if self.initial is None else sorted(initial_characters(self, None))
+        initial = None if self.initial is None else sorted(initial_characters(self, are_bytes=False))
         return [
             [*checked(self.special_tokens)],
             initial,
@@ -106,19 +105,19 @@ class Symbols:
     known: list[tuple[int, int]]
 
 
-def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> Symbols:
+def symbols_of(words: Words, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
     """Spell words in symbols.
 
     Args:
         words: the words with their counts.
-        pipeline: the pipeline of the words, which determines whether words are bytes; None: words are text.
         alphabet: the options.
+        are_bytes: whether words are bytes; otherwise they are text.
 
     Raises:
         VocabularyError: a word of text is not UTF-8; an option is invalid; there are more than 2^31 - 2 symbols, or the sum of their counts
             is above 2^63 - 1.
     """
-    letters, ends = letters_of(words, pipeline is not None and pipeline.are_bytes)
+    letters, ends = letters_of(words, are_bytes)
     _check_sizes(words, ends)
     names = list(dict.fromkeys(checked(alphabet.special_tokens)))
     names += [token for token in BYTES if alphabet.byte_tokens and token not in names]
@@ -126,7 +125,7 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
     forms = Forms(alphabet, int(letters.max(initial=0)) + 1)
     sums = np.zeros(forms.size, np.int64)
     count_letters.call(letters, ends, words.counts, *forms.numbers, sums)
-    for character in _kept(sums.reshape(-1, forms.width).sum(0), pipeline, alphabet):
+    for character in _kept(sums.reshape(-1, forms.width).sum(0), alphabet, are_bytes):
         ids.setdefault(character, len(ids))
     strings = forms.strings(np.flatnonzero(sums).tolist(), ids)
     new = {*strings.values()} - ids.keys()
@@ -199,13 +198,13 @@ def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArra
     return np.frombuffer(text.encode("utf-32-le"), np.int32), begins[words.ends]
 
 
-def strings_of(words: Words, pipeline: Pipeline | None) -> list[str]:
+def strings_of(words: Words, *, are_bytes: bool) -> list[str]:
     """Each word as a string; bytes are spelled with the letters of ByteLevel.
 
     Raises:
         VocabularyError: a word is not UTF-8; the message quotes it.
     """
-    letters, ends = letters_of(words, pipeline is not None and pipeline.are_bytes)
+    letters, ends = letters_of(words, are_bytes)
     text, places = letters.tobytes().decode("utf-32-le"), ends.tolist()
     return [text[begin:end] for begin, end in zip([0, *places], places, strict=False)]
 
@@ -258,20 +257,20 @@ def checked(tokens: Iterable[str]) -> Iterator[str]:
         yield token
 
 
-def _kept(sums: NDArray[np.int64], pipeline: Pipeline | None, alphabet: Alphabet) -> list[str]:
+def _kept(sums: NDArray[np.int64], alphabet: Alphabet, are_bytes: bool) -> list[str]:
     """The characters of the alphabet in the order of code points, after `Alphabet.limit` is applied.
 
     Args:
         sums: int64[n], the count of each code point.
     """
-    first = initial_characters(alphabet, pipeline)
+    first = initial_characters(alphabet, are_bytes)
     counts = {chr(point): int(sums[point]) for point in np.flatnonzero(sums)} | dict.fromkeys(first, MAX_COUNT + 1)
     if alphabet.breaks:
         counts = {character: count for character, count in counts.items() if character not in NEVER}
     return sorted(sorted(counts, key=lambda character: (-counts[character], character))[: alphabet.limit])
 
 
-def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str]:
+def initial_characters(alphabet: Alphabet, are_bytes: bool) -> set[str]:
     """The characters that are in the alphabet even if no word contains them.
 
     Raises:
@@ -279,7 +278,7 @@ def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str
     """
     initial = alphabet.initial
     if initial is None:
-        initial = [*LETTERS.values()] if pipeline is not None and pipeline.are_bytes else ()
+        initial = [*LETTERS.values()] if are_bytes else ()
     return {text[0] for text in checked_initial(initial) if text}
 
 

@@ -80,13 +80,14 @@ class Control:
             need_checkpoint(self.checkpoint)
 
     def run(
-        self, state: State, advance: Callable[[State], Round], *, total: int, digest: str, prove: Callable[[State], None]
+        self, state: State, advance: Callable[[State], tuple[State, int, bool]], *, total: int, digest: str, prove: Callable[[State], None]
     ) -> tuple[State, bool]:
         """Advance a state until it is finished or the deadline has passed.
 
         Args:
             state: the first state, a NamedTuple of arrays.
-            advance: makes one round of about 0.1 s. `advance` may change the arrays of its argument. Signals take effect after the round.
+            advance: makes one round of about 0.1 s, and returns a `Round`. `advance` may change the arrays of its argument. Signals take
+                effect after the round.
             total: the value of `Round.done` at the end.
             digest: the digest of words and options, from `digest_of`.
             prove: raises a VocabularyError if kernels cannot safely run on a state. `prove` is called with the state from a checkpoint,

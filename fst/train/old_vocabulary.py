@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fst.automata.rows import MAX_WORD
 from fst.compile.machines.bpe.canonical import Merges
-from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.result import PLAIN, Trained
 from fst.pretokens.byte_letters import bytes_of
+from fst.train.pipeline import Pipeline
+from fst.train.result import PLAIN, Trained
 
 Json = Mapping[str, Any]
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train import result
-from fst.compile.train.control import Control, Round
 from fst.compile.train.merges import merging
 from fst.compile.train.merges.merging import NONE, Merging, Text, merge_pairs
 from fst.compile.train.merges.proof import longest_word, prove
-from fst.compile.train.symbols import Symbols
 from fst.errors import VocabularyError
 from fst.machines.bpe.merge_list import insert_pairs, pairs_for
+from fst.train import result
+from fst.train.control import Control, Round
+from fst.train.symbols import Symbols
 
 NO_LIMIT = 1 << 62
 STEPS = 1 << 21  # number of positions that a round of about 0.1 s reads
@@ -34,7 +34,7 @@ class Merged(NamedTuple):
         names: the token of each id.
         counts: int64[ids], the number of occurrences of each id directly after its merge.
         merges: the left and the right id of each merge, in order.
-        stopped: as in `fst.compile.train.result.Trained`.
+        stopped: as in `fst.train.result.Trained`.
     """
 
     names: list[str]

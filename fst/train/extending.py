@@ -3,37 +3,98 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.control import Control, digest_of
+from fst.bridge.from_live import compiled
 from fst.compile.train.merges.merging import WORD_END
-from fst.compile.train.merges.run import merged_in_either_way
-from fst.compile.train.old.vocabulary import OldVocabulary
-from fst.compile.train.result import NO_PAIR, SIZE, Trained
-from fst.compile.train.symbols import Symbols, check_numbers
 from fst.counting.words import Words
 from fst.errors import UnsupportedError
 from fst.pretokens.token_letters import byte_of
+from fst.train.control import Control, digest_of
+from fst.train.counting import Corpus, counted
+from fst.train.merges import merged_in_either_way
+from fst.train.old_tokenizers import config_of, old_vocabulary, segmented
+from fst.train.old_vocabulary import OldVocabulary
+from fst.train.result import NO_PAIR, SIZE, Trained
+from fst.train.symbols import Symbols, check_numbers
+
+ASKER = "fst.train.extend"
 
 Ints = NDArray[np.int64]
 
 
-def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints, add: int, control: Control) -> Trained:
-    """Add tokens to a vocabulary; see `fst.train.extend`.
+def extend(
+    old: Any,
+    words: Any,
+    add: int,
+    *,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so the rows of embeddings keep their positions.
+
+    New tokens get the ids after the largest old id, in the order in which they are learned. Learning depends on the model:
+
+    - BPE: new merges follow the old merges. A text has the same tokens as before, except that some neighbours become one new token.
+    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece chooses the longest token at each position, a
+      new token can also change the division of the rest of its word.
+    - WordLevel: the most frequent words that are not tokens yet are added.
+
+    Args:
+        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
+            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`. For an encoding of ``tiktoken``, an
+            equivalent splitter of ``tokenizers`` replaces its pattern.
+        words: texts, files or counted words, see `words`; they are split as in the old tokenizer.
+        add: the number of new tokens. Fewer tokens are added if there are no more pairs to merge, or no more new words.
+        column, field, threads, min_count, errors: see `words`.
+        progress, checkpoint, deadline: see `bpe`.
+
+    Returns:
+        The vocabulary. Old tokens are counted before the first new token is made; each new token is counted when it is made.
+
+    Raises:
+        UnsupportedError: the vocabulary is Unigram, whose scores would change with a new token; or no ``tokenizer.json`` can express it,
+            for example a ``.model`` of SentencePiece.
+        VocabularyError: the old vocabulary cannot be compiled, counted words were split by a different pipeline, or `add` is negative.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
+
+    Examples:
+        >>> from fst.compile import wordpiece
+        >>> old = wordpiece(["[UNK]", "h", "##u", "##g"])
+        >>> new = extend(old, {"hug": 3, "hu": 1}, add=2)
+        >>> new.vocabulary
+        {'[UNK]': 0, 'h': 1, '##u': 2, '##g': 3, 'hu': 4, 'hug': 5}
+    """
+    control = Control(progress, deadline, checkpoint)
+    vocabulary = old_vocabulary(compiled(old, ASKER), ASKER)
+    corpus = counted(words, vocabulary.pipeline, locals(), control=control)
+    batch = segmented(vocabulary, corpus.words)
+    trained = _extended(vocabulary, corpus, batch.ids, batch.row_splits, add).of(corpus.words)
+    return replace(trained, config=config_of(old))
+
+
+def _extended(old: OldVocabulary, corpus: Corpus, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
+    """Add tokens to a vocabulary.
 
     Args:
         old: the vocabulary.
-        words: the words with their counts.
+        corpus: the words.
         ids, splits: the ids of all words, encoded with the old vocabulary, and the bounds of each word in `ids`.
         add: the number of new tokens.
-        control: progress, deadline and checkpoint.
-
-    Raises:
-        UnsupportedError: the vocabulary is Unigram.
-        VocabularyError: `add` is negative, or is not a whole number.
     """
+    words = corpus.words
     check_numbers(add=add)
     if old.kind == "Unigram":
         raise UnsupportedError("the vocabulary is Unigram, whose scores would change with new tokens; expected BPE, WordPiece or WordLevel")
@@ -45,7 +106,7 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
         vocab_size=old.size + add,
         min_frequency=0,
         max_token_length=None,
-        control=control,
+        control=corpus.control,
         digest=digest_of(words, {"trainer": "extend", "old": old.digest, "add": add}),
     )
     names = found.names

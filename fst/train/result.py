@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from fst.compile.compilers import STOPPED, assembled
 from fst.compile.machines.bpe.score_merges import merges_of_scores
 from fst.compile.sources.sentencepiece.model_file import SUFFIX, SentencePieceModel
-from fst.compile.train import saving
-from fst.compile.train.old.renumbering import renumbered
-from fst.compile.train.pipeline import SENTENCEPIECE, Pipeline
-from fst.compile.train.sentencepiece.file import model_of
-from fst.compile.train.settings import checked, files_of, usual
 from fst.core.json_numbers import reference_float
 from fst.errors import counted
 from fst.tables.header import CONTEXTUAL_FLAGS
 from fst.tables.table import Table
+from fst.train import saving
+from fst.train.pipeline import SENTENCEPIECE, Pipeline
+from fst.train.renumbering import renumbered
+from fst.train.report import Report, report
+from fst.train.sentencepiece_file import model_of
+from fst.train.settings import checked, files_of, usual
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.bridge.report import Report
     from fst.counting.words import Words
 
 UNIGRAM = "Unigram"
@@ -207,6 +207,11 @@ class Trained:
             model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
         return assembled(of_statement((document, self.settings), where), "auto")
 
+    @property
+    def _table(self) -> Table:
+        """The table, for the functions that take a tokenizer in any form, see `fst.bridge.from_live.table_for`."""
+        return self.table()
+
     def _model(self) -> SentencePieceModel | None:
         """The content of the ``.model``, if SentencePiece's normalizer made the words and a ``.model`` can express the vocabulary."""
         if self.pipeline is None or self.pipeline.rule is None:
@@ -278,13 +283,11 @@ class Trained:
             by: another column or field, such as the language: the report has a row for each of its values.
 
         Returns:
-            The measurements. `print` shows them as a table, and ``svg()`` draws them as a chart; see `fst.bridge.report.Report`.
+            The measurements. `print` shows them as a table, and ``svg()`` draws them as a chart; see `fst.train.report.Report`.
 
         Raises:
             VocabularyError, UnsupportedError: as in `table`.
             TextError: a text is not str or bytes, or a column or a field is missing.
             ReadingError, OSError: a file cannot be read.
         """
-        from fst.bridge.report import report
-
         return report(self.table(), held_out, column=column, field=field, by=by)

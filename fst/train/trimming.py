@@ -10,18 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.old.vocabulary import OldVocabulary
-from fst.compile.train.result import SIZE, Trained
-from fst.compile.train.settings import renumbered
-from fst.compile.train.symbols import check_numbers
+from fst.bridge.from_live import compiled
 from fst.errors import VocabularyError
 from fst.pretokens.token_letters import byte_of
+from fst.train.counting import counted
+from fst.train.old_tokenizers import config_of, old_vocabulary, used
+from fst.train.old_vocabulary import OldVocabulary
+from fst.train.result import SIZE, Trained
+from fst.train.settings import renumbered
+from fst.train.symbols import check_numbers
 
+ASKER = "fst.train.trim"
 ABSENT = -1
 
 
@@ -37,17 +41,58 @@ class Trimmed(NamedTuple):
     ids: NDArray[np.int64]
 
 
-def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int = 1) -> Trimmed:
-    """Keep the most used tokens of a vocabulary; see `fst.train.trim`.
+def trim(
+    old: Any,
+    words: Any,
+    keep: int,
+    *,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+) -> Trimmed:
+    """Keep the most frequent tokens of a tokenizer in a corpus, and remove the other tokens.
+
+    Added tokens, the unknown token and the alphabet are always kept, so every text still has an encoding. With BPE, the parts of a kept
+    token are kept, too. If all tokens of a text are kept, the text has the same tokens as before. New ids have the order of the old ids.
+
+    Args:
+        old: a tokenizer, see `extend`.
+        words: texts, files or counted words, see `words`; they are split as in the old tokenizer.
+        keep: the number of kept tokens. Of equally frequent tokens, the tokens with smaller ids are kept.
+        column, field, threads, min_count, errors: see `words`.
+
+    Returns:
+        The vocabulary, and the mapping of old ids to new ids. ``embeddings[ids >= 0]`` are the rows of the new embeddings.
+
+    Raises:
+        UnsupportedError: no ``tokenizer.json`` can express the vocabulary, for example a ``.model`` of SentencePiece.
+        VocabularyError: the old vocabulary cannot be compiled; counted words were split by a different pipeline; or `keep` is larger than
+            the vocabulary, or smaller than the number of tokens that must be kept (the message contains both numbers).
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
+
+    Examples:
+        >>> from fst.compile import wordpiece
+        >>> old = wordpiece(["[UNK]", "h", "p", "##u", "##g", "hug", "pug", "hugu"])
+        >>> new = trim(old, {"hug": 3, "pug": 1}, keep=6)
+        >>> [*new.trained.vocabulary], new.ids.tolist()
+        (['[UNK]', 'h', 'p', '##u', '##g', 'hug'], [0, 1, 2, 3, 4, 5, -1, -1])
+    """
+    vocabulary = old_vocabulary(compiled(old, ASKER), ASKER)
+    counted_words = counted(words, vocabulary.pipeline, locals()).words
+    trimmed = _trimmed(vocabulary, used(vocabulary, counted_words), keep, counted_words.min_count)
+    return trimmed._replace(trained=replace(trimmed.trained, config=config_of(old)))
+
+
+def _trimmed(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int) -> Trimmed:
+    """Keep the most used tokens of a vocabulary.
 
     Args:
         old: the vocabulary.
         used: int64[1 + largest id], the number of occurrences of each token in the encoded words.
         keep: the number of tokens of the new vocabulary.
         min_count: the minimum count of a word; `used` does not include the tokens of rarer words.
-
-    Raises:
-        VocabularyError: `keep` is larger than the vocabulary, or less than the number of tokens that are required.
     """
     kept = _kept(old, used, keep)
     ids = np.full(old.size, ABSENT, np.int64)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fst.core import remote
+from fst.compile.files import exists
+from fst.compile.text.components import Component
+from fst.compile.text.edits.rules import RULES
 from fst.counting.words import UNKNOWN_SPLIT, Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.tables.kernel_call import MOST_UNITS
+from fst.train.control import Control
+from fst.train.paths import are_paths, begun
+from fst.train.pipeline import KNOWN_SPLITTERS, NORMALIZERS, SENTENCEPIECE, SPLITTERS, Pipeline, need_no_rule, pipeline_of
+from fst.train.result import Trained
 
 if TYPE_CHECKING:
-    from fst.compile.train.pipeline import Pipeline
     from fst.runtime.counting.counter import Block
 
 MEMORY = 1 << 29  # the default of the argument `memory`, in bytes
@@ -28,14 +31,132 @@ MOST_THREADS = 1 << 8  # maximum number of threads; more would only use more mem
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # the required columns of a table of words
 TABLE_NAMES = (".parquet", ".pq")
-MOST_STRAYS = 1 << 12  # number of items that are searched for a file if some item is not a file
-MOST_NAME = 1 << 12  # maximum length of a path in characters
-# A name with one of these endings is a file of texts. Other endings are not enough: "node.js" and "example.org" may be words of a list.
-DATA_ENDING = re.compile(
-    r"\.(?:txt|text|md|jsonl?|ndjson|csv|tsv|parquet|pq|arrow|feather|ipc|html?|xml|tex|log|gz|bz2|xz|zst|zstd|lz4|zip|br)$", re.IGNORECASE
-)
+SHARED = ("column", "field", "threads", "min_count", "errors")  # arguments of all trainers that `words_of` takes
 
 Found = tuple[Words | None, Iterator["Block"]]  # counted words, or the blocks of documents
+
+
+class Corpus(NamedTuple):
+    """The words from which a vocabulary is trained.
+
+    Attributes:
+        words: the words with their counts.
+        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text.
+        control: progress, deadline and checkpoint of the training.
+    """
+
+    words: Words
+    pipeline: Pipeline | None
+    control: Control
+
+    @property
+    def are_bytes(self) -> bool:
+        """Whether the symbols of words are bytes."""
+        return self.pipeline is not None and self.pipeline.are_bytes
+
+    def decoded_by(self, decoder: Component) -> Corpus:
+        """The corpus with `decoder`, unless its pipeline is unknown or already has a decoder."""
+        return self if self.pipeline is None else self._replace(pipeline=self.pipeline.decoded_by(decoder))
+
+
+def words(
+    sources: Any,
+    *,
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    partition: int = 0,
+    min_count: int = 1,
+    memory: int = MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+    errors: str = "strict",
+    deadline: float | None = None,
+) -> Words:
+    """Count the words of a corpus: the pre-tokens from which a vocabulary is trained.
+
+    The result does not depend on the number of threads, on the division into files or batches, or on `memory`.
+
+    Args:
+        sources: one of these:
+
+            - documents: an iterable of str, of bytes in UTF-8, or of lists of str or bytes; or a column of Arrow, polars or pandas;
+            - a table with a column of documents, see `column`;
+            - files: a path or a URL, or an iterable of paths and URLs. Files are text, JSON lines, Parquet or Arrow, compressed or not; a
+              path may be a folder or a pattern. A line of plain text, with its line feed, is a document of at most 512 MiB, which is read
+              into memory. Items of type str are paths if `column` or `field` is given, or if the iterable is a list or another collection
+              in which each item is an existing file or a URL. If only some items of a collection are files, or if all look like paths but
+              none is a file, the source is refused; items of an iterator, such as ``iter(texts)``, are texts;
+            - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
+              word and count.
+        splitter: the splitter of documents: a name ("gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
+            "llama3", "qwen2", or "none": a document is one word); a regular expression, for byte-level vocabularies; a pre-tokenizer of
+            ``tokenizers``, live or as a mapping; or a tokenizer, with its normalizer: live, an `fst.Tokenizer`, a table, or the path of a
+            table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made them.
+        normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase" or "none"; or a normalizer of ``tokenizers``, live or as
+            a mapping. With the splitter "sentencepiece": a rule of ``sentencepiece`` 0.2.3, called ``normalization_rule_name`` there:
+            "nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf" or "identity". None: the normalizer of the splitter; for "sentencepiece",
+            "nmt_nfkc".
+        column: the column of documents in tables and in files of Parquet and Arrow.
+        field: the field of documents in JSON lines.
+        threads: the number of threads; None: ``FST_NUM_THREADS``, or one thread per core.
+        partition: the number of this part, if the parts of a corpus are counted separately and merged later, see `Words.to_arrow`.
+        min_count: words with lower counts are left out.
+        memory: the maximum size in bytes of the tables of all threads together. When the tables are full, words are written to a temporary
+            folder.
+        progress: a function that is called with the number of documents and the number of bytes counted so far, from any thread, but by one
+            thread at a time.
+        errors: "strict": a malformed document is an error; "replace": U+FFFD replaces malformed units of documents.
+        deadline: seconds after which no further documents are counted; None: no limit.
+
+    Returns:
+        The words with their counts and first occurrences, sorted by their bytes; `is_partial` is true if documents are left.
+
+    Raises:
+        TextError: a document is not text, or a file is damaged or lacks the column or the field. The message contains the position.
+        VocabularyError: counted words are malformed or were split by a different pipeline, or the sum of all counts is too large.
+        UnsupportedError: the splitter or the normalizer is unknown or not supported, or the splitter of documents is missing; or a
+            collection contains both files and other items, or paths of missing files.
+        ReadingError, OSError: a file cannot be read.
+
+    Examples:
+        >>> found = words(["a rose is a rose", "a rose"], splitter="gpt2")
+        >>> [*zip(found, found.counts.tolist())]
+        [(b' a', 1), (b' is', 1), (b' rose', 3), (b'a', 2)]
+    """
+    arguments = dict(locals())
+    is_over = Control(deadline=arguments.pop("deadline")).is_over
+    found, _ = words_of(arguments.pop("sources"), **arguments, is_over=is_over)
+    return found
+
+
+def counted(source: Any, splitter: Any, arguments: Mapping[str, Any], *, kind: str | None = None, control: Control | None = None) -> Corpus:
+    """Count the words that a trainer reads.
+
+    Args:
+        source: the source of words.
+        splitter: the splitter of documents.
+        arguments: all arguments of the trainer, by name. Those that trainers share, such as `threads` and `deadline`, are used here.
+        kind: the type of the model, if neither its files nor its tables can contain a rule of SentencePiece; otherwise None.
+        control: the control of the training, if it began before this call; None: it begins now.
+
+    Raises:
+        VocabularyError: the digest of counted words does not belong to a named splitter, so the splitter is unknown.
+    """
+    of_rounds: dict[str, Any] = {name: arguments.get(name) for name in ("progress", "deadline", "checkpoint")}
+    control = control or Control(**of_rounds)
+    pipeline = _pipeline(splitter, arguments.get("normalizer"))
+    if kind is not None:
+        need_no_rule(kind, pipeline)
+    found, pipeline = words_of(source, splitter=pipeline, **{name: arguments[name] for name in SHARED}, is_over=control.is_over)
+    if pipeline is None and found.split != UNKNOWN_SPLIT:
+        raise VocabularyError(
+            f"the split of the words is {found.split}; expected that of a named splitter; pass the splitter that made the words"
+        )
+    if kind is not None:
+        need_no_rule(kind, pipeline)
+    return Corpus(found, pipeline, control.after(found))
 
 
 def words_of(
@@ -102,7 +223,6 @@ def table_for(pipeline: Pipeline) -> Any:
 @lru_cache(4)
 def _kept_table(components: str) -> Any:
     from fst.bridge.table_cache import table_of
-    from fst.compile.train.pipeline import Pipeline
 
     normalizer, pre_tokenizer, rule, added = json.loads(components)
     return table_of(None, f"splitter {components}".encode(), Pipeline(normalizer, pre_tokenizer, added=added, rule=rule).table)
@@ -116,8 +236,6 @@ def _check(**numbers: Any) -> None:
 
 
 def _no_splitter(why: str) -> NoReturn:
-    from fst.compile.train.pipeline import KNOWN_SPLITTERS
-
     raise UnsupportedError(f"splitter is None, but {why}; {KNOWN_SPLITTERS}")
 
 
@@ -137,9 +255,6 @@ def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
 
 def _named(split: str) -> Pipeline | None:
     """The pipeline with the digest `split`, if it consists of a named splitter and a named normalizer; otherwise None."""
-    from fst.compile.text.edits.rules import RULES
-    from fst.compile.train.pipeline import NORMALIZERS, SENTENCEPIECE, SPLITTERS, pipeline_of
-
     if split == UNKNOWN_SPLIT:
         return None
     named = [(splitter, normalizer) for normalizer in (None, *NORMALIZERS) for splitter in SPLITTERS]
@@ -150,9 +265,6 @@ def _named(split: str) -> Pipeline | None:
 
 def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
     """The pipeline for the arguments `splitter` and `normalizer`; None if both are None."""
-    from fst.compile.train.pipeline import pipeline_of
-    from fst.compile.train.result import Trained
-
     if splitter is None and normalizer is not None:
         _no_splitter("a normalizer needs one")
     if splitter is None:
@@ -164,16 +276,12 @@ def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
 
 def _document_of(splitter: Any) -> Mapping[str, Any] | None:
     """The ``tokenizer.json`` of a tokenizer of any form; None if `splitter` is a name, a pattern or a component."""
-    from fst.compile.files import exists
-    from fst.compile.train.pipeline import SPLITTERS
-
     if isinstance(splitter, str) and (splitter in SPLITTERS or not exists(splitter)):
         return None
-    from fst.bridge.like import statement_of
-    from fst.compile.train.result import Trained
     from fst.runtime.tokenizer import Tokenizer
     from fst.tables.live import is_encoding, is_live
     from fst.tables.table import Table
+    from fst.train.old_tokenizers import statement_of
 
     is_path = isinstance(splitter, str | os.PathLike)
     is_own = isinstance(splitter, Table | Tokenizer | Trained) or hasattr(splitter, "fst")
@@ -207,95 +315,10 @@ def _found(source: Any, column: str | None, field: str | None, errors: str) -> F
     return None, documents.of_texts(items)
 
 
-def begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
-    """The first item of an iterable, as a sequence of at most one item, and an iterable over all items."""
-    if _is_collection(source):
-        return [*islice(source, 1)], source
-    iterator = iter(source)
-    first = [*islice(iterator, 1)]
-    return first, chain(first, iterator)
-
-
-def _is_collection(items: Iterable[Any]) -> bool:
-    """Whether items can be read twice: a list, a tuple, a set, an array. Items of an iterator are texts."""
-    return isinstance(items, Sequence | Set | np.ndarray)
-
-
 def _is_pair(item: Any) -> bool:
     """Whether an item is a pair of a word and its count."""
     is_two = isinstance(item, list | tuple) and len(item) == 2
     return is_two and isinstance(item[0], str | bytes) and not isinstance(item[1], str | bytes)
-
-
-def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -> bool:
-    """Whether items are paths. A collection of texts is mistaken for paths only if every text is the name of an existing file or a URL.
-
-    Raises:
-        UnsupportedError: the items of a collection are neither clearly paths nor clearly texts: some are existing files; or all look like
-            paths, but name no file; or all are folders.
-    """
-    if any(isinstance(item, os.PathLike) for item in first):
-        return True
-    if not all(isinstance(item, str) for item in first):
-        return False
-    if has_column or not first or not _is_collection(items):
-        return has_column
-    return _are_names(cast(Collection[Any], items))
-
-
-def _are_names(items: Collection[Any]) -> bool:
-    """Whether all items of a collection name files. If the answer may not be what the caller means, it is an error.
-
-    The time is bounded for texts: only the names before the first text, or the first `MOST_STRAYS` items, are searched for a file.
-    """
-    missing = next(((place, item) for place, item in enumerate(items) if not _is_name(item)), None)
-    if missing is None:
-        return True
-    searched = enumerate(islice(items, max(missing[0], MOST_STRAYS)))
-    if (file := next(((place, item) for place, item in searched if _is_file(item)), None)) is not None:
-        raise _neither(*missing, f"item {file[0]}, {_shown(file[1])}, is a file")
-    if all(isinstance(item, str) and os.path.isdir(item) for item in items):  # noqa: PTH112 - false for long texts
-        found = f"the source is a list of folders, {quoted(missing[1])} first"
-        raise UnsupportedError(f"{found}; expected texts or files; pass each as a pathlib.Path")
-    if all(map(_looks_like_a_path, items)):
-        raise _neither(*missing, "all items look like paths")
-    return False
-
-
-def _neither(place: int, item: Any, why: str) -> UnsupportedError:
-    """The error for a collection of paths of which one is missing, or of texts that look like paths."""
-    is_folder = isinstance(item, str) and os.path.isdir(item)  # noqa: PTH112 - false for long texts
-    found = f"item {place} of the source, {_shown(item)}, is {'a folder' if is_folder else 'not a file'}, but {why}"
-    remedies = "to read files, correct the name or pass each as a pathlib.Path; to read the items as texts, pass iter(texts)"
-    return UnsupportedError(f"{found}; expected only files or only texts; {remedies}")
-
-
-def _shown(item: Any) -> str:
-    return quoted(str(item) if isinstance(item, str | os.PathLike) else item)  # `str`: a string of numpy has another `repr`
-
-
-def _is_name(item: Any) -> bool:
-    """Whether an item is a path, or a str that is a URL or the name of a file."""
-    return isinstance(item, os.PathLike) or remote.is_remote(item) or _is_file(item)
-
-
-def _is_file(item: Any) -> bool:
-    is_short = isinstance(item, os.PathLike) or (isinstance(item, str) and len(item) <= MOST_NAME)
-    return is_short and os.path.isfile(item)  # noqa: PTH113 - false for a str that no file can be named
-
-
-def _looks_like_a_path(item: Any) -> bool:
-    """Whether a str is a URL, has the ending of a file of texts, or lies in an existing folder.
-
-    Examples:
-        >>> [*map(_looks_like_a_path, ["a.txt", "s3://bucket/part-7", "./part", "and/or", "e.g.", "node.js", "/start", "see a.txt"])]
-        [True, True, True, False, False, False, False, False]
-    """
-    if not isinstance(item, str) or any(map(str.isspace, item)):
-        return False
-    folder = os.path.dirname(item)  # noqa: PTH120 - a str
-    is_inside = folder != os.sep and os.path.isdir(folder)  # noqa: PTH112 - "/start" is a word rather than a file of the root
-    return is_inside or remote.is_remote(item) or DATA_ENDING.search(item) is not None
 
 
 def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:

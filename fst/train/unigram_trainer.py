@@ -13,21 +13,21 @@ The kernels are in `fst.compile.train.unigram.steps`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import ceil, log
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.control import Control, Round, digest_of
-from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.result import DEADLINE, NO_PAIR, SIZE, Trained
-from fst.compile.train.symbols import checked, checked_initial
 from fst.compile.train.unigram.lattices import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
 from fst.core.jit import Deferred
-from fst.counting.words import Words
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
+from fst.train.control import Round, digest_of
+from fst.train.counting import counted
+from fst.train.result import DEADLINE, NO_PAIR, SIZE, Trained
+from fst.train.symbols import checked, checked_initial
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
 UNKNOWN_PENALTY = 10.0  # subtracted from the minimum score to get the score of the unknown piece
@@ -60,7 +60,7 @@ class State(NamedTuple):
 
 
 def unigram(
-    words: Words,
+    source: Any,
     *,
     vocab_size: int = 8000,
     special_tokens: Sequence[str] = (),
@@ -71,20 +71,62 @@ def unigram(
     max_piece_length: int = 16,
     seed_size: int = 1_000_000,
     reference: str = HUGGINGFACE,
-    pipeline: Pipeline | None = None,
-    control: Control | None = None,
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
 ) -> Trained:
-    """Train a vocabulary of pieces with scores. See `fst.train.unigram`.
+    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and remove the least useful substrings until the
+    vocabulary has the requested size.
+
+    By default, pieces and scores equal those of ``tokenizers`` 0.23.3, including its defects:
+
+    - the loss of a piece is computed with a wrong sum;
+    - the final cut to the size is by loss, not by score;
+    - if single characters already fill `vocab_size`, all remaining pieces are kept, and the vocabulary is larger than `vocab_size`.
+
+    Characters that are not pieces get scores that differ by 0.0001. The order of these characters is random in ``tokenizers``; here it is
+    the order of code points. Counts above 2^32 do not overflow.
+
+    With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces in the order of
+    their frequency, and special tokens are not pieces.
 
     Args:
-        words: the distinct words with their counts.
-        pipeline: the text pipeline of the words.
-        control: progress, deadline and checkpoint.
+        source: documents, files or counted words, see `words`.
+        vocab_size: the number of tokens at which training stops. The result is smaller if the words do not have enough pieces.
+        special_tokens: the tokens with the first ids, with the score 0.
+        unk_token: the token of unknown characters; if it is not in `special_tokens`, it gets the first id. None: no unknown token.
+        initial_alphabet: characters that become tokens even if no word contains them; longer strings count as their first character.
+        shrinking_factor: the share of pieces that each pruning keeps, at least 0 and below 1.
+        n_sub_iterations: the number of times that scores are estimated before each pruning.
+        max_piece_length: the maximum length of a piece in characters.
+        seed_size: the maximum number of substrings and characters at the start.
+        reference: "huggingface" or "exact".
+        splitter, normalizer, column, field, threads, min_count, errors: see `words`.
+        progress: a function that is called with the number of steps made so far, and an estimate of the total number.
+        checkpoint, deadline: see `bpe`.
+
+    Returns:
+        The tokens with their scores. Counts are from the best segmentations of the words.
 
     Raises:
-        UnsupportedError: the reference is "sentencepiece" or unknown.
-        VocabularyError: there are no words, a word is not UTF-8, `vocab_size` is too small for the characters and special tokens, or an
-            option is out of range.
+        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of threads; or for a reason listed in `bpe`.
+        VocabularyError: there are no words, a word is not UTF-8, or a special token is also a piece of words; or for a reason listed in
+            `bpe`.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
+
+    Examples:
+        >>> result = unigram({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=40, unk_token="<unk>")
+        >>> [*result.vocabulary]
+        ['<unk>', 'e', 's', 't', 'low', 'n', 'w', 'we', 'd', 'i', 'o', 'l', 'r']
+        >>> result.scores[1:5].round(4).tolist()
+        [-1.6022, -1.9555, -1.9555, -2.2233]
     """
     options = {
         "trainer": "unigram",
@@ -97,7 +139,8 @@ def unigram(
     }
     _check(options)
     specials = _specials(special_tokens, unk_token)
-    text = letters_of(words, pipeline)
+    words, pipeline, control = corpus = counted(source, splitter, locals())
+    text = letters_of(words, are_bytes=corpus.are_bytes)
     alphabet = _alphabet(text, initial_alphabet, specials, reference)
     capacity = vocab_size - len(specials)
     if len(alphabet) > capacity:
@@ -109,7 +152,7 @@ def unigram(
     most = max(vocab_size * 11 // 10, len(alphabet) + 1 if reference == EXACT else 0)
     run = _Run(text, seeds, most, shrinking_factor, n_sub_iterations, reference)
     digest = digest_of(words, options)
-    state, finished = (control or Control()).run(run.begin(), run.advance, total=run.rounds, digest=digest, prove=run.prove)
+    state, finished = control.run(run.begin(), run.advance, total=run.rounds, digest=digest, prove=run.prove)
     pieces, of_pieces = run.end(state, alphabet, specials, capacity)
     _refuse_pieces(specials, pieces)
     return Trained(
@@ -123,7 +166,7 @@ def unigram(
         model={"unk_id": None if unk_token is None else specials.index(unk_token), "byte_fallback": False},
         reference=reference,
         min_count=words.min_count,
-    )
+    ).of(words)
 
 
 def _check(options: Mapping[str, object]) -> None:

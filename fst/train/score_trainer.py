@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train import result
-from fst.compile.train.control import Control, digest_of
 from fst.compile.train.merges.merging import WORD_END
-from fst.compile.train.merges.run import need_size
-from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.result import Trained
 from fst.compile.train.scores.state import Merger, State, widened
-from fst.compile.train.symbols import Alphabet, Symbols, check_numbers, initial_characters, symbols_of
-from fst.counting.words import Words
 from fst.errors import VocabularyError
+from fst.train import result
+from fst.train.control import Control, digest_of
+from fst.train.counting import Corpus
+from fst.train.merges import need_size
+from fst.train.result import Trained
+from fst.train.symbols import Alphabet, Symbols, initial_characters, symbols_of
 
 FREQUENT = 10  # with a smaller min_frequency, mainly rare strings are merged
 POOR = (
@@ -28,15 +27,7 @@ POOR = (
 )
 
 
-def by_score(
-    words: Words,
-    alphabet: Alphabet,
-    vocab_size: int,
-    min_frequency: int,
-    model: Mapping[str, Any],
-    pipeline: Pipeline | None,
-    control: Control,
-) -> Trained:
+def by_score(corpus: Corpus, alphabet: Alphabet, vocab_size: int, min_frequency: int, model: Mapping[str, Any]) -> Trained:
     """Learn a vocabulary of WordPiece by score.
 
     The score of a pair is its count divided by the product of the counts of its two tokens. All words are counted, and the quotient is
@@ -44,26 +35,14 @@ def by_score(
     their first occurrence. The ids are in this order: special tokens; characters in words, with and without prefix, sorted as strings;
     merged tokens. If the string of a merge already has an id, no new id is created. Tokens at the beginning of a word are distinguished
     from tokens inside words, even if a word begins with the prefix.
-
-    Args:
-        words: the words with their counts and first occurrences.
-        alphabet: the options that determine the first ids.
-        vocab_size: the number of tokens.
-        min_frequency: the minimum count of a pair for a merge.
-        model: further fields of the model, copied into the result.
-        pipeline: the pipeline that split texts into the words; None: the pipeline is unknown, and words are text.
-        control: progress, deadline and checkpoint.
-
-    Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.
     """
-    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
+    words, pipeline, control = corpus
     if min_frequency < FREQUENT:
-        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=6)  # the caller of `fst.train.wordpiece`
-    symbols = _by_occurrence(_sorted(symbols_of(words, pipeline, alphabet), alphabet, pipeline), words.first)
+        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=3)  # the caller of `fst.train.wordpiece`
+    symbols = symbols_of(words, alphabet, are_bytes=corpus.are_bytes)
+    symbols = _by_occurrence(_sorted(symbols, alphabet, are_bytes=corpus.are_bytes), words.first)
     need_size(vocab_size, len(symbols.names))
-    are_bytes = pipeline is not None and pipeline.are_bytes
-    options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "bytes": are_bytes}
+    options = {"alphabet": alphabet.options, "size": vocab_size, "least": min_frequency, "bytes": corpus.are_bytes}
     digest = digest_of(words, {"trainer": "score", **options})
     names, counts, stopped = _learned(symbols, alphabet.prefix, vocab_size, max(min_frequency, 1), control, digest)
     return Trained(
@@ -75,12 +54,12 @@ def by_score(
         pipeline=pipeline,
         model=model,
         min_count=words.min_count,
-    )
+    ).of(words)
 
 
-def _sorted(symbols: Symbols, alphabet: Alphabet, pipeline: Pipeline | None) -> Symbols:
+def _sorted(symbols: Symbols, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
     """The symbols that occur in words or in the initial alphabet, sorted as strings after the special tokens."""
-    specials, initial = {*alphabet.special_tokens}, initial_characters(alphabet, pipeline)
+    specials, initial = {*alphabet.special_tokens}, initial_characters(alphabet, are_bytes)
     ids = {name: number for number, name in enumerate(symbols.names)}
     others = sorted(name for name, number in ids.items() if name not in specials and (symbols.counts[number] or name in initial))
     names = [*(name for name in symbols.names if name in specials), *others]

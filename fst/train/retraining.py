@@ -1,4 +1,4 @@
-"""Recipes for training a vocabulary like an old one: options of the trainer, and components that are copied from the old tokenizer.
+"""Training on other texts as an old tokenizer was trained: the options of the trainer, and the components that the result keeps.
 
 Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` contains the options that follow from the old
 model; all other options have the defaults of the trainer, as in ``train_new_from_iterator`` of transformers.
@@ -16,12 +16,19 @@ from fst.compile.compilers import compiler_of, model_of
 from fst.compile.machines.wordpiece.word_level import KIND as WORD_LEVEL
 from fst.compile.machines.wordpiece.word_level import is_word_level
 from fst.compile.sources.pretrained.special_tokens import added_token
-from fst.compile.train.old.renumbering import renamed, renumbered
-from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.result import FIELDS, PLAIN, Trained
-from fst.compile.train.settings import renumbered as of_other_ids
-from fst.errors import VocabularyError, listed, quoted, reason
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
+from fst.train.bpe_trainer import bpe
+from fst.train.old_tokenizers import stated_by
+from fst.train.pipeline import Pipeline
+from fst.train.renumbering import renamed, renumbered
+from fst.train.result import FIELDS, PLAIN, Trained
+from fst.train.settings import renumbered as of_other_ids
+from fst.train.unigram_trainer import unigram
+from fst.train.wordlevel_trainer import wordlevel
+from fst.train.wordpiece_trainer import wordpiece
 
+OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments that only trainers with several rounds have
+TRAINERS: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram, "WordLevel": wordlevel}
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also arguments of the trainer
     "BPE": AFFIXES,
@@ -31,6 +38,73 @@ TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also argume
 UNKNOWN = "unk_id"  # a field of the Unigram model that the trainer sets
 
 Json = Mapping[str, Any]
+
+
+def like(
+    old: Any,
+    texts: Any,
+    vocab_size: int | None = None,
+    *,
+    new_special_tokens: Iterable[Any] = (),
+    special_tokens_map: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Trained:
+    """Train a new vocabulary on other texts, and combine it with all other parts of an old tokenizer, like ``train_new_from_iterator`` of
+    ``transformers``.
+
+    The new tokenizer has the old kind of model, normalizer, pre-tokenizer, decoder, post-processor and settings, and the old added tokens
+    with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
+    not, refers to the same tokens by their new ids.
+
+    Tables and files do not record how a vocabulary was trained, so the trainer gets the following arguments, which `options` override:
+
+    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; if the model is byte-level, all bytes are in the alphabet. If the
+      old tokenizer has ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in ``transformers``; pass
+      ``byte_fallback=True`` to add them.
+    - WordPiece: the old `unk_token` and `continuing_subword_prefix`; merges are chosen by frequency.
+    - WordLevel: the old `unk_token`.
+    - Unigram: the old `unk_token`; all added tokens become special.
+    - All other arguments keep the trainer's defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; for Unigram
+      `shrinking_factor` 0.75, `max_piece_length` 16, `n_sub_iterations` 2.
+
+    Args:
+        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of a table; a trained
+            vocabulary; or a folder, a ``tokenizer.json`` or another source for `fst.compile.tokenizer`.
+        texts: documents, files or counted words, see `words`. Texts are split as in the old tokenizer, but added tokens count as text.
+        vocab_size: the number of tokens, excluding added tokens that are not special; None: the same as in the old vocabulary.
+        new_special_tokens: further special tokens: strings, or objects or mappings with ``content`` and the flags of an added token.
+        special_tokens_map: a mapping of old names of special tokens to new names.
+        options: arguments of `words`, such as `column` and `threads`, but not `splitter` and `normalizer`; and arguments of the trainer,
+            such as `min_frequency` and `progress`. WordLevel is trained in one step and ignores `progress`, `checkpoint` and `deadline`.
+
+    Raises:
+        VocabularyError: as in the trainer; or the post-processor contains a token that is not special; or `special_tokens_map` contains a
+            name that is not a special token.
+        UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express the old tokenizer; or a
+            splitter or a normalizer is given.
+        TypeError: `old` is not a tokenizer.
+        TextError, ReadingError, OSError: for the reasons listed in `words`.
+
+    Examples:
+        >>> from fst.compile import wordpiece as compiled
+        >>> old = compiled(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able"])
+        >>> new = like(old, ["Hug hugs pug."], vocab_size=16)
+        >>> [*new.vocabulary][:9], new.tokenizer().tokenize("Hugs!")
+        (['[PAD]', '[UNK]', '[CLS]', '[SEP]', '.', 'g', 'h', 'p', 's'], ['hug', '##s', '[UNK]'])
+    """
+    for name in ("splitter", "normalizer"):
+        if name in options:
+            raise UnsupportedError(f"{name} is given; expected none, because the old tokenizer splits the texts; leave it out")
+    stated = stated_by(old)
+    recipe = recipe_of(stated.document, stated.settings, new_special_tokens, special_tokens_map)
+    rule = getattr(getattr(old, "pipeline", None), "rule", None)
+    recipe = recipe if rule is None else replace(recipe, pipeline=old.pipeline)  # a tokenizer.json cannot express the rule
+    train = TRAINERS[recipe.kind]
+    size = recipe.size if vocab_size is None else vocab_size
+    if train is wordlevel:
+        options = {name: value for name, value in options.items() if name not in OF_ROUNDS}
+    trained = train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options})
+    return replace(recipe.completed(trained, options), config=stated.config)
 
 
 @dataclass(frozen=True)
@@ -44,7 +118,7 @@ class Recipe:
         options: arguments of the trainer.
         model: fields that are copied from the old model into the new model.
         others: added tokens that are not special; they follow the vocabulary.
-        flags, further, settings: as in `fst.compile.train.result.Trained`.
+        flags, further, settings: as in `fst.train.result.Trained`.
     """
 
     kind: str

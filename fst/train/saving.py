@@ -19,13 +19,13 @@ from fst.compile.sources.merges_txt import MERGES, VOCABULARY
 from fst.compile.sources.sentencepiece.model_file import SUFFIX as MODEL
 from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
 from fst.compile.sources.vocab_txt import parse_lines
-from fst.compile.train.pipeline import Pipeline
-from fst.compile.train.sentencepiece.file import model_file, model_of
-from fst.compile.train.settings import FILES
 from fst.core import remote
 from fst.errors import UnsupportedError, quoted
 from fst.pretokens.byte_letters import bytes_of
 from fst.tables import npz
+from fst.train.pipeline import Pipeline
+from fst.train.sentencepiece_file import model_file, model_of
+from fst.train.settings import FILES
 
 Json = Mapping[str, Any]
 
@@ -43,9 +43,9 @@ def save(
         document: the value of the ``tokenizer.json``.
         scores: the scores by id, for BPE trained as in SentencePiece; None: the scores in a ``.model`` are computed from the order of the
             merges.
-        rule: the normalization rule of SentencePiece, see `fst.compile.train.pipeline.Pipeline`; None: the vocabulary has none.
-        path: the file or the folder, as in `fst.compile.train.result.Trained.save`.
-        settings: the contents of further files of a folder, see `fst.compile.train.settings.files_of`.
+        rule: the normalization rule of SentencePiece, see `fst.train.pipeline.Pipeline`; None: the vocabulary has none.
+        path: the file or the folder, as in `fst.train.result.Trained.save`.
+        settings: the contents of further files of a folder, see `fst.train.settings.files_of`.
     """
     if not _is_folder(path):
         form = _form(_name(path), _kind(document))

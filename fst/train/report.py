@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.rows import CODE_POINTS
-from fst.bridge import chart
-from fst.bridge.chart import Bar, Panel
-from fst.bridge.words import are_paths, begun
 from fst.errors import TextError, counted, quoted
 from fst.tables.kernel_call import MOST_UNITS
+from fst.train import chart
+from fst.train.chart import Bar, Panel
+from fst.train.paths import are_paths, begun
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
@@ -161,7 +161,7 @@ def report(table: Table, held_out: Any, *, column: str | None = None, field: str
 
     Args:
         table: the table of the vocabulary.
-        held_out, column, field, by: see `fst.compile.train.result.Trained.report`.
+        held_out, column, field, by: see `fst.train.result.Trained.report`.
     """
     from fst.runtime.tokenizer import Tokenizer
 

@@ -1,1 +1,0 @@
-"""Derive a vocabulary from an existing vocabulary."""
