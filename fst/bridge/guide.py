@@ -8,7 +8,7 @@ from fst.bridge.from_live import table_for
 from fst.machines.guide.arguments import Automaton
 from fst.machines.guide.canonical_states import CanonicalStates
 from fst.machines.guide.network import Network
-from fst.machines.guide.network_states import NetworkStates
+from fst.runtime.machines.guide.network_states import NetworkStates
 from fst.machines.guide.vocabulary import Vocabulary
 from fst.tables.table import Table
 

@@ -1,10 +1,14 @@
-"""In README, CONTRIBUTING and docs, every link has a target, the API page contains every public name, and excerpts are exact."""
+"""In README, CONTRIBUTING and docs, every link has a target, the API page contains every public name, and excerpts are exact. In all prose,
+dotted names exist.
+"""
 
 from __future__ import annotations
 
+import inspect
 import pydoc
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.shared_data import REPOSITORY
@@ -19,6 +23,10 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
+DOTTED = re.compile(r"`(fst(?:\.\w+)+)(?:\(\))?`")
+FILES = {"fst.c", "fst.d.ts", "fst.h", "fst.js", "fst.o", "fst.wasm"}  # of an export
+PAST = REPOSITORY / "tests" / "bench" / "LOG.md"  # names as they were on the day of the entry
+FOLDERS = ("fst", "compile", "runtime", "cli", "examples", "tests")
 EXCERPT = re.compile(r"^<!-- excerpt: (\S+) -->\n+```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -105,3 +113,27 @@ def test_every_public_name_is_documented() -> None:
     expected = {f"fst.{name}" for name in fst.__all__} | {f"fst.compile.{name}" for name in fst.compile.__all__ if name != "lattice"}
     assert not expected - set(documented())
     assert all(pydoc.locate(name) for name in documented())
+
+
+def references() -> dict[str, str]:
+    """The dotted names between backticks in sources and pages, with the last file that contains each."""
+    files = [*PAGES, *(path for folder in FOLDERS for path in (REPOSITORY / folder).rglob("*.*") if path.suffix in (".py", ".md") and path != PAST)]
+    return {name: str(path) for path in files for name in DOTTED.findall(path.read_text(encoding="utf-8")) if name not in FILES}
+
+
+def is_name(dotted: str) -> bool:
+    """Whether a dotted name is that of a module, or of a member of a module or class; attributes of instances are members."""
+    owner, _, member = dotted.rpartition(".")
+    if pydoc.locate(dotted) is not None:
+        return True
+    found: Any = pydoc.locate(owner)
+    return inspect.isclass(found) and re.search(rf"\bself\.{member}\b|^    {member}: ", inspect.getsource(found), re.MULTILINE) is not None
+
+
+@pytest.mark.slow
+def test_dotted_names_exist() -> None:
+    """Every dotted name of this package that prose contains between backticks is that of a module or of its member."""
+    found = references()
+    assert len(found) > 400
+    assert {name: path for name, path in found.items() if not is_name(name)} == {}
+    assert not is_name("fst.Tokenizer.nothing") and not is_name("fst.nothing")

@@ -52,7 +52,7 @@ class AnalysisMembers:
     """A conversion of analyses to JSON members: the analyses and the weights of a weighted table, or the tokens of running text."""
 
     def of(self, found: Found | Analysed, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
-        """See `fst.cli.files.formats.MembersOf`."""
+        """See `fst.cli.files.writers.MembersOf`."""
         if isinstance(found, Analysed):
             rows = zip(found.texts, found.tokens, strict=True)
             objects = [None if text is None else [token._asdict() for token in tokens] for text, tokens in rows]

@@ -66,5 +66,5 @@ class TokenMembers:
     """A conversion of segmented documents to a JSON member with the list of tokens."""
 
     def of(self, segmented: Segmented, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
-        """See `fst.cli.files.formats.MembersOf`."""
+        """See `fst.cli.files.writers.MembersOf`."""
         return segmented.documents, None, {TOKENS: list(map(as_json, segmented.rows()))}

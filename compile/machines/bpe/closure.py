@@ -26,7 +26,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, part
             token is visited.
         own: int32[tokens], the rank of each pair whose concatenation is the token; -1: only pairs in the merge list have ranks.
         result: int32[ranks], the token that the merge of each rank makes.
-        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.capacity_for`. For each token with a rank in `own`, the kernel inserts
+        pairs: uint64[2 * slots], see `fst.machines.bpe.merge_list.pairs_for`. For each token with a rank in `own`, the kernel inserts
             the pair of its last merge.
         parts, pair_ranks: int32[longest token], scratch.
         left, right, rank: output for canonical tokens, int32[tokens], initially -1.

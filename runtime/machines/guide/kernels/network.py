@@ -44,7 +44,7 @@ def walk_network(network, work, data):
 
     Args:
         network: a `fst.machines.guide.network.Network`.
-        work: a `fst.machines.guide.network_states.Work`, for the number of bytes.
+        work: a `fst.runtime.machines.guide.network_states.Work`, for the number of bytes.
         data: uint8[n].
     """
     for depth in range(len(data)):

@@ -16,7 +16,7 @@ from fst.machines.guide.vocabulary import Vocabulary
 State = tuple[int, ...]  # the states after the calls that have not returned, the innermost last, and the state of the network
 NO_CELL = -1
 BEFORE: State = (NO_STATE,)  # before the first token, if it writes other bytes than later ones
-KERNELS = "fst.machines.guide.kernels.network"
+KERNELS = "fst.runtime.machines.guide.kernels.network"
 
 scan_network, walk_network = (Deferred(KERNELS, name) for name in ("scan_network", "walk_network"))
 
