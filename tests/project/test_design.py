@@ -13,6 +13,7 @@ from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -146,12 +147,6 @@ OF_TESTS = {
 }
 
 
-@cache
-def parsed(name: str) -> ast.Module:
-    """The syntax tree of a source file, parsed once."""
-    return ast.parse((REPOSITORY / name).read_text(encoding="utf-8"))
-
-
 def statements(tree: ast.AST, enters: Callable[[ast.AST], bool] = lambda _node: True) -> Iterator[ast.AST]:
     """Yield the nodes of a syntax tree but expressions, and without the nodes that `enters` excludes."""
     left = [tree]
@@ -162,14 +157,32 @@ def statements(tree: ast.AST, enters: Callable[[ast.AST], bool] = lambda _node: 
 
 
 def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the modules that statements import; for ``from a import b``, both ``a`` and ``a.b``."""
+    """Yield the modules or names that statements import; for ``from a import b``, ``a.b``."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.module, f"line {node.lineno}: a relative import"
-            yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+class Imports(NamedTuple):
+    """The names that a file imports anywhere, and those that it imports when it is imported itself; not those for type checkers."""
+
+    all: frozenset[str]
+    at_once: frozenset[str]
+
+
+@cache
+def imports_of(path: Path) -> Imports:
+    """The imports of a file. The syntax tree is not kept: the collector of garbage would visit its nodes again and again."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return Imports(frozenset(imports(statements(tree))), frozenset(imports(statements(tree, runs_at_import))))
+
+
+def packages(names: Iterable[str]) -> set[str]:
+    """The packages of imported names."""
+    return {name.split(".")[0] for name in names}
 
 
 def module_of(name: str) -> str:
@@ -201,13 +214,7 @@ def sources_of(modules: Iterable[str]) -> set[str]:
 @cache
 def edges_of(name: str) -> set[str]:
     """The source files that a source imports anywhere, also inside functions and only for type checkers."""
-    found = set[str]()
-    for node in statements(parsed(name)):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return sources_of(found)
+    return sources_of(imports_of(REPOSITORY / name).all)
 
 
 @cache
@@ -245,11 +252,7 @@ def runs_at_import(node: ast.AST) -> bool:
 
 
 SOURCE_OF = {module_of(name): name for name in SOURCES}
-MODULES = [
-    module
-    for module, name in SOURCE_OF.items()
-    if not module.endswith("__main__") and ">>>" in (REPOSITORY / name).read_text(encoding="utf-8")
-]
+MODULES = [module for module, name in SOURCE_OF.items() if ">>>" in (REPOSITORY / name).read_text(encoding="utf-8")]
 
 
 def test_imports_point_down() -> None:
@@ -276,8 +279,8 @@ def faults_of(name: str) -> set[str]:
 
 def late_edges_of(name: str) -> set[str]:
     """The source files that only functions and type checkers of a source import, and that functions of every unit may import."""
-    at_import = sources_of(imports(statements(parsed(name), runs_at_import)))
-    return {source for source in edges_of(name) - at_import if source.startswith(LATE) or source.endswith(LATE)}
+    at_once = sources_of(imports_of(REPOSITORY / name).at_once)
+    return {source for source in edges_of(name) - at_once if source.startswith(LATE) or source.endswith(LATE)}
 
 
 def test_modules_import_each_other_in_no_circle() -> None:
@@ -308,9 +311,9 @@ def test_names_in_strings_are_found() -> None:
 
 @pytest.mark.parametrize("folder", sorted({str(Path(name).parent) for name in SOURCES}))
 def test_folders_are_small_and_names_do_not_repeat_them(folder: str) -> None:
-    """A folder has at most 24 entries, and no name of an entry contains the name of the folder."""
+    """A folder has at most 24 entries, and only its front file may have the name of the folder in its own."""
     entries = [path for path in (REPOSITORY / folder).iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
-    named = [path.stem for path in entries if path.stem != "__init__"]
+    named = {path.stem for path in entries} - {"__init__", Path(folder).name}
     assert len(named) <= 24
     assert not [name for name in named if Path(folder).name in name.split("_")]
 
@@ -335,14 +338,12 @@ def test_wheel_has_every_module(tmp_path: Path) -> None:
 @pytest.mark.parametrize("library", ["numba", "tokenizers"])
 def test_libraries_have_one_place(library: str) -> None:
     """Only the modules in `ONLY_IN` import `numba` and `tokenizers`."""
-    assert {name for name in SOURCES if library in {module.split(".")[0] for module in imports(statements(parsed(name)))}} <= ONLY_IN[
-        library
-    ]
+    assert {name for name in SOURCES if library in packages(imports_of(REPOSITORY / name).all)} <= ONLY_IN[library]
 
 
 def test_only_the_command_line_imports_click() -> None:
     """Only modules of the command line import `click`."""
-    importing = [name for name in SOURCES if "click" in {module.split(".")[0] for module in imports(statements(parsed(name)))}]
+    importing = [name for name in SOURCES if "click" in packages(imports_of(REPOSITORY / name).all)]
     assert all(name.startswith("cli/") for name in importing)
     assert importing
 
@@ -399,10 +400,11 @@ def test_constants_that_kernels_derive() -> None:
 @pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith("runtime/kernels/")])
 def test_kernels_are_short_and_read_names(name: str) -> None:
     """A file of kernels has at most 400 lines, and reads arrays by their names, not by numbers."""
-    assert len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) <= 400
+    text = (REPOSITORY / name).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 400
     positional = [
         ast.unparse(node)
-        for node in ast.walk(parsed(name))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("table", "output", "work", "reader", "symbols", "plan", "cut")
         if any(isinstance(part, ast.Constant) for part in (getattr(node.slice, "elts", [node.slice])))
     ]
@@ -471,16 +473,14 @@ def test_tests_state_their_rule(path: Path) -> None:
 def test_no_test_imports_another() -> None:
     """A test file imports the package and `support`, but no other test file, and has at most 500 lines."""
     for path in TEST_FILES:
-        text = path.read_text(encoding="utf-8")
-        assert not [name for name in imports(statements(ast.parse(text))) if name.rpartition(".")[2].startswith("test_")], path
-        assert len(text.splitlines()) <= 500, path
+        assert not [name for name in imports_of(path).all if any(part.startswith("test_") for part in name.split("."))], path
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
 
 
 def test_tests_need_only_the_extra_test() -> None:
     """At import, a test file and its support need no library except those of the extra `test`."""
     for path in (path for path in TESTS.rglob("*.py") if path.parent.name not in {"bench", "typing"}):
-        needed = {name.split(".")[0] for name in imports(statements(ast.parse(path.read_text(encoding="utf-8")), runs_at_import))}
-        assert needed - sys.stdlib_module_names <= OF_TESTS, path
+        assert packages(imports_of(path).at_once) - sys.stdlib_module_names <= OF_TESTS, path
 
 
 def test_version_is_one() -> None:

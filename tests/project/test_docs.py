@@ -117,7 +117,8 @@ def test_every_public_name_is_documented() -> None:
 
 def references() -> dict[str, str]:
     """The dotted names between backticks in sources and pages, with the last file that contains each."""
-    files = [*PAGES, *(path for folder in FOLDERS for path in (REPOSITORY / folder).rglob("*.*") if path.suffix in (".py", ".md") and path != PAST)]
+    inside = (path for folder in FOLDERS for path in (REPOSITORY / folder).rglob("*.*"))
+    files = [*PAGES, *(path for path in inside if path.suffix in (".py", ".md") and path != PAST)]
     return {name: str(path) for path in files for name in DOTTED.findall(path.read_text(encoding="utf-8")) if name not in FILES}
 
 
@@ -136,4 +137,5 @@ def test_dotted_names_exist() -> None:
     found = references()
     assert len(found) > 400
     assert {name: path for name, path in found.items() if not is_name(name)} == {}
-    assert not is_name("fst.Tokenizer.nothing") and not is_name("fst.nothing")
+    assert not is_name("fst.Tokenizer.nothing")
+    assert not is_name("fst.nothing")

@@ -129,7 +129,7 @@ def printed(main: Any, *words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.mostly_slow
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # `transformers` emits warnings when it is imported
 @pytest.mark.parametrize(("page", "program", "words", "output"), RUNS, ids=[run[1] for run in RUNS])
 def test_pages(page: str, program: str, words: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
