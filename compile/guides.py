@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.segmenter import Segmenter
+from fst.automata.last_tokens import LastTokens
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.canonical import machine_of
 from fst.compile.machines.guide.compiler import automaton_of, compile_masks, vocabulary_for
@@ -22,8 +22,8 @@ from fst.machines.guide.vocabulary import Vocabulary
 from fst.tables.header import AddedTokens
 from fst.tables.table import Table
 
-SEGMENTERS = {kind: f"fst.compile.machines.{kind}.segmenter" for kind in ("bpe", "unigram", "wordpiece")}
-_segmenters: WeakKeyDictionary[Table, Segmenter] = WeakKeyDictionary()
+COMPILERS = {kind: f"fst.compile.machines.{kind}.last_tokens" for kind in ("bpe", "unigram", "wordpiece")}
+_automata: WeakKeyDictionary[Table, LastTokens] = WeakKeyDictionary()
 
 
 def guide(
@@ -98,11 +98,11 @@ def canonical_machine(table: Table, vocabulary: Vocabulary, automaton: ByteAutom
     Raises:
         UnsupportedError: the tokenizer changes texts in a way that canonical masks do not cover.
     """
-    segmenter = _segmenters.get(table)
-    if segmenter is None:
-        segmenter = _segmenters[table] = import_module(SEGMENTERS[table.kind]).segmenter(table)
-    _need_first_spaces(vocabulary, segmenter.begins_with_space)
-    return machine_of(automaton, segmenter, _added(table))
+    last_tokens = _automata.get(table)
+    if last_tokens is None:
+        last_tokens = _automata[table] = import_module(COMPILERS[table.kind]).last_tokens(table)
+    _need_first_spaces(vocabulary, last_tokens.begins_with_space)
+    return machine_of(automaton, last_tokens, _added(table))
 
 
 def _added(table: Any) -> Collection[str]:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from fst.runtime.compat.transformers.hf import hf
     from fst.runtime.compat.transformers.logits import LogitsProcessor
     from fst.runtime.machines.bpe.tokenizer import BpeTokenizer
-    from fst.runtime.machines.guide.token_masks import Guide
+    from fst.runtime.machines.guide.guide import Guide
     from fst.runtime.machines.keywords.searcher import Match, Matches, MatchStream, Searcher
-    from fst.runtime.machines.lookup.analyser import Lookup
     from fst.runtime.machines.lookup.analyses import Analyses
+    from fst.runtime.machines.lookup.lookup import Lookup
     from fst.runtime.machines.segmentation.lattice import JiebaSegmenter, MecabSegmenter
     from fst.runtime.machines.segmentation.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.machines.unigram.tokenizer import UnigramTokenizer
@@ -104,10 +104,10 @@ _OBJECTS = {
     "BpeTokenizer": "fst.runtime.machines.bpe.tokenizer.BpeTokenizer",
     "Dropout": "fst.machines.bpe.dropout.Dropout",
     "Fst": "fst.compile.algebra.machine.Fst",
-    "Guide": "fst.runtime.machines.guide.token_masks.Guide",
+    "Guide": "fst.runtime.machines.guide.guide.Guide",
     "JiebaSegmenter": "fst.runtime.machines.segmentation.lattice.JiebaSegmenter",
     "LogitsProcessor": "fst.runtime.compat.transformers.logits.LogitsProcessor",
-    "Lookup": "fst.runtime.machines.lookup.analyser.Lookup",
+    "Lookup": "fst.runtime.machines.lookup.lookup.Lookup",
     "Match": "fst.runtime.machines.keywords.searcher.Match",
     "MatchStream": "fst.runtime.machines.keywords.searcher.MatchStream",
     "Matches": "fst.runtime.machines.keywords.searcher.Matches",

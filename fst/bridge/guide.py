@@ -8,8 +8,8 @@ from fst.bridge.from_live import table_for
 from fst.machines.guide.arguments import Automaton
 from fst.machines.guide.canonical_states import CanonicalStates
 from fst.machines.guide.network import Network
-from fst.runtime.machines.guide.network_states import NetworkStates
 from fst.machines.guide.vocabulary import Vocabulary
+from fst.runtime.machines.guide.network_states import NetworkStates
 from fst.tables.table import Table
 
 

@@ -377,7 +377,7 @@ def test_encoding_imports_numba_alone() -> None:
             "[_pipeline(name, None).digest for name in ('gpt2', 'o200k')]",  # their tables are kept
             {"numpy.ma", "fst.compile.text.normalizer", *(f"fst.compile.machines.{kind}.compiler" for kind in ("bpe", "unigram"))},
         ),
-        ("import fst.machines.lookup.table, fst.runtime.machines.lookup.analyser", {"numpy.ma", "fst.text.normalizer"}),
+        ("import fst.machines.lookup.table, fst.runtime.machines.lookup.lookup", {"numpy.ma", "fst.text.normalizer"}),
     ],
     ids=["train", "lookup"],
 )

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.last_tokens import NOWHERE
 from fst.automata.rows import CODE_POINTS, Array
-from fst.automata.segmenter import NOWHERE
 from fst.errors import UnsupportedError
 from fst.text.composition import HANGUL, LEADING, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition
 

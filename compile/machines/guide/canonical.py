@@ -1,4 +1,4 @@
-"""Compile an automaton over bytes and a segmenter into the arrays of canonical masks."""
+"""Compile an automaton over bytes and a last-token automaton into the arrays of canonical masks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import numpy as np
 
+from fst.automata.last_tokens import NOWHERE, LastTokens
 from fst.automata.rows import Array
-from fst.automata.segmenter import NOWHERE, Segmenter
 from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import Language, difference, intersection, of_builder
@@ -23,32 +23,32 @@ NOTHING = Language(np.zeros(256, np.uint8), np.full((1, 1), NOWHERE, np.int32), 
 find_witnesses, find_live = (Deferred(KERNELS, name) for name in ("find_witnesses", "find_live"))
 
 
-def machine_of(source: ByteAutomaton, segmenter: Segmenter, added: Collection[str]) -> Machine:
+def machine_of(source: ByteAutomaton, last_tokens: LastTokens, added: Collection[str]) -> Machine:
     """The arrays for the texts of an automaton.
 
     Args:
         source: the automaton.
-        segmenter: the segmenter of the tokenizer.
+        last_tokens: the last-token automaton of the tokenizer.
         added: the added tokens that the tokenizer finds in texts. A text that contains one of them is not the text of other tokens.
 
     Raises:
         UnsupportedError: there is no room for the automaton.
     """
-    texts = _without(added, _written(Language(source.classes, source.by_class, source.is_final), segmenter))
+    texts = _without(added, _written(Language(source.classes, source.by_class, source.is_final), last_tokens))
     automaton = (NOTHING if texts.is_empty else texts).over_bytes()
     targets, finals = automaton.targets, automaton.is_final.astype(np.uint8)
-    if segmenter.begins_with_space:  # decoding removes the space of the first token, so it is put before the text
+    if last_tokens.begins_with_space:  # decoding removes the space of the first token, so it is put before the text
         row = targets[:1].copy()
         row[0, ord(" ")] = 0
         targets, finals = np.concatenate([targets, row]), np.append(finals, finals[0])
-    start = len(finals) - 1 if segmenter.begins_with_space else 0
+    start = len(finals) - 1 if last_tokens.begins_with_space else 0
     order, next_bytes = _witnesses(targets, finals)
-    states, cuts = len(finals), len(segmenter.ends)
+    states, cuts = len(finals), len(last_tokens.ends)
     numbers = np.full(states, NOWHERE, np.int32), np.zeros(states, np.int32), np.zeros((states, cuts), np.int32)
-    is_path = len(segmenter.trie) > 0
-    params = np.array([segmenter.limit, is_path, start, is_path and _are_exact(np.append(segmenter.scores, segmenter.unknown))])
-    shared = {name: getattr(segmenter, name) for name in Machine._fields if hasattr(segmenter, name) and name != "unknown"}
-    machine = Machine(targets, finals, next_bytes, *numbers, **shared, params=params, unknown=np.array([segmenter.unknown]))
+    is_path = len(last_tokens.trie) > 0
+    params = np.array([last_tokens.limit, is_path, start, is_path and _are_exact(np.append(last_tokens.scores, last_tokens.unknown))])
+    shared = {name: getattr(last_tokens, name) for name in Machine._fields if hasattr(last_tokens, name) and name != "unknown"}
+    machine = Machine(targets, finals, next_bytes, *numbers, **shared, params=params, unknown=np.array([last_tokens.unknown]))
     find_live.call(machine, order)
     return machine
 
@@ -66,12 +66,12 @@ def _without(strings: Collection[str], texts: Language) -> Language:
     return difference(texts, of_builder(builder, start, end), MAX_PRODUCT)
 
 
-def _written(texts: Language, segmenter: Segmenter) -> Language:
+def _written(texts: Language, last_tokens: LastTokens) -> Language:
     """The texts whose characters are all in tokens."""
-    is_written = (segmenter.cuts != NOWHERE).any(axis=(0, 1))
+    is_written = (last_tokens.cuts != NOWHERE).any(axis=(0, 1))
     if is_written.all():
         return texts
-    found = segmenter.characters
+    found = last_tokens.characters
     targets = np.where(found > 0, found, np.where((found < 0) & is_written[-1 - np.minimum(found, -1)], 0, NOWHERE)).astype(np.int32)
     each_byte = np.arange(256, dtype=np.uint8)
     return intersection(texts, Language(each_byte, targets, np.arange(len(targets)) == 0), MAX_PRODUCT)

@@ -1,4 +1,4 @@
-"""The arrays of canonical masks: an automaton over bytes, a segmenter, and a text after each of their states."""
+"""The arrays of canonical masks: an automaton over bytes, a last-token automaton, and a text after each of their states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COUNT, FILLED = range(2)  # indices into `Places.counts`
 
 
 class Machine(NamedTuple):
-    """An automaton over the bytes of texts, with a segmenter.
+    """An automaton over the bytes of texts, with a last-token automaton.
 
     Attributes:
         targets: int32[states, 256], the next state of each state for each byte; -1: none.
@@ -21,10 +21,10 @@ class Machine(NamedTuple):
         next_states: int32[states], the state after this character.
         live: int32[states, cuts], 0 if the text cannot be cut in a way that the state of the cuts allows; else 1 + the number of its
             characters before the next word begins, or before the end.
-        characters, cuts, ends, risky, norm_classes, norms, entries, fails, sizes, trie, scores: see `fst.automata.segmenter.Segmenter`.
-        params: int64[4], the limit of the segmenter, whether its machine is a best path, the state at the start, and whether the machine is
-            a best path whose sums, and their differences, are not rounded.
-        unknown: float64[1], see `fst.automata.segmenter.Segmenter`.
+        characters, cuts, ends, risky, norm_classes, norms, entries, fails, sizes, trie, scores: see `fst.automata.last_tokens.LastTokens`.
+        params: int64[4], the limit of the last-token automaton, whether its machine is a best path, the state at the start, and whether the
+            machine is a best path whose sums, and their differences, are not rounded.
+        unknown: float64[1], see `fst.automata.last_tokens.LastTokens`.
     """
 
     targets: Array

@@ -82,7 +82,7 @@ class GuideTable(Table):
     kind: ClassVar[str] = "guide"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     kernel: ClassVar[str] = "fst.runtime.machines.guide.kernels.masks"
-    public_class: ClassVar[str] = "fst.runtime.machines.guide.token_masks.Guide"
+    public_class: ClassVar[str] = "fst.runtime.machines.guide.guide.Guide"
     picture: ClassVar[str] = "fst.machines.guide.picture.picture_of"
     has_tokens: ClassVar[bool] = False
 

@@ -97,7 +97,7 @@ class LookupTable(Table):
     kind: ClassVar[str] = "lookup"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.machines.lookup.kernels.rows"
-    public_class: ClassVar[str] = "fst.runtime.machines.lookup.analyser.Lookup"
+    public_class: ClassVar[str] = "fst.runtime.machines.lookup.lookup.Lookup"
     picture: ClassVar[str] = "fst.machines.lookup.picture.picture_of"
     has_bounded_ids: ClassVar[bool] = False
     has_tokens: ClassVar[bool] = False

@@ -10,7 +10,7 @@ import numpy as np
 
 from fst.errors import quoted
 from fst.machines.guide.arguments import NO_STATE
-from fst.runtime.machines.guide.token_masks import Guide as Masks
+from fst.runtime.machines.guide.guide import Guide as Masks
 
 BYTES_OF_WORD = 4
 

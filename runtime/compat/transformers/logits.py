@@ -9,7 +9,7 @@ import numpy as np
 from fst.machines.guide.arguments import NO_STATE
 
 if TYPE_CHECKING:
-    from fst.runtime.machines.guide.token_masks import Guide
+    from fst.runtime.machines.guide.guide import Guide
 
 ENDED = NO_STATE - 1  # the state of a row whose text has ended
 

@@ -26,7 +26,7 @@ import fst
 from fst.compile import guide as compile_guide
 from fst.compile import tokenizer, wordpiece
 from fst.compile.machines.bpe.composed import composed_texts
-from fst.compile.machines.bpe.segmenter import cuts_of
+from fst.compile.machines.bpe.last_tokens import cuts_of
 from fst.compile.machines.guide import marked
 from fst.compile.machines.guide.regex import from_regex
 from fst.compile.pretokens.splits import GPT2

@@ -31,7 +31,8 @@ from fst.machines.guide.kernels.scan import agreement
 from fst.machines.guide.scanning import scan_row, working
 from fst.machines.guide.table import GuideTable
 from fst.machines.guide.vocabulary import vocabulary_of
-from fst.runtime.machines.guide import rows, token_masks
+from fst.runtime.machines.guide import guide as late_guide
+from fst.runtime.machines.guide import rows
 
 TEXTS = (
     ["a", "ab", "abab", "ab a", "b  é", "a é1", "éa"],
@@ -255,7 +256,7 @@ def test_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     found = fst.Guide(guide(small(), regex="1a2", end_id=1))
     assert found.forced(found.start) == [2, 8, 5, 1]
     assert found.forced(NO_STATE) == found.forced(found.advance(found.start, [2, 8, 5, 1])) == []
-    monkeypatch.setattr(token_masks, "MAX_FORCED", 3)
+    monkeypatch.setattr(late_guide, "MAX_FORCED", 3)
     assert found.forced(found.start) == [2, 8, 5]
 
 

@@ -1,4 +1,4 @@
-"""The shortest text after each state of an automaton over bytes, and whether a segmenter can cut it."""
+"""The shortest text after each state of an automaton over bytes, and whether a last-token automaton can cut it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Canonical masks: one scan of the vocabulary gives the tokens that the tokenizer itself would give next.
 
 Three automata read each byte of a token: that of the pattern, that of the cuts, and that of the machine, see
-`fst.automata.segmenter`. A walk has a row of `Work` for each depth, the number of bytes after the state. A scan, for both values of
+`fst.automata.last_tokens`. A walk has a row of `Work` for each depth, the number of bytes after the state. A scan, for both values of
 *begins* (whether a word begins with the token)::
 
     for each node of the trie, depth first:   advance: row depth → row depth + 1; leave out the subtree if an automaton stops
@@ -379,7 +379,7 @@ def find_fresh(entries, trie, stack, fresh):
     Most states of a scan are equal to these, because after few bytes of a token, a state does not depend on the bytes before the token.
 
     Args:
-        entries: see `fst.automata.segmenter.Segmenter`.
+        entries: see `fst.automata.last_tokens.LastTokens`.
         trie: a `fst.machines.guide.vocabulary.Trie`.
         stack: int32[longest + 1], the state at each depth.
         fresh: uint32[nodes], the states, to be filled, with the bit `OWN` if the last token is that of the node.

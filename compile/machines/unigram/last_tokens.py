@@ -1,4 +1,4 @@
-"""The segmenter of a Unigram table whose words begin with spaces, such as that of T5."""
+"""The last-token automaton of a Unigram table whose words begin with spaces, such as that of T5."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fst.automata.last_tokens import NOWHERE, LastTokens, characters_of, classes_by, unchanged
 from fst.automata.rows import Array
-from fst.automata.segmenter import NOWHERE, Segmenter, characters_of, classes_by, unchanged
 from fst.errors import UnsupportedError, listed
 from fst.machines.unigram import viterbi
 from fst.machines.unigram.table import UnigramTable
@@ -22,8 +22,8 @@ SPACE, LETTER, LONGER, OTHER = range(4)  # classes: a space, a character with a 
 BEGIN, FIRST_SPACE, INSIDE, LATER_SPACE = range(4)
 
 
-def segmenter(table: UnigramTable) -> Segmenter:
-    """The segmenter of a table.
+def last_tokens(table: UnigramTable) -> LastTokens:
+    """The last-token automaton of a table.
 
     Raises:
         UnsupportedError: words do not begin with spaces, or sums continue from word to word.
@@ -49,11 +49,11 @@ def segmenter(table: UnigramTable) -> Segmenter:
     risky = np.array([0, 0, 1, 0], np.uint8)
     automaton = np.empty(0, np.uint32), np.empty(0, np.int32)
     arrays = characters_of(classes), cuts, ends, risky, *unchanged(len(risky)), *automaton
-    return Segmenter(*arrays, 0, sizes, *own, begins_with_space=True)
+    return LastTokens(*arrays, 0, sizes, *own, begins_with_space=True)
 
 
 def _cuts(table: UnigramTable) -> tuple[Array, Array]:
-    """The fields `cuts` and `ends` of the segmenter."""
+    """The fields `cuts` and `ends` of the last-token automaton."""
     keeps_runs, keeps_end = ("".join(part for part, _ in table.parts(text)) == f" {text}" for text in ("a  a", "a "))
     cuts = np.full((4, 2, 4), NOWHERE, np.int16)
     cuts[BEGIN, 1, SPACE] = FIRST_SPACE

@@ -1,11 +1,11 @@
-"""The segmenter of a byte-level BPE table: its automaton of merges, and an automaton of cuts from its splitter."""
+"""The last-token automaton of a byte-level BPE table: its automaton of merges, and an automaton of cuts from its splitter."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from fst.automata.last_tokens import NOWHERE, LastTokens, characters_of, unchanged, walked
 from fst.automata.rows import Array
-from fst.automata.segmenter import NOWHERE, Segmenter, characters_of, unchanged, walked
 from fst.compile.machines.bpe.composed import composed_texts
 from fst.errors import UnsupportedError
 from fst.machines.bpe.table import BpeTable
@@ -19,8 +19,8 @@ Cut = tuple[int, frozenset[int]]  # the state of the current search, and of earl
 BEGIN: Cut = (DEAD, frozenset())  # the beginning of a text, where no search has begun
 
 
-def segmenter(table: BpeTable) -> Segmenter:
-    """The segmenter of a table.
+def last_tokens(table: BpeTable) -> LastTokens:
+    """The last-token automaton of a table.
 
     Raises:
         UnsupportedError: the table rewrites texts by more than composition, drops pre-tokens, or has no automaton.
@@ -45,11 +45,11 @@ def segmenter(table: BpeTable) -> Segmenter:
         cuts, norm_classes = np.ascontiguousarray(cuts[:, :, pairs >> NORM_BITS]), (pairs & (1 << NORM_BITS) - 1).astype(np.int32)
     risky = np.any(norms < 0, axis=0)[norm_classes].astype(np.uint8)
     arrays = characters_of(classes), cuts, ends, risky, norm_classes, norms, table.entries, np.empty(0, np.int32)
-    return Segmenter(*arrays, 0, sizes, *none, begins_with_space=False)
+    return LastTokens(*arrays, 0, sizes, *none, begins_with_space=False)
 
 
 def cuts_of(splitter: Splitter) -> tuple[Array, Array]:
-    """The fields `cuts` and `ends` of a `Segmenter`, for a splitter whose matches cover every text.
+    """The fields `cuts` and `ends` of a `LastTokens`, for a splitter whose matches cover every text.
 
     A word is cut correctly if its search finds a match that ends there, and no longer match. So the automaton runs the search of the
     current word, and continues the searches of earlier words until they end without another match.

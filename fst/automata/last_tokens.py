@@ -1,13 +1,13 @@
-"""Segmenters: the arrays from which a kernel derives, byte by byte, the last token of the encoding of a text.
+"""Last-token automata: the arrays from which a kernel derives, byte by byte, the last token of the encoding of a text.
 
 A text is cut into *words* (pre-tokens), and each word is segmented separately. Three automata read a text:
 
-1. `Segmenter.characters` reads the bytes of a character, and gives its class. `Segmenter.norms` reads the classes of texts that the
+1. `LastTokens.characters` reads the bytes of a character, and gives its class. `LastTokens.norms` reads the classes of texts that the
    normalizer leaves alone; other texts are not decoded from the tokens of a text.
-2. `Segmenter.cuts` reads the class of each character, and whether a word begins there. It accepts a text exactly if the words begin where
+2. `LastTokens.cuts` reads the class of each character, and whether a word begins there. It accepts a text exactly if the words begin where
    the tokenizer cuts the text. A cut may depend on later characters, so an automaton that reads both is smaller than one that finds cuts.
 3. The machine reads the bytes of a word. Its state gives the last token of the word so far. For BPE and WordPiece, this is an automaton
-   with failure links, `Segmenter.entries`; for Unigram, the best path through the trie `Segmenter.trie`.
+   with failure links, `LastTokens.entries`; for Unigram, the best path through the trie `LastTokens.trie`.
 
 **Last tokens are enough.** Let x be the beginning of a word with the encoding e(x), and t a token. Then e(xt) is e(x) followed by t if and
 only if the last token of e(xt) is t. For BPE, no merge crosses the cut before the last token. For WordPiece, the tokens before t are the
@@ -32,8 +32,8 @@ NOWHERE = -1
 BLOCK = 64  # characters that share all bytes but the last
 
 
-class Segmenter(NamedTuple):
-    """A segmenter of a tokenizer; see the module docstring.
+class LastTokens(NamedTuple):
+    """A last-token automaton of a tokenizer; see the module docstring.
 
     Attributes:
         characters: int32[nodes, 256], the automaton over the bytes of a character: the next node; or ``-1 - class`` after the last byte; 0

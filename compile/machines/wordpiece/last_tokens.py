@@ -1,4 +1,4 @@
-"""The segmenter of a WordPiece table: an automaton over bytes for the longest match, and cuts between words and punctuation."""
+"""The last-token automaton of a WordPiece table: an automaton over bytes for the longest match, and cuts between words and punctuation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from fst.automata.last_tokens import ENTRY, NO_TOKEN, NOWHERE, LastTokens, characters_of, classes_by, unchanged
 from fst.automata.links import link
 from fst.automata.rows import BYTE_ROW, ONE, Array, are_parts, field_kind
-from fst.automata.segmenter import ENTRY, NO_TOKEN, NOWHERE, Segmenter, characters_of, classes_by, unchanged
 from fst.automata.trie import Strings, Trie, build
 from fst.compile.layout.rows import filled, placed
 from fst.errors import UnsupportedError, listed
@@ -32,8 +32,8 @@ MAX_TEXTS = 12  # the number of texts that are tried to see whether a character 
 WORD, REST = 0, 1  # the nodes where a word begins, and where the rest of a word begins after a token
 
 
-def segmenter(table: WordPieceTable) -> Segmenter:
-    """The segmenter of a table.
+def last_tokens(table: WordPieceTable) -> LastTokens:
+    """The last-token automaton of a table.
 
     Raises:
         UnsupportedError: the alphabet of the table does not express all texts.
@@ -57,7 +57,7 @@ def segmenter(table: WordPieceTable) -> Segmenter:
     none = np.empty(0, np.uint64), np.empty(0, np.float64), 0.0
     ends, risky = np.array([1, 0, 1, 1], np.uint8), np.array([0, 0, 0, 1, 0, 0], np.uint8)
     arrays = characters, np.array(CUTS, np.int16), ends, risky, *unchanged(len(risky)), entries, fails
-    return Segmenter(*arrays, model.max_input_chars_per_word, sizes, *none, begins_with_space=True)
+    return LastTokens(*arrays, model.max_input_chars_per_word, sizes, *none, begins_with_space=True)
 
 
 def _classes(table: WordPieceTable, tokens: Mapping[str, int], prefix: str, has_cleanup: bool) -> Array:
