@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from fst.automata.rows import MAX_OUTPUT
-from fst.compile.machines.bpe.compiler import with_added as with_added_to_bpe
-from fst.compile.machines.unigram.compiler import with_added as with_added_to_unigram
-from fst.compile.machines.wordpiece.compiler import with_added as with_added_to_wordpiece
 from fst.compile.sources.pretrained.conventions import named_tokens
 from fst.compile.sources.pretrained.special_tokens import AddedToken, added_token
 from fst.compile.text.added_tokens import added_tokens
 from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
-from fst.machines.bpe.table import BpeTable
-from fst.machines.unigram.table import UnigramTable
-from fst.machines.wordpiece.table import WordPieceTable
-from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, AddedTokens
-from fst.tables.table import Table
+from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS
 
-WITH_ADDED: Mapping[str, Callable[[Any, AddedTokens], Table]] = {
-    WordPieceTable.kind: with_added_to_wordpiece,
-    BpeTable.kind: with_added_to_bpe,
-    UnigramTable.kind: with_added_to_unigram,
-}
+COMPILERS = {kind: f"fst.compile.machines.{kind}.compiler" for kind in ("bpe", "unigram", "wordpiece")}
 FLAGS = (*CONTEXTUAL_FLAGS, "special")
 
 
@@ -54,7 +44,8 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
         return table
     ids = _numbered(table, parts, reference)
     try:
-        return WITH_ADDED[table.kind](_named(table, parts.keys() - old.keys()), added_tokens([*parts.values()], ids))
+        compiler = import_module(COMPILERS[table.kind])
+        return compiler.with_added(_named(table, parts.keys() - old.keys()), added_tokens([*parts.values()], ids))
     except FstError:
         raise
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
@@ -114,4 +105,4 @@ def _named(table: Any, new: Collection[str]) -> Any:
 
 def _reference(table: Any) -> str:
     """The library that defines the ids of a table."""
-    return TOKENIZERS if table.kind == WordPieceTable.kind else table.metadata.text.reference
+    return TOKENIZERS if table.kind == "wordpiece" else table.metadata.text.reference

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fst.compile.compilers import assembled
 from fst.compile.machines.bpe.model import BpeModel
-from fst.compile.machines.unigram.compiler import UnigramModel
-from fst.compile.machines.wordpiece.compiler import WordPieceModel
+from fst.compile.machines.unigram.model import UnigramModel
+from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.text.source import Source
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
@@ -180,7 +179,7 @@ def tokenizer(
 def made_of(source: Any, found: Source[Any], layout: str = "auto") -> Table:
     """Compile a source that `fst.compile.sources.read.read` returned; errors name the source's file or folder."""
     try:
-        return assembled(found, layout)
+        return found.table(layout)
     except (UnsupportedError, VocabularyError) as error:
         if not isinstance(source, str | Path):
             raise

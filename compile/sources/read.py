@@ -10,9 +10,9 @@ from types import NoneType
 from typing import Any
 
 from fst.automata.rows import MAX_OUTPUT
-from fst.compile.compilers import need_kind
 from fst.compile.files import beginning, contents, parse_json, read_text
 from fst.compile.sources import live, tekken, tiktoken, tokenizer_json
+from fst.compile.sources.kinds import need_kind
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.pretrained import chat_templates, hub, sentencepiece
 from fst.compile.sources.pretrained import folder as pretrained

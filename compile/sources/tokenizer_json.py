@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fst.compile.compilers import compiler_of, model_of, need_kind
-from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.pretokens import splits
+from fst.compile.sources import kinds
 from fst.compile.sources.decoders import decoder_of
 from fst.compile.sources.merges_txt import MERGES
 from fst.compile.sources.pretrained import folder
@@ -62,16 +61,15 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     only(source, "tokenizer.json", "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder model")
     if source.get("version", "1.0") != "1.0":
         raise UnsupportedError(f"tokenizer.json version {quoted(source['version'])}: only 1.0 is known")
-    part = model_of(source)
-    compiler = compiler_of(part)
-    need_kind(compiler.kind, kind)
-    text = compiler.text(source.get("normalizer"), source.get("pre_tokenizer"))
-    model = compiler.model(part, text)
+    found, part = kinds.kind_and_model(source)
+    kinds.need_kind(found.name, kind)
+    text = found.text(source.get("normalizer"), source.get("pre_tokenizer"))
+    model = found.read(part, text)
     added = added_tokens(source.get("added_tokens") or [], model.tokens)
     templates = of_post_processor(source.get("post_processor"))
-    decoder, trimmed = decoder_of(source.get("decoder"), compiler.decoder), trimming(source.get("post_processor"))
-    if compiler.decoder == BYTE_LEVEL.kind and splits.BYTES not in text.pre_tokenizers:
-        _need_no_letters_for_bytes(compiler.kind, decoder, trimmed)
+    decoder, trimmed = decoder_of(source.get("decoder"), found.decoder), trimming(source.get("post_processor"))
+    if found.decoder == BYTE_LEVEL.kind and splits.BYTES not in text.pre_tokenizers:
+        _need_no_letters_for_bytes(found.name, decoder, trimmed)
     truncation, padding = source.get("truncation"), source.get("padding")
     settings = replace(
         NO_SETTINGS,
@@ -79,7 +77,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
         truncation=truncation,
         padding=padding,
         named_tokens=named_tokens(added.ids, model.unk_token, padding),
-        model_input_names=model_input_names(templates.pair, compiler.kind),
+        model_input_names=model_input_names(templates.pair, found.name),
         truncation_side=side(truncation),
         padding_side=side(padding),
     )
@@ -88,7 +86,7 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
 
 def _need_no_letters_for_bytes(kind: str, decoder: AnyDecoder | None, trimmed: Trimming | None) -> None:
     """Refuse components that interpret letters of tokens as bytes, if the letters are characters and tables of this kind need bytes."""
-    reads_letters = decoder == BYTE_LEVEL and kind != BpeModel.kind
+    reads_letters = decoder == BYTE_LEVEL and kind != kinds.BPE.name
     for name, found in (("decoder ByteLevel", reads_letters), ("post_processor with trim_offsets", trimmed is not None)):
         if found:
             raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fst.automata.rows import WHITE_SPACE
+from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.sources.pretrained.conventions import BERT_INPUTS, named_tokens
 from fst.compile.sources.templates import BARE, bert
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.tables.header import AddedTokens, Decoder
-
-if TYPE_CHECKING:
-    from fst.compile.machines.wordpiece.compiler import WordPieceModel
 
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 BERT_TEXT = TextPipeline(
@@ -40,8 +38,6 @@ def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPi
         tokens: token → id.
         given: options of the compiler; special tokens depend on ``unk_token``, and decoding depends on the prefix.
     """
-    from fst.compile.machines.wordpiece.compiler import WordPieceModel  # trainers read files, and do not compile
-
     model = WordPieceModel(tokens, given.get("unk_token", "[UNK]"))
     specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, model.unk_token]) if token and token in tokens}
     templates = bert(tokens["[CLS]"], tokens["[SEP]"]) if "[CLS]" in tokens and "[SEP]" in tokens else BARE

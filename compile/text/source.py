@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
 from fst.compile.text.components import Component
 from fst.tables import header
 from fst.tables.header import TOKENIZERS, AddedTokens, Settings, Templates
 from fst.tables.sentencepiece_info import SentencePieceInfo
+from fst.tables.table import Table
 
 
 class Model(Protocol):
@@ -20,12 +22,16 @@ class Model(Protocol):
 
     Attributes:
         kind: the type of the model in a ``tokenizer.json``.
+        compiler: the module with the function ``assemble``, which compiles a source with such a model, with a layout, into a table.
         tokens: token → id.
         unk_token: the token for text that has no segmentation; None if the model has no such token.
     """
 
     @property
     def kind(self) -> str: ...  # noqa: D102
+
+    @property
+    def compiler(self) -> str: ...  # noqa: D102
 
     @property
     def tokens(self) -> Mapping[str, int]: ...  # noqa: D102
@@ -104,3 +110,15 @@ class Source(Generic[AnyModel_co]):
     trimming: Trimming | None = None
     reference: str = TOKENIZERS
     sentencepiece: SentencePieceInfo | None = None
+
+    def table(self, layout: str = "auto") -> Table:
+        """Compile the source. The compiler of the model is imported here, so reading a source imports none.
+
+        Args:
+            layout: the layout of the transitions of WordPiece, see `fst.compile.wordpiece`.
+
+        Raises:
+            UnsupportedError, VocabularyError: the source cannot be compiled exactly.
+        """
+        made: Table = import_module(self.model.compiler).assemble(self, layout)
+        return made

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fst.bridge.from_live import compiled, is_table
-from fst.compile.compilers import assembled
 from fst.compile.sources.read import config_of as config_of_folder
 from fst.compile.sources.read import of_statement, stated
 from fst.compile.sources.tiktoken import ENCODINGS
@@ -135,7 +134,7 @@ def segmented(old: OldVocabulary, words: Words) -> Batch:
     """
     from fst.runtime.tokenizer import Tokenizer
 
-    table = assembled(of_statement((old.alone(), {}), "the model"), "auto")
+    table = of_statement((old.alone(), {}), "the model").table()
     try:
         texts = [word.decode() for word in words]
     except UnicodeDecodeError as error:

@@ -17,8 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
-from fst.compile.compilers import COMPILERS, assembled
 from fst.compile.pretokens import splits
+from fst.compile.sources import kinds
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.text import sentencepiece
 from fst.compile.text.components import Component
@@ -82,7 +82,7 @@ class Pipeline:
             parts = sentencepiece.components(of_rule(self.rule), [], **sentencepiece.DEFAULTS, are_found=True)
             return TextPipeline(parts, (sentencepiece.WORD_CUTS,))
         try:
-            return COMPILERS["BPE"].text(self.normalizer, self.pre_tokenizer)
+            return kinds.BPE.text(self.normalizer, self.pre_tokenizer)
         except (TypeError, AttributeError, ValueError, RecursionError) as error:
             raise VocabularyError(f"the splitter or the normalizer is malformed: {error}") from None
 
@@ -144,7 +144,7 @@ def _table(document: str, rule: str | None = None) -> BpeTable:
     from fst.compile.sources.tokenizer_json import of_document
 
     source = of_document(json.loads(document), Path("the splitter"))
-    table: Any = assembled(source if rule is None else replace(source, text=Pipeline(rule=rule).parts), "auto")
+    table: Any = (source if rule is None else replace(source, text=Pipeline(rule=rule).parts)).table()
     if len(table.byte_kinds):
         raise UnsupportedError("a pre_tokenizer after ByteLevel splits bytes, and such words cannot be counted; put it before ByteLevel")
     return cast(BpeTable, table)

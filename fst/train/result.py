@@ -12,8 +12,8 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.compilers import STOPPED, assembled
 from fst.compile.machines.bpe.score_merges import merges_of_scores
+from fst.compile.sources.kinds import STOPPED
 from fst.compile.sources.sentencepiece.model_file import SUFFIX, SentencePieceModel
 from fst.core.json_numbers import reference_float
 from fst.errors import counted
@@ -200,12 +200,12 @@ class Trained:
 
         model = self._model()
         if model is not None:
-            return assembled(of_model(model), "auto")
+            return of_model(model).table()
         where, document = "the trained vocabulary", self._document()
         if self.kind == UNIGRAM:  # round scores as `tokenizers` does when it reads a file
             model = document["model"]
             model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
-        return assembled(of_statement((document, self.settings), where), "auto")
+        return of_statement((document, self.settings), where).table()
 
     @property
     def _table(self) -> Table:

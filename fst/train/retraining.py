@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fst.compile.compilers import compiler_of, model_of
-from fst.compile.machines.wordpiece.word_level import KIND as WORD_LEVEL
-from fst.compile.machines.wordpiece.word_level import is_word_level
+from fst.compile.machines.wordpiece.model import WORD_LEVEL, is_word_level
+from fst.compile.sources.kinds import kind_and_model, model_of
 from fst.compile.sources.pretrained.special_tokens import added_token
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
 from fst.train.bpe_trainer import bpe
@@ -203,8 +202,8 @@ def _need_known(names: Iterable[str], document: Json) -> None:
 
 
 def _recipe(document: Json, settings: Json, new_special_tokens: Iterable[Any], name: Callable[[str], str]) -> Recipe:
-    model, added = model_of(document), document.get("added_tokens") or []
-    kind = WORD_LEVEL if is_word_level(model) else compiler_of(model).kind
+    (stated, model), added = kind_and_model(document), document.get("added_tokens") or []
+    kind = WORD_LEVEL if is_word_level(model) else stated.name
     fields = {field: name(value) if field == "unk_token" and value is not None else value for field, value in model.items()}
     unknown = _unknown(model, kind, name)
     tokens = [{**token, "content": name(token["content"]), "special": kind == "Unigram" or token["special"]} for token in added]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from fst.compile.compilers import model_of
+from fst.compile.sources.kinds import model_of
 from fst.compile.sources.pretrained.chat_templates import DEFAULT, stated
 from fst.compile.sources.pretrained.chat_templates import FILE as TEMPLATE
 from fst.compile.sources.pretrained.conventions import model_input_names, named_tokens

@@ -70,8 +70,7 @@ BELOW = {
     "compile.machines.guide": ("compile.algebra.machine", "machines.guide"),
     "compile.machines.bpe": ("compile.pretokens", "machines.bpe"),
     "compile.machines.unigram": ("compile.pretokens", "machines.unigram"),
-    "compile.compilers": ("compile.machines.wordpiece", "compile.machines.bpe", "compile.machines.unigram"),
-    "compile.sources": ("compile.compilers",),
+    "compile.sources": ("compile.machines.wordpiece", "compile.machines.bpe", "compile.machines.unigram"),
     "compile": (
         "compile.sources",
         "compile.algebra.machine",

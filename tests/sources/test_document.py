@@ -5,11 +5,14 @@ same table.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.compat.tokenizers import KINDS
 from support.kept import wordpiece
 from support.machines.documents import ADDED, PIECES, TOKENS
 from support.shared_data import SHARED, needs_shared
@@ -172,3 +175,20 @@ def test_tokens_that_are_only_added_are_none_of_the_model(tmp_path: Path, refere
     assert list(json.loads(again.read_text())["model"]["vocab"]) == tokens
     assert fst.Tokenizer(tables).tokenize("news NEWS") == ["news", "new", "##s"]
     assert Tokenizer.from_file(str(again)).encode("news NEWS").tokens == ["news", "new", "##s"]
+
+
+READING = """
+import json, sys
+from fst.compile.sources.read import of_statement
+sources = [of_statement((json.loads(text), {}), "the document") for text in sys.argv[1:]]
+kinds = [["wordpiece", "bpe", "unigram"].index(source.model.kind.lower()) for source in sources]
+compilers = lambda: {module.split(".")[3] for module in sys.modules if module.startswith("fst.compile.machines.") and ".compiler" in module}
+assert {*kinds} == {0, 1, 2} and not compilers(), compilers()
+sources[kinds.index(0)].table()
+assert compilers() == {"wordpiece"}, compilers()
+"""
+
+
+def test_a_document_is_read_without_compilers() -> None:
+    """Reading a tokenizer.json of any kind imports no compiler, and compiling it imports the compiler of its kind alone."""
+    subprocess.run([sys.executable, "-c", READING, *(made().to_str() for made in KINDS.values())], check=True)

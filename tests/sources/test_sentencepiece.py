@@ -29,7 +29,6 @@ import fst
 import fst.compile
 from fst import UnsupportedError
 from fst.cli.main import main
-from fst.compile.compilers import assembled
 from fst.compile.sources.sentencepiece.model_file import BYTE, BYTES, CONTROL, KINDS
 from fst.compile.sources.sentencepiece.source import of_bytes
 from fst.machines.bpe.table import BpeTable
@@ -52,7 +51,7 @@ class Both(NamedTuple):
 
 def both(data: bytes) -> Both:
     """Load the bytes of a model in `sentencepiece` and in this package."""
-    table = assembled(of_bytes(data, "x.model"), "auto")
+    table = of_bytes(data, "x.model").table()
     assert isinstance(table, BpeTable | UnigramTable)
     table.prove()
     return Both(sentencepiece.SentencePieceProcessor(model_proto=data), table, fst.Tokenizer(table))

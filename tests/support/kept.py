@@ -14,9 +14,8 @@ from typing import Any
 
 import fst
 from fst.cli.commands.export import command
-from fst.compile.compilers import assembled
 from fst.compile.machines.bpe.model import BpeModel
-from fst.compile.machines.wordpiece.compiler import WordPieceModel
+from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.text.source import Source
 from fst.machines.bpe.table import BpeTable
@@ -41,7 +40,7 @@ def assemble(source: Source[Any], layout: str) -> Any:
     """The stored table of a source, mapped from disk and proven; if it is missing, it is compiled first."""
     path = FOLDER / f"{_digest(source, layout)}.npz"
     if not path.exists():
-        assembled(source, layout).save(path)
+        source.table(layout).save(path)
     return _load(path)
 
 

@@ -10,7 +10,7 @@ from fst.cli.terminal import table, visible
 from fst.errors import counted
 
 if TYPE_CHECKING:
-    from fst.compile.machines.wordpiece.compiler import WordPieceModel
+    from fst.compile.machines.wordpiece.model import WordPieceModel
     from fst.compile.text.source import Source
 
 END_OF_WORD = "(end)"  # shown in place of a character at the end of a word

@@ -144,7 +144,8 @@ def _unigram(folder: Path) -> Path:
 
 
 def _compile_sentencepiece(folder: Path) -> None:
-    from fst.compile.machines.unigram.compiler import UnigramModel, assemble
+    from fst.compile.machines.unigram.compiler import assemble
+    from fst.compile.machines.unigram.model import UnigramModel
     from fst.compile.sources.templates import BARE
     from fst.compile.text.sentencepiece import WORD_CUTS
     from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline

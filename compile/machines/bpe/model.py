@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from fst.compile.pretokens import metaspace
+from fst.compile.pretokens.splits import BYTES
 from fst.compile.text.components import field_of, mapping, only, sequence
+from fst.compile.text.source import TextPipeline
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe.affixes import NO_AFFIXES, Affixes
 from fst.machines.bpe.automaton import UTF8_BYTES
 from fst.pretokens.byte_letters import spelled
 from fst.pretokens.token_letters import BYTE_LETTERS, Letters, byte_of
+from fst.text.whitespace import SPACE
 
 Merge = tuple[bytes, bytes]
 
@@ -46,6 +50,7 @@ class BpeModel:
     """
 
     kind: ClassVar[str] = "BPE"
+    compiler: ClassVar[str] = "fst.compile.machines.bpe.compiler"
     vocabulary: Mapping[bytes, int]
     merges: Sequence[Merge] | None
     ignore_merges: bool
@@ -308,3 +313,16 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
             raise ValueError(f"merge {len(found) + 1}, {quoted(line)}, is not two tokens with one space between them")
         found.append((first, second))
     return found
+
+
+def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
+    """Read the model of a ``tokenizer.json``. The text pipeline determines whether symbols are bytes or characters.
+
+    Raises:
+        UnsupportedError, ValueError: as for `BpeModel.of_json`.
+    """
+    if BYTES in text.pre_tokenizers:
+        return BpeModel.of_json(model)
+    symbol = metaspace.pipeline(text.normalizers, text.pre_tokenizers).whitespace.symbol
+    falls_back = model.get("byte_fallback") and symbol not in mapping(field_of(model, "vocab", "model"), "vocab of the model")
+    return BpeModel.of_json(model, Letters(are_bytes=False, symbol=symbol if symbol != SPACE and not falls_back else ""))

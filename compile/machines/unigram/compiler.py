@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from math import isfinite
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.rows import MAX_OUTPUT
 from fst.automata.trie import Ints
 from fst.compile.machines.unigram import aho_corasick
 from fst.compile.machines.unigram.aho_corasick import byte_trie, trie_of
+from fst.compile.machines.unigram.model import UnigramModel
 from fst.compile.pretokens import metaspace
 from fst.compile.pretokens.arrays import more_tokens, splitter_arrays, word_table
 from fst.compile.pretokens.forced_boundaries import between_paths
 from fst.compile.pretokens.metaspace import Pipeline
-from fst.compile.text.components import field_of, only, sequence
 from fst.compile.text.source import Source
 from fst.core.jit import Deferred
-from fst.core.json_fields import is_text
-from fst.core.json_numbers import reference_float
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.unigram.header import UnigramMetadata, UnigramTrie
 from fst.machines.unigram.header import UnigramModel as UnigramModelMetadata
@@ -31,12 +25,10 @@ from fst.machines.unigram.table import UnigramTable
 from fst.machines.unigram.viterbi import (
     BEFORE_SPACE,
     ENTRY,
-    IN_TEXT,
     MAX_DEPTH,
     PIECE,
     STRETCH,
     TEXT_SCOPE,
-    UNKNOWN,
     WORD,
     WORD_SCOPE,
     are_certain,
@@ -48,87 +40,7 @@ from fst.text.splitter import Splitter
 from fst.text.whitespace import BREAKS
 
 Usable = Sequence[tuple[str, int]]  # spellings and ids, see `_usable`
-FIELDS = "type vocab unk_id byte_fallback"
 find_whole = Deferred("fst.compile.machines.unigram.whole_pretokens", "find_whole")
-
-
-@dataclass(frozen=True)
-class UnigramModel:
-    """A Unigram model. Fields that also exist in `tokenizers` have the same names.
-
-    Attributes:
-        names: the tokens in the order of their ids.
-        scores: the score of each token.
-        unk_id: the id of the unknown token, for characters that are not tokens; None: a text with such a character has no ids.
-        byte_fallback: whether tokens like ``<0x0A>`` represent the bytes of characters that are not tokens.
-        scope: where sums of scores begin: at each word (`fst.machines.unigram.viterbi.WORD_SCOPE`), as in `tokenizers`, or only at the
-            start of the text (`TEXT_SCOPE`), as in `sentencepiece`.
-        types: with `TEXT_SCOPE`, the type of each token as in a ``.model``, for example `fst.machines.unigram.viterbi.NORMAL`; otherwise
-            empty.
-        is_word_type: whether tokens are whole words, as in SentencePiece's model type ``word``. If True, scores have no effect.
-    """
-
-    kind: ClassVar[str] = "Unigram"
-    names: Sequence[str]
-    scores: Sequence[float]
-    unk_id: int | None
-    byte_fallback: bool = False
-    scope: str = WORD_SCOPE
-    types: Sequence[int] = ()
-    is_word_type: bool = False
-
-    @classmethod
-    def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:
-        """Return the model of a ``tokenizer.json``.
-
-        Raises:
-            UnsupportedError: the model has an unknown field.
-            ValueError: the model is malformed.
-        """
-        only(model, "model", FIELDS)
-        rows = sequence(field_of(model, "vocab", "model"), "vocab of the model")
-        unk_id, fallback = model.get("unk_id"), model.get("byte_fallback", False)
-        if type(unk_id) not in (int, type(None)) or not isinstance(fallback, bool):
-            raise ValueError(f"unk_id is {quoted(unk_id)}, byte_fallback {quoted(fallback)}; they are an id or null, and true or false")
-        for number, row in enumerate(rows):
-            if not (isinstance(row, list) and len(row) == 2 and is_text(row[0]) and type(row[1]) in (int, float)):
-                raise ValueError(f"token {number} of vocab is {quoted(row)}; it is a string and its score")
-        return cls([name for name, _ in rows], [_score(*row) for row in rows], unk_id, fallback)
-
-    @cached_property
-    def tokens(self) -> Mapping[str, int]:
-        """Token → id, see `fst.compile.text.source.Model`."""
-        return {name: number for number, name in enumerate(self.names)}
-
-    @property
-    def in_text(self) -> Sequence[int]:
-        """The ids of the tokens that can occur in texts."""
-        return [number for number in range(len(self.names)) if self.scope == WORD_SCOPE or self.types[number] in IN_TEXT]
-
-    @property
-    def unk_token(self) -> str | None:
-        """The name of the unknown token."""
-        return self.names[self.unk_id] if self.unk_id is not None and 0 <= self.unk_id < len(self.names) else None
-
-    def check(self, where: str) -> None:
-        """Raise an error if the model cannot be compiled; its message begins with `where`."""
-        if not self.names or len(self.names) > MAX_OUTPUT:
-            raise VocabularyError(f"{where} has {len(self.names):,} tokens; 1 to {MAX_OUTPUT:,} are possible")
-        if self.unk_id is not None and self.unk_token is None:
-            raise VocabularyError(f"{where} has the unk_id {self.unk_id}, and {len(self.names):,} tokens")
-        types = len(self.types)
-        if self.scope == TEXT_SCOPE and (types != len(self.names) or self.unk_id is None or self.types[self.unk_id] != UNKNOWN):
-            raise VocabularyError(f"{where} has {len(self.names):,} tokens and {types:,} types, or its unk_id is of another type")
-        for number, name in enumerate(self.names):
-            if self.tokens[name] != number:
-                raise VocabularyError(f"{where} has token {quoted(name)} twice, as {number} and {self.tokens[name]}: leave one out")
-
-
-def _score(name: str, score: float) -> float:
-    found = reference_float(str(score)) if type(score) is int else score
-    if not isfinite(found):
-        raise ValueError(f"token {quoted(name)} has the score {score}; scores are finite")
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,87 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.links import Failure, link
-from fst.automata.rows import MAX_WORD, WHITE_SPACE
+from fst.automata.rows import WHITE_SPACE
 from fst.automata.transducer import Transducer, count_explicit, fold, unfolded
 from fst.automata.trie import Strings, Trie, build
 from fst.compile.layout.transducer import lay_out
 from fst.compile.machines.wordpiece.header import is_stepwise, metadata_of, normalizer_of, text_pipeline
+from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.text.added_tokens import completed, patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
 from fst.compile.text.alphabets import folded, of_normalized
 from fst.compile.text.classes import Classes, Letters, classify
-from fst.compile.text.components import field_of, mapping, only
 from fst.compile.text.folding import Normalization
 from fst.compile.text.source import Source, Trimming
 from fst.compile.text.words import renumbered, word_table
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import UnsupportedError, quoted
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.tables.header import COMPACT, LINKED, AddedTokens, Model
 from fst.text.alphabet import BREAK, Alphabet
 
 MOST_A_STATE = 16  # maximum average of transitions per state for "auto" to replace failure links; multilingual BERT: 11
 FEW = 1 << 16  # "auto" always replaces failure links up to this number of transitions: 512 KiB, the private cache of a core
-
-
-@dataclass(frozen=True)
-class WordPieceModel:
-    """A WordPiece vocabulary. Fields have the same names as in `tokenizers`.
-
-    Attributes:
-        tokens: token → id.
-        unk_token: the token for a word without a segmentation.
-        continuing_subword_prefix: the prefix of tokens that continue a word.
-        max_input_chars_per_word: the maximum number of characters of a word; a longer word is one unknown token.
-    """
-
-    kind: ClassVar[str] = "WordPiece"
-    tokens: Mapping[str, int]
-    unk_token: str = "[UNK]"
-    continuing_subword_prefix: str = "##"
-    max_input_chars_per_word: int = 100
-
-    @classmethod
-    def of_json(cls, model: Mapping[str, Any]) -> WordPieceModel:
-        """Return the model of a ``tokenizer.json``.
-
-        Raises:
-            UnsupportedError: the model has an unknown field.
-            ValueError: the model lacks a field.
-        """
-        only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
-        tokens = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
-        settings = {name: model[name] for name in ("continuing_subword_prefix", "max_input_chars_per_word") if name in model}
-        return cls(tokens, field_of(model, "unk_token", "model"), **settings)
-
-    @property
-    def unk_id(self) -> int:
-        """The id of the unknown token."""
-        return self.tokens[self.unk_token]
-
-    def check(self, where: str) -> None:
-        """Raise a VocabularyError if the model cannot be compiled; its message begins with `where`."""
-        for name in ("unk_token", "continuing_subword_prefix"):
-            if not isinstance(getattr(self, name), str):
-                raise VocabularyError(f"{where}: {name} is {quoted(getattr(self, name))}; it is a string")
-        if self.unk_token not in self.tokens:
-            unknown = f"the unknown token {quoted(self.unk_token)}"
-            raise VocabularyError(f"{where} does not hold {unknown}; add it, or pass another one as unk_token=")
-        limit = self.max_input_chars_per_word
-        if type(limit) is not int or not 0 <= limit <= MAX_WORD:
-            raise VocabularyError(f"{where}: max_input_chars_per_word is {quoted(limit)}; it is a whole number from 0 to {MAX_WORD}")
-
-    def words_of_one(self) -> dict[str, int]:
-        """The tokens of one character → id; a word that consists of such a character becomes this token."""
-        if self.max_input_chars_per_word == 0:
-            return {}
-        return {token: number for token, number in self.tokens.items() if len(token) == 1}
 
 
 def automaton(source: Source[WordPieceModel]) -> tuple[Alphabet, Transducer]:

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fst.compile.compilers import ONLY, compiler_of, model_of
 from fst.compile.files import parse_json, read_text
+from fst.compile.machines.unigram.model import UnigramModel
 from fst.compile.sources import live, merges_txt
+from fst.compile.sources.kinds import ONLY, UNIGRAM, kind_and_model, model_of
 from fst.compile.sources.pretrained import byte_level_classes
 from fst.compile.sources.pretrained.byte_level_classes import ByteLevelFamily
 from fst.compile.sources.pretrained.conventions import BERT_INPUTS, BERT_NAMES, ROBERTA_NAMES, named_tokens
@@ -26,9 +27,6 @@ from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.tables.header import MAX_MODEL_LENGTH
-
-if TYPE_CHECKING:
-    from fst.compile.machines.unigram.compiler import UnigramModel
 
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
@@ -131,12 +129,10 @@ class Files:
     @cached_property
     def unigram(self) -> UnigramModel | None:
         """The Unigram model of the document; None for other models. In this model's JSON, the position of a token is the token's id."""
-        from fst.compile.machines.unigram.compiler import UnigramModel
-
         if self.document is None:
             return None
-        model = model_of(self.document)
-        return UnigramModel.of_json(model) if compiler_of(model).kind == UnigramModel.kind else None
+        kind, model = kind_and_model(self.document)
+        return UnigramModel.of_json(model) if kind is UNIGRAM else None
 
 
 class OtherClassError(UnsupportedError):
@@ -274,7 +270,7 @@ def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
     name = _class(files)
     family = BERT if name is None and files.document is None else _FAMILIES.get(name or "")
     if family is not None and files.document is not None:
-        _need_kind(compiler_of(model_of(files.document)).kind, family.kind, name)
+        _need_kind(kind_and_model(files.document)[0].name, family.kind, name)
     tokens = special_tokens(files.config, files.specials, files.added, files.document or {}, *_usual(files, family))
     inputs = family.inputs if family else OTHER_INPUTS
     return _document(files, family, tokens), settings(files, inputs, tokens, is_class_known=name is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from fst.compile.machines.unigram.compiler import UnigramModel
+from fst.compile.machines.unigram.model import UnigramModel
 from fst.compile.sources.sentencepiece import model_file
 from fst.compile.sources.sentencepiece.bpe import bpe_model
 from fst.compile.sources.sentencepiece.model_file import BYTES, CONTROL, USER_DEFINED, SentencePieceModel

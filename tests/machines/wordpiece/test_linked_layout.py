@@ -18,7 +18,8 @@ import fst
 from fst.automata.rows import ENTRY, LINK, ROOT
 from fst.automata.transducer import count_explicit, fold
 from fst.compile import wordpiece
-from fst.compile.machines.wordpiece.compiler import WordPieceModel, _linked
+from fst.compile.machines.wordpiece.compiler import _linked
+from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.sources.read import read
 from fst.machines.wordpiece.table import Walk, WordPieceTable
 

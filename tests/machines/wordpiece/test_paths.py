@@ -33,7 +33,8 @@ from fst.automata.rows import CODE_POINTS
 from fst.automata.transducer import Transducer
 from fst.automata.trie import NULL, Trie
 from fst.compile import wordpiece as compile_anew
-from fst.compile.machines.wordpiece.compiler import WordPieceModel, automaton, vocabulary_trie
+from fst.compile.machines.wordpiece.compiler import automaton, vocabulary_trie
+from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.sources.read import read
 from fst.machines.wordpiece.table import Walk, WordPieceTable
 from fst.registry import load

@@ -22,7 +22,8 @@ from support.machines.documents import ADDED, PIECES, TOKENS, Merges, byte_level
 import fst
 from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
-from fst.compile.machines.unigram.compiler import UnigramModel, assemble
+from fst.compile.machines.unigram.compiler import assemble
+from fst.compile.machines.unigram.model import UnigramModel
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources.sentencepiece.model_file import BYTES
 from fst.compile.sources.templates import BARE

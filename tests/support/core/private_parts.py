@@ -6,7 +6,6 @@ from typing import Any
 
 import fst
 from fst.compile import wordpiece
-from fst.compile.compilers import assembled
 from fst.compile.pretokens.splits import GPT2
 from fst.compile.sources import tiktoken
 
@@ -17,7 +16,7 @@ TEXTS = ["ab unable!", "", "é 😀 ab" * 30, "a" * 70, "unab\ud800le", "x\u0301
 def byte_level() -> fst.Tokenizer:
     """A tokenizer of byte-level BPE."""
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"un": 257, b" un": 258}
-    return fst.Tokenizer(assembled(tiktoken.of_ranks(ranks, tiktoken.Encoding(GPT2, {"[SEP]": 300}), "ranks"), "auto"))
+    return fst.Tokenizer(tiktoken.of_ranks(ranks, tiktoken.Encoding(GPT2, {"[SEP]": 300}), "ranks").table())
 
 
 def encode_all(*, bytewise: bool) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from support.kept import assemble
 
-from fst.compile.machines.wordpiece.compiler import WordPieceModel
+from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.sources.read import read
 from fst.compile.text.source import Source
 from fst.machines.wordpiece.table import WordPieceTable

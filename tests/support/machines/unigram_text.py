@@ -10,7 +10,8 @@ import pytest
 from support.naive.sentencepiece import UNKNOWN, Piece
 from support.sources.sentencepiece_proto import proto
 
-from fst.compile.machines.unigram.compiler import UnigramModel, assemble
+from fst.compile.machines.unigram.compiler import assemble
+from fst.compile.machines.unigram.model import UnigramModel
 from fst.compile.sources.templates import BARE
 from fst.compile.text.source import NO_SETTINGS, Source, TextPipeline
 from fst.machines.unigram.table import UnigramTable
