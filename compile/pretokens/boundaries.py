@@ -16,26 +16,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, product
-from typing import Any
+from itertools import chain, combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.pretokens.automata import Automaton
 from fst.compile.pretokens.products import products
-from fst.pretokens.boundaries import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
+from fst.core.jit import Deferred
+from fst.pretokens.boundaries import AROUND, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.text.splitter import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits per symbol that are tried
-MAX_STEPS = 8_000_000  # maximum of simulation steps, about 10 s; o200k's pattern takes 1.6 million, most patterns under half a million
-KEPT = 16  # splitters whose windows a process keeps, at most 1 MiB each; those of o200k take 3 s to compute
+MAX_STEPS = 8_000_000  # maximum of simulation steps, about 0.2 s; o200k's pattern takes 1.6 million, most patterns under half a million
+KEPT = 16  # splitters whose windows a process keeps, at most 1 MiB each; those of o200k take 2 s to compute, mostly their products
 ROUNDS = 50  # rounds of power iteration, which are enough because a text leaves most states within a few characters
 # The expected share of each ASCII character of a string among the characters of a text, in percent. The first string that contains a
 # character is used. Only speed depends on these shares.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
 
-Moves = Sequence[Sequence[Sequence[int]]]
+decide_windows = Deferred("fst.compile.pretokens.simulation", "decide_windows")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def _windows(columns: int, moves: bytes, ascii_classes: bytes, most: int) -> Win
     """
     table = np.frombuffer(moves, np.uint16).reshape(-1, columns)
     prior = _prior(ascii_classes, columns - 1)
-    merges, steps = _merges(table, prior), iter(range(most))
+    merges, steps = _merges(table, prior), np.array([most])
     tables = ((symbols, _decisions(table, symbols, steps)) for symbols in _candidates(merges))
     symbols, decisions = min(tables, key=lambda found: _share_of_undecided(found[0], found[1], prior))
     bits = _bits_of(symbols)
@@ -144,114 +145,48 @@ def _bits_of(symbols: NDArray[np.uint8]) -> int:
     return int(symbols[-1]).bit_length()
 
 
-def _decisions(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> NDArray[np.uint8]:
-    """The decisions of the windows that fit into `MAX_WINDOW` bits, see `Windows`."""
-    count, bits = int(symbols[-1]) + 1, _bits_of(symbols)
-    table = np.full((1 << bits,) * (MAX_WINDOW // bits), INSIDE, np.uint8)
-    simulation = _Simulation(moves, symbols, steps)
-    end, begin = symbols[-AROUND:].tolist()
-    for asked, following in product(range(count), repeat=2):
-        if asked not in (begin, end) and following != begin:
-            _decide(table, simulation, (asked, following), begin, end)
-    table[..., begin, :, :] = INSIDE  # at the start of a text, a kernel begins a pre-token without looking up a window
-    return table.ravel()
-
-
-def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int, ...], begin: int, end: int) -> None:
-    """Decide all windows that end with the symbols `known`. If these symbols do not suffice to decide, each possible symbol is added before
-    them.
-    """
-    decided = simulation.decide(known, len(known) - 2)
-    if decided != UNDECIDED or len(known) == table.ndim or simulation.is_over:
-        table[_ending(known)] = decided
-        return
-    for symbol in range(max(begin, end) + 1):
-        if known[0] == begin:  # only BEGIN can precede BEGIN
-            table[_ending(known)] = decided
-        elif symbol != end:
-            _decide(table, simulation, (symbol, *known), begin, end)
-
-
-def _ending(known: tuple[int, ...]) -> Any:
-    """The index of all windows that end with the symbols `known`."""
-    return ..., *known
-
-
-class _Simulation:
-    """Simulations of a splitter over windows.
+class Simulated(NamedTuple):
+    """A splitter over symbols, for `fst.compile.pretokens.simulation`. A *cell* is a pair of a state and a symbol, with the number
+    ``state * symbols + symbol``.
 
     Attributes:
-        is_over: whether all simulation steps are used up, so that all further windows remain undecided.
+        move_ends: int64[cells + 1], for each cell the start of its moves in `moves`; the next number is their end.
+        moves: int64[n], the different moves of the classes of each cell's symbol, in ascending order.
+        reached_ends: int64[symbols + 1], the same for `reached` and symbols.
+        reached: int64[n], for each symbol the states in which a search that began before it may be after it: few, if the symbol determines
+            moves.
+        surely_ends: bool[states], see `fst.compile.pretokens.automata.Automaton.surely_ends`.
     """
 
-    def __init__(self, moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> None:
-        self._steps, self.is_over = steps, False
-        self._end, self._begin = int(symbols[-2]), int(symbols[-1])
-        members = [np.flatnonzero(symbols[:-1] == symbol) for symbol in range(int(symbols.max()) + 1)]
-        self._surely_ends = Automaton.of(moves).surely_ends().tolist()
-        self._moves: Moves = [[sorted(set(row[own].tolist())) for own in members] for row in moves]
-        # The states, after the first symbol of a window, of searches that began before the window: few, if this symbol determines moves.
-        before = self._moves[START + 1 :]
-        self._reached = [sorted({move >> 1 for row in before for move in row[at]} - {DEAD}) for at in range(len(members))]
+    move_ends: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    reached_ends: NDArray[np.int64]
+    reached: NDArray[np.int64]
+    surely_ends: NDArray[np.bool_]
 
-    def decide(self, window: Sequence[int], asked: int) -> int:
-        """Decide whether a pre-token begins before the symbol at index `asked`."""
-        text = [symbol for symbol in window if symbol != self._begin]
-        asked -= len(window) - len(text)
-        answers = set()
-        for answer in self._simulate(text, asked, len(text) < len(window)):
-            answers.add(answer)
-            if len(answers) > 1:
-                break
-        if len(answers) > 1 or self.is_over:
-            return UNDECIDED
-        return BEGINS if answers.pop() else INSIDE
+    @classmethod
+    def of(cls, moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> Simulated:
+        """The arrays of a splitter whose classes, END and BEGIN have these symbols."""
+        members = [np.flatnonzero(symbols[:-1] == symbol) for symbol in range(int(symbols[-1]) + 1)]
+        of_cells = [sorted({*row[own].tolist()}) for row in moves for own in members]
+        before = of_cells[(START + 1) * len(members) :]
+        reached = [sorted({move >> 1 for cell in before[at :: len(members)] for move in cell} - {DEAD}) for at in range(len(members))]
+        return cls(*_listed(of_cells), *_listed(reached), Automaton.of(moves).surely_ends())
 
-    def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
-        """Yield, for all searches that can read the window, whether a pre-token begins before the symbol at index `asked`.
 
-        One search begins with the window. If the window does not begin with BEGIN, earlier searches may reach the window in any state.
-        """
-        yield from self._search(text, asked, 0)
-        if not at_begin:
-            for state in self._reached[text[0]]:
-                yield from self._go_on(text, asked, state, 1, None, None)
+def _listed(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ends of rows, after a 0, and the rows, concatenated."""
+    return np.cumsum([0, *map(len, rows)]), np.array([*chain.from_iterable(rows)], np.int64)
 
-    def _search(self, text: Sequence[int], asked: int, begin: int) -> Iterator[bool]:
-        """Simulate a search that begins at an index."""
-        if begin >= asked or begin >= len(text):
-            yield begin == asked
-        else:
-            yield from self._go_on(text, asked, START, begin, begin, None)
 
-    def _go_on(self, text: Sequence[int], asked: int, state: int, at: int, begin: int | None, end: int | None) -> Iterator[bool]:
-        """Simulate a search from a state to its end.
-
-        Args:
-            text, asked: as in `decide`.
-            state, at: the state of the search, before the symbol at index `at`.
-            begin: the index at which the search began; None: before the window.
-            end: the end of the last match; None: no match, or a match that ends before the window.
-        """
-        if next(self._steps, None) is None:
-            self.is_over = True
-            return
-        if at == len(text):
-            yield False  # the search may find a match that ends after the window
-            if not self._surely_ends[state]:
-                yield from self._restart(text, asked, begin, end)
-            return
-        for move in self._moves[state][text[at]]:
-            match = at if move & 1 else end
-            if move >> 1 == DEAD:
-                yield from self._restart(text, asked, begin, match)
-            else:
-                yield from self._go_on(text, asked, move >> 1, at + 1, begin, match)
-
-    def _restart(self, text: Sequence[int], asked: int, begin: int | None, end: int | None) -> Iterator[bool]:
-        """Simulate the next search: from the end of the match or, without a match, from one symbol after the previous start."""
-        if end is None and begin is not None:
-            end = begin + 1
-        # A search cannot reach the window if it began and ended before the window.
-        if end is not None and (end > 0 or begin is not None):
-            yield from self._search(text, asked, end)
+def _decisions(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The decisions of the windows that fit into `MAX_WINDOW` bits, see `Windows`; `steps` contains the number of steps that are left."""
+    bits, (end, begin) = _bits_of(symbols), symbols[-AROUND:].tolist()
+    width, splitter = MAX_WINDOW // bits, Simulated.of(moves, symbols)
+    # A chain of searches over a window has at most (width + 1) * (width + 2) / 2 steps, and each leaves the other moves of its cell behind.
+    items = 2 + len(splitter.reached) + (width + 1) * (width + 2) // 2 * int(np.diff(splitter.move_ends).max())
+    table = np.full(1 << width * bits, INSIDE, np.uint8)
+    window, text = np.empty((2, width), np.int64)
+    decide_windows.call(splitter, end, begin, bits, window, text, np.empty((items, 4), np.int64), steps, table)
+    table.reshape((1 << bits,) * width)[..., begin, :, :] = INSIDE  # where a text begins, a kernel begins a pre-token without a window
+    return table

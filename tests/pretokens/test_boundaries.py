@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from numpy.typing import NDArray
+from support.naive import windows as naive
 from support.pretokens.patterns import ANY, CL100K, MANY_CLASSES, O200K, QWEN
 from support.tiers import examples, sample, thinned
 
@@ -49,6 +50,7 @@ PATTERNS = {
     "never dead": "[ab]+c" + ANY,
     "many classes": MANY_CLASSES,
 }
+SMALL = ("gpt2", "runs", "far end", "backtracking", "end of text", "never dead")  # patterns that take few steps
 GAPS = ("a", "a+|b", "a+b|b", "a(?=b)|b|[^ab]", "a+(?!b)|b+|[^ab]")
 
 each_pattern = pytest.mark.parametrize(
@@ -121,6 +123,23 @@ def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
         assert not contradictions(PATTERNS[name], text), text
 
 
+def assert_decided_as_by_definition(split: Splitter) -> None:
+    """Compare the decisions of the windows of a splitter with those of the plain simulation, for each number of bits of a symbol."""
+    prior = windowing._prior(split.classes[:128].tobytes(), split.moves.shape[1] - 1)
+    for symbols in windowing._candidates(windowing._merges(split.moves, prior)):
+        left = np.array([windowing.MAX_STEPS])
+        decided = windowing._decisions(split.moves, symbols, left)
+        steps = iter(range(windowing.MAX_STEPS))
+        assert np.array_equal(decided, naive.decisions(split.moves, symbols, steps))
+        assert next(steps, None) == windowing.MAX_STEPS - left[0]
+
+
+@pytest.mark.parametrize("name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.slow) for name in PATTERNS])
+def test_kernel_is_the_simulation(name: str) -> None:
+    """The kernel decides windows as the plain simulation does, in as many steps."""
+    assert_decided_as_by_definition(splitter(PATTERNS[name]))
+
+
 @pytest.mark.slow
 def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the compiler reaches its limit of steps, more windows are undecided, but the decided windows do not contradict the splitter."""
@@ -151,10 +170,11 @@ def patterns(draw: some.DrawFn) -> str:
 @examples(300)
 @given(pattern=patterns(), texts=some.lists(some.text("abcd", max_size=12), min_size=5, max_size=5))
 def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:
-    """With any pattern, no window contradicts the splitter."""
-    classes = splitter(pattern).classes
+    """With any pattern, the kernel is the simulation, and no window contradicts the splitter."""
+    split = splitter(pattern)
+    assert_decided_as_by_definition(split)
     for text in texts:
-        assert not contradictions(pattern, [int(classes[ord(char)]) for char in text])
+        assert not contradictions(pattern, [int(split.classes[ord(char)]) for char in text])
 
 
 @each_pattern
