@@ -17,7 +17,6 @@ from fst.core.json_fields import is_text
 from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
 from fst.tables.header import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS
 
-COMPILERS = {kind: f"fst.compile.machines.{kind}.compiler" for kind in ("bpe", "unigram", "wordpiece")}
 FLAGS = (*CONTEXTUAL_FLAGS, "special")
 
 
@@ -44,7 +43,7 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
         return table
     ids = _numbered(table, parts, reference)
     try:
-        compiler = import_module(COMPILERS[table.kind])
+        compiler = import_module(f"fst.compile.machines.{table.kind}.compiler")  # only machines of tokenizers have added tokens
         return compiler.with_added(_named(table, parts.keys() - old.keys()), added_tokens([*parts.values()], ids))
     except FstError:
         raise

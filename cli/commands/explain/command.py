@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 import click
@@ -16,8 +17,16 @@ from fst.runtime.files.streams import STANDARD
 if TYPE_CHECKING:
     from fst.tables.table import Table
 
-
-OTHERS = ("guide", "keywords", "overlapping-keywords", "rules", "lookup")  # the kinds of tables without tokens that are explained
+EXPLAINED = {  # kind of table → the function that yields the lines of an explanation
+    "bpe": "pieces:explained_bytes",
+    "guide": "guide:explained_masks",
+    "keywords": "walks:explained_matches",
+    "lookup": "walks:explained_analyses",
+    "overlapping-keywords": "walks:explained_matches",
+    "rules": "walks:explained_rules",
+    "unigram": "pieces:explained_bytes",
+    "wordpiece": "wordpiece:explained_words",
+}
 
 
 @click.command("explain", cls=CliCommand)
@@ -43,41 +52,18 @@ def command(table: str, text: str) -> None:
     from fst.cli.tables import load
 
     keep_apart([STANDARD], [table])
-    show(explained(load(table, *OTHERS), text))
+    show(explained(load(table, *EXPLAINED), text))
 
 
-def explained(tables: Table, text: str) -> Iterator[str]:
-    """Yield the lines that explain how a text becomes tokens, or what a table of `OTHERS` finds in it.
+def explained(table: Table, text: str) -> Iterator[str]:
+    """The lines that explain how a text becomes tokens, or what a table of another kind finds in it.
 
     Raises:
         TextError: the text contains a lone surrogate.
     """
-    from fst.cli.commands.explain.guide import explained_masks
-    from fst.cli.commands.explain.pieces import explained_bytes
-    from fst.cli.commands.explain.walks import explained_analyses, explained_matches, explained_rules
-    from fst.cli.commands.explain.wordpiece import Explanation
-    from fst.compile.machines.wordpiece.compiler import source_of
-    from fst.machines.bpe.table import BpeTable
-    from fst.machines.guide.table import GuideTable
-    from fst.machines.keywords.table import KeywordTable
-    from fst.machines.lookup.table import LookupTable
-    from fst.machines.rules.table import RulesTable
-    from fst.machines.unigram.table import UnigramTable
-    from fst.machines.wordpiece.table import WordPieceTable
-
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise TextError(f"TEXT is not UTF-8 at character {error.start}; correct it") from None
-    if isinstance(tables, BpeTable | UnigramTable):
-        return explained_bytes(tables, text)
-    if isinstance(tables, GuideTable):
-        return explained_masks(tables, text)
-    if isinstance(tables, KeywordTable):
-        return explained_matches(tables, text)
-    if isinstance(tables, RulesTable):
-        return explained_rules(tables, text)
-    if isinstance(tables, LookupTable):
-        return explained_analyses(tables, text)
-    assert isinstance(tables, WordPieceTable)
-    return Explanation(source_of(tables)).lines(text)
+    lines: Iterator[str] = resolve_name(f"fst.cli.commands.explain.{EXPLAINED[table.kind]}")(table, text)
+    return lines
