@@ -91,6 +91,11 @@ class ByteDecoder:
         spans[[number for number in ids if number < len(spans)]] = 0
         return ByteDecoder(self._contents, spans)
 
+    def bytes_of_one(self, number: int) -> bytes:
+        """The bytes of an id, which is at most the highest id."""
+        begin, size = divmod(self._spans.item(number), 1 << SIZE_BITS)
+        return self._contents[begin : begin + size].tobytes()
+
     def bytes_of(self, ids: Any) -> Decoded:
         """Decode one row of ids to bytes.
 

@@ -96,11 +96,10 @@ def native_kernels() -> Iterator[dict[str, NativeKernel]]:
 
 def _native_kernel(key: str, function: Any, result: Any) -> NativeKernel:
     """A kernel from numba's dispatcher and numba's result of the compilation."""
-    from fst.core.kernel_cache import sources_of
+    from fst.core.kernel_cache import modules_of
 
     symbol = f"fst_{sha256(key.encode()).hexdigest()[:16]}"
-    names = {getattr(module, "__file__", None): name for name, module in [*sys.modules.items()] if name.startswith("fst.")}
-    sources = frozenset(names[path] for path in sources_of(function.py_func.__code__.co_filename) if path in names)
+    sources = frozenset(modules_of(function.py_func.__code__.co_filename))
     releases = bool(function.targetoptions.get("nogil"))
     return NativeKernel(key, symbol, _results(result.signature.return_type), releases, sources, _object(symbol, result))
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.core import native
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 
@@ -75,7 +76,7 @@ class Program(NamedTuple):
     """The calls that encode a text.
 
     Attributes:
-        kernels: the kernels; the first word of a call is the index of its kernel, from 1.
+        kernels: a call of each kernel; the first word of a call is the index of its kernel, from 1.
         fields: the arrays.
         roles: the index of the field of each array that a host reads or writes.
         calls: the words of each call; empty for a call that is not made.
@@ -85,7 +86,7 @@ class Program(NamedTuple):
             4 to 7 are the number of bytes of an element. With forms, a host proves that the arrays of an image lie within its memory.
     """
 
-    kernels: list[Deferred]
+    kernels: list[PreparedCall]
     fields: list[Field]
     roles: dict[str, int]
     calls: dict[str, list[Word]]
@@ -93,10 +94,14 @@ class Program(NamedTuple):
     forms: bytes
 
     @property
+    def keys(self) -> list[str]:
+        """A text for each kernel and the types of its arguments."""
+        return [native.key_of(call.kernel.module, call.kernel.name, call.arguments) for call in self.kernels]
+
+    @property
     def abi(self) -> int:
-        """The number of the interface: a digest of the kernels and of the types of their arguments, in 63 bits."""
-        described = repr([(kernel.module, kernel.name, str(kernel.result.signature)) for kernel in self.kernels])
-        return int.from_bytes(sha256(described.encode()).digest()[:8], "little") >> 1
+        """The number of the interface: a digest of `keys` in 63 bits."""
+        return int.from_bytes(sha256(repr(self.keys).encode()).digest()[:8], "little") >> 1
 
 
 def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) -> Program:
@@ -107,7 +112,11 @@ def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) ->
         builds: calls that build arrays when the image is loaded; the last argument of each is the array.
     """
     each = [[*variant.calls.values(), *builds] for variant in variants]
-    kernels = list(dict.fromkeys(call.kernel for call in each[0] if call))
+    first: dict[Deferred, PreparedCall] = {}
+    for call in each[0]:
+        if call:
+            first.setdefault(call.kernel, call)
+    kernels = [*first]
     arrays = [_arrays(variant.roles, calls) for variant, calls in zip(variants, each, strict=True)]
     places = [{_key(array): place for place, array in enumerate(own)} for own in arrays]
     units, built = [variant.units for variant in variants], {_key(call.arguments[-1]) for call in builds}
@@ -118,7 +127,7 @@ def program(variants: Sequence[Variant], builds: Sequence[PreparedCall] = ()) ->
     working = {key for key, place in places[0].items() if fields[place].stored is None} - built
     written = [*((call, working) for call in variants[0].calls.values() if call), *((call, built) for call in builds)]
     forms = [_forms([pair for pair in written if pair[0].kernel == kernel]) for kernel in kernels]
-    return Program(kernels, fields, roles, named, calls[len(named) :], bytes([*chain.from_iterable(forms), ENDS]))
+    return Program([*first.values()], fields, roles, named, calls[len(named) :], bytes([*chain.from_iterable(forms), ENDS]))
 
 
 def _call(

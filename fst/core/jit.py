@@ -352,6 +352,30 @@ def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> A
     return _kept_code(function, kinds) or _compiled_once(function, kinds, step)
 
 
+def translated(module: str, name: str, arguments: tuple[Any, ...]) -> Any | None:
+    """A kernel in LLVM's language for arguments of these types, neither optimized nor compiled; None if numba cannot do this.
+
+    Args:
+        module, name: as in `Deferred`.
+        arguments: values for which the kernel is translated.
+
+    Returns:
+        A ``CompileResult`` of numba.
+    """
+    function: Any = getattr(import_module(module), name)
+    if not hasattr(function, "py_func") or not has_private_parts():
+        return None
+    from numba.core.compiler_lock import global_compiler_lock
+
+    from fst.core.borrowed import kind_of
+
+    kinds, alone = tuple(map(kind_of, arguments)), _jitted(function.py_func, PART)
+    with global_compiler_lock:
+        alone.compile(kinds)
+        alone.overloads[kinds].library.finalize()  # links its parts
+    return alone.overloads[kinds]
+
+
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Any | None:
     """The compiled kernel that an earlier process has cached; None if the cache has no machine code for these types.
 

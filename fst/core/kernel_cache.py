@@ -1,26 +1,20 @@
 """Compiled kernels on disk.
 
-Numba's own cache reads only from writable folders, so a process in a read-only image compiles all kernels again. This cache reads from
-every folder that other users cannot write to, and writes to the first writable folder. A file contains the machine code of one function for
-one processor and one set of argument types, and a digest of this code and of all source files from which it is compiled. A stale or damaged
-file is ignored. If several processes need a kernel at the same time, one process compiles it, and all others wait for its file.
+Numba's own cache reads only from writable folders, so a process in a read-only image compiles all kernels again. This cache keeps kernels
+as `fst.core.cache_folder` describes. A file contains the machine code of one function for one processor and one set of argument types. Its
+digest covers all source files from which the kernel is compiled, so a stale file is ignored.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
-from uuid import uuid4
 
 import llvmlite
 import numba
@@ -29,25 +23,18 @@ from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from fst.core import borrowed, cache_folder, passes
-from fst.core.cache_folder import is_safe
+from fst.core import borrowed, passes
+from fst.core.cache_folder import CodeCache
 
-try:
-    import fcntl
-except ImportError:  # there is no fcntl on Windows, so every process compiles its own kernels there
-    fcntl = None  # type: ignore[assignment]
-
-DIGEST = 32  # number of bytes of the SHA-256 digest, with which a file begins
 REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
-PATIENCE = 60.0  # seconds after which a process compiles a kernel, even if another process is compiling it
+SETTINGS = ("OPT", "BOUNDSCHECK")  # of numba, with which kernels are compiled differently
+OWN_SETTING = "FST_CHECK_SIZES"  # see `fst.runtime.kernels.intrinsics`
 
-_full: dict[Path, str | None] = {}  # each folder in which a kernel could not be written → the reason
 
-
-class KernelCache:
+class KernelCache(CodeCache):
     """The machine code of one function on disk: a replacement for numba's `FunctionCache`.
 
     Args:
@@ -55,92 +42,40 @@ class KernelCache:
     """
 
     def __init__(self, function: Any) -> None:
-        self._source = Path(function.__globals__.get("__file__", ""))
-        self._name = f"{self._source.stem}.{function.__qualname__}"
+        source = Path(function.__globals__.get("__file__", ""))
+        super().__init__(source, f"{source.stem}.{function.__qualname__}")
+
+    @property
+    def named(self) -> str:
+        """The value of NUMBA_CACHE_DIR when numba was imported."""
+        found: str = vars(config)["CACHE_DIR"]
+        return found
 
     def load_overload(self, kinds: Any, context: Any) -> Any | None:
         """The cached machine code for arguments of these types; None if no folder contains it."""
-        name, key = self._file(kinds, context.codegen())
-        for folder in folders(self._source):
-            with suppress(OSError):
-                code = _read(folder / name)
-                if code[:DIGEST] == self._digest(key, code[DIGEST:]):
-                    return REBUILD(context, *pickle.loads(code[DIGEST:]))
-        return None
+        if (sources := self._sources()) is None:
+            return None
+        code = next(self.find(_key(kinds, context.codegen()), sources), None)
+        return REBUILD(context, *pickle.loads(code)) if code else None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
-        """Write machine code that numba has just compiled. If the write fails, this process continues, and the next process compiles the
-        kernel again.
-        """
-        folder, _ = self._destination()
-        if folder is None or result.library.has_dynamic_globals:
-            return
-        name, key = self._file(kinds, result.library.codegen)
-        code = dumps(REDUCE(result))
+        """Write machine code that numba has just compiled."""
+        if not result.library.has_dynamic_globals and (sources := self._sources()) is not None:
+            self.store(_key(kinds, result.library.codegen), dumps(REDUCE(result)), sources)
+
+    def _sources(self) -> bytes | None:
+        """The digest of all sources; None if one cannot be read, as in an archive."""
         try:
-            _write(folder / name, self._digest(key, code) + code)
-        except OSError as error:
-            _full[folder] = error.strerror
-            logging.getLogger("fst").warning("fst: kernels are not kept: %s: %s", folder, error.strerror)
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait until no other process compiles kernels of this source file; then make other processes wait until the context ends.
-
-        The lock is on the source file, which every process can read; a separate lock file would have to be created, owned and removed. A
-        process waits at most `PATIENCE` seconds; on a file system without locks, it does not wait.
-        """
-        if fcntl is None or not self.destination()[0]:
-            yield
-            return
-        with self._source.open("rb") as file:
-            _lock(file.fileno())
-            yield
-
-    def destination(self) -> tuple[bool, str]:
-        """Whether kernels are cached on disk; and a text that contains the folder, or the reason why they are not cached."""
-        folder, obstacles = self._destination()
-        if folder:
-            return True, f"kept in {folder}"
-        return False, f"not kept: {'; '.join(obstacles)}; set NUMBA_CACHE_DIR to a folder that you can write"
-
-    def _destination(self) -> tuple[Path | None, list[str]]:
-        """The first writable folder, and for each folder before it the reason why it is not writable."""
-        obstacles: list[str] = []
-        for folder in folders(self._source):
-            obstacle = _full.get(folder) or cache_folder.obstacle(folder)
-            if obstacle is None:
-                return folder, obstacles
-            obstacles.append(f"{folder}: {obstacle}")
-        return None, obstacles
-
-    def _file(self, kinds: Any, codegen: Any) -> tuple[str, bytes]:
-        """The file name for argument types on this processor, and the key that is part of the file's digest."""
-        versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
-        key = repr((versions, [*map(_described, kinds)], codegen.magic_tuple())).encode()
-        return f"{self._name}-{sha256(key).hexdigest()[:16]}.kernel", key
-
-    def _digest(self, key: bytes, code: bytes) -> bytes:
-        """The digest of machine code together with its key and its source files."""
-        return sha256(key + digest_of_sources(str(self._source)) + code).digest()
+            return digest_of_sources(str(self._source))
+        except OSError:
+            return None
 
 
-def _lock(descriptor: int) -> None:
-    """Lock a file until it is closed; give up after `PATIENCE` seconds."""
-    end = monotonic() + PATIENCE
-    while not _is_locked(descriptor) and monotonic() < end:
-        sleep(0.02)
-
-
-def _is_locked(descriptor: int) -> bool:
-    """Try to lock a file. Return True if this process has the lock, or if the file system has no locks."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
+def _key(kinds: Any, codegen: Any) -> bytes:
+    """A text of argument types, the processor, versions and settings."""
+    versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
+    settings = [*map(vars(config).get, SETTINGS), os.environ.get(OWN_SETTING)]
+    return repr((versions, settings, [*map(_described, kinds)], codegen.magic_tuple())).encode()
 
 
 def _described(kind: Any) -> str:
@@ -174,6 +109,12 @@ def sources_of(path: str) -> set[str]:
     return found
 
 
+def modules_of(path: str) -> set[str]:
+    """The names of the modules of this package whose files are the `sources_of` a file."""
+    names = {getattr(module, "__file__", None): name for name, module in [*sys.modules.items()] if name.startswith("fst.")}
+    return {names[source] for source in sources_of(path) if source in names}
+
+
 @cache
 def _source(path: str) -> tuple[bytes, set[str]]:
     """The digest of a source, and the files of this package that it imports at its top level."""
@@ -193,30 +134,3 @@ def _imports(text: str) -> set[str]:
 def keep(compiled: Any) -> None:
     """Replace numba's cache of a function with a `KernelCache`."""
     compiled._cache = KernelCache(compiled.py_func)
-
-
-def folders(source: Path) -> list[Path]:
-    """The folders for kernels of a source file: in NUMBA_CACHE_DIR if it is set; otherwise next to the file and in the user's cache."""
-    named: str = vars(config)["CACHE_DIR"]
-    if named:
-        return [Path(named, cache_folder.OWN)]
-    users = cache_folder.users()
-    return [source.parent / "__pycache__", *([users] if users else [])]
-
-
-def _read(path: Path) -> bytes:
-    """The contents of a file; empty if the file or its folder is not safe."""
-    with path.open("rb") as file:
-        return file.read() if is_safe(path.parent.stat()) and is_safe(os.fstat(file.fileno())) else b""
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file under a temporary name and then rename it, so that no process reads an incomplete file."""
-    part = path.with_name(f"{path.name}.{uuid4().hex}")
-    try:
-        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:
-            file.write(data)
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise

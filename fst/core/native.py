@@ -171,11 +171,11 @@ def digest_of(modules: Iterable[str]) -> str:
     """
     digest = sha256()
     for module in modules:
-        digest.update(f"{module} {sha256(_source(module).read_bytes()).hexdigest()}\n".encode())
+        digest.update(f"{module} {sha256(source_of(module).read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 
-def _source(module: str) -> Path:
+def source_of(module: str) -> Path:
     """The file of a module. The packages fst.compile, fst.runtime and fst.cli of a checkout lie beside the package fst."""
     _, part, *names = [*module.split("."), ""]
     folder = _folder(f"fst.{part}")

@@ -11,21 +11,23 @@ native kernel has an entry (`fst.core.native`); for others, it takes 10 ms to co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from itertools import count
 from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
+from fst.core.lazy import Lazy
 
 FAILED = 2**64 - 1  # the result of a prepared call of a kernel that raised an exception; the exception itself is lost
 _numbers = count()
 
 
 class PreparedCall:
-    """A call of a kernel with fixed arguments. The kernel is compiled for them.
+    """A call of a kernel with fixed arguments. The kernel is compiled for them when `words` are first read.
 
     Args:
         kernel: the kernel.
@@ -37,17 +39,21 @@ class PreparedCall:
     """
 
     def __init__(self, kernel: Deferred, *arguments: Any) -> None:
-        kernel.prepare(*arguments)
         self.kernel, self.arguments = kernel, arguments
-        self._kept = arguments, partial(kernel.call, *arguments)  # so that all addresses remain valid
-        self.words = np.array([self._entry(kernel), *words(arguments)], np.uint64)
+        self._function = lambda: kernel.call(*arguments)
 
-    def _entry(self, kernel: Deferred) -> int:
+    @Lazy
+    def words(self) -> NDArray[np.uint64]:
+        """The words of the call."""
+        self.kernel.prepare(*self.arguments)
+        return np.array([self._entry, *words(self.arguments)], np.uint64)
+
+    @property
+    def _entry(self) -> int:
         """The address of the kernel's entry. If neither native code nor numba has one, `run` is a function of Python, which calls the
         object at this address.
         """
-        return kernel.entry or (_entry_of(kernel).address if kernel.result else id(self._kept[1]))
-
+        return self.kernel.entry or (_entry_of(self.kernel).address if self.kernel.result else id(self._function))
 
 def words(argument: Any) -> Iterator[int]:
     """The words of an argument, in the order in which compiled code takes them."""

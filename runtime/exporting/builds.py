@@ -1,20 +1,29 @@
-"""Calls that build arrays of a table from smaller ones."""
+"""Calls that build arrays of a table from smaller ones.
+
+Functions of NumPy with the same results as the kernels show which arrays can be built, so an export runs no kernel.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 from fst.machines.bpe.arguments import MergeArguments
 from fst.machines.bpe.merge_list import fill_slots
-from fst.pretokens.short_words import shift_of
+from fst.pretokens.arguments import BUCKET_SHIFT, SLOT_SHIFT
+from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
+from fst.pretokens.short_words import LENGTH_SHIFT, SHORT, shift_of
 from fst.runtime.encoder import Encoder
-from fst.runtime.exporting.contents import WORD, Array, Contents, build_spans
+from fst.runtime.exporting.contents import WORD, Array, Contents
 
 LOWEST_32 = (1 << 32) - 1
-build_words, build_short_words, build_merges = (
-    Deferred("fst.runtime.exporting.kernels.builds", f"build_{name}") for name in ("words", "short_words", "merges")
+KEY_BYTES = 24  # of a word
+build_spans, build_words, build_short_words, build_merges = (
+    Deferred("fst.runtime.exporting.kernels.builds", f"build_{name}") for name in ("spans", "words", "short_words", "merges")
 )
 
 
@@ -25,21 +34,55 @@ def builds(encoder: Encoder, tokens: Contents | None) -> list[PreparedCall]:
         encoder: as in `calls`.
         tokens: the bytes of its tokens, whose flags `WORD` are set.
     """
-    if tokens is None:
-        return []
-    found, arguments = [PreparedCall(build_spans, tokens.sizes, tokens.spans)], encoder._ids_runner.arguments
+    return [call for call, built in _calls(encoder, tokens) if np.array_equal(call.arguments[-1], built)] if tokens else []
+
+
+def _calls(encoder: Encoder, tokens: Contents) -> Iterator[tuple[PreparedCall, Array]]:
+    """The calls for arrays of these types, each with the array that it builds."""
+    arguments = encoder._ids_runner.arguments
     shared = getattr(arguments, "shared", None)
+    yield PreparedCall(build_spans, tokens.sizes, tokens.spans), tokens.spans  # `contents` builds them in the same way
     if shared is not None and hasattr(shared, "short_words"):
         values = shared.words[3::4]
         tokens.flags[(values[values > 0] & np.uint64(LOWEST_32)).astype(np.int64)] |= WORD
-        common = tokens.contents, tokens.spans, tokens.flags
-        shift = np.array([shift_of(shared.short_words.reshape(-1, 2))], np.uint64)
-        found.append(PreparedCall(build_words, *common, shared.key_masks, shared.displacements, shared.params, shared.words))
-        found.append(PreparedCall(build_short_words, *common, shift, shared.short_words))
+        common, words, short = (tokens.contents, tokens.spans, tokens.flags), shared.words, shared.short_words
+        hashing, shift = (shared.displacements, shared.params), np.array([shift_of(short.reshape(-1, 2))], np.uint64)
+        yield PreparedCall(build_words, *common, shared.key_masks, *hashing, words), _words(tokens, *hashing, len(words))
+        yield PreparedCall(build_short_words, *common, shift, short), _short_words(tokens, shift, len(short))
     if isinstance(arguments, MergeArguments):
         slots, merges = arguments.pairs
-        found += [PreparedCall(build_merges, _planes(merges), merges), PreparedCall(fill_slots, merges, slots)]
-    return [call for call in found if _is_exact(call)]
+        planes = _planes(merges)
+        yield PreparedCall(build_merges, planes, merges), _merges(planes)
+        yield PreparedCall(fill_slots, merges, slots), slots  # `slots_of` builds them in the same way
+
+
+def _words(tokens: Contents, displacements: Array, params: Array, size: int) -> Array:
+    """The array of a size that `build_words` fills."""
+    numbers, sizes, keys = _keys(tokens)
+    hashed = (keys * np.array(MULTIPLIERS, np.uint64)).sum(1, dtype=np.uint64)
+    slots = (hashed >> params[SLOT_SHIFT] ^ displacements[hashed >> params[BUCKET_SHIFT]]) & np.uint64(size // 4 - 1)
+    words = np.zeros((size // 4, 4), np.uint64)
+    words[slots] = np.column_stack([keys, sizes << np.uint64(32) | numbers])
+    return words.ravel()
+
+
+def _short_words(tokens: Contents, shift: Array, size: int) -> Array:
+    """The array of a size that `build_short_words` fills."""
+    numbers, sizes, keys = (each[::-1] for each in _keys(tokens))
+    numbers, sizes, keys = (each[sizes <= SHORT] for each in (numbers, sizes, keys[:, 0]))
+    keys = keys | sizes << np.uint64(LENGTH_SHIFT)
+    words = np.zeros((size // 2, 2), np.uint64)
+    words[keys * np.uint64(MULTIPLIERS[0]) >> shift] = np.column_stack([keys, numbers])
+    return words.ravel()
+
+
+def _keys(tokens: Contents) -> tuple[Array, Array, Array]:
+    """The ids of tokens with the flag `WORD`, uint64[n]; their sizes, uint64[n]; their bytes and zeros, uint64[n, 3]."""
+    numbers = np.flatnonzero(tokens.flags & WORD)
+    sizes, begins = tokens.spans[numbers] & np.uint64(MAX_SIZE), tokens.spans[numbers] >> np.uint64(SIZE_BITS)
+    places = np.arange(KEY_BYTES, dtype=np.uint64)
+    found = tokens.contents[begins[:, None] + places] * (places < sizes[:, None])
+    return numbers.astype(np.uint64), sizes, found.astype(np.uint8).view(np.uint64)
 
 
 def _planes(merges: Array) -> Array:
@@ -47,9 +90,7 @@ def _planes(merges: Array) -> Array:
     return np.stack([merges[:, column] >> shift & 0xFF for column in range(3) for shift in (0, 8, 16)]).astype(np.uint8)
 
 
-def _is_exact(call: PreparedCall) -> bool:
-    """Whether a call builds the array that a table has."""
-    *arguments, expected = call.arguments
-    built = np.zeros_like(expected)
-    call.kernel.call(*arguments, built)
-    return np.array_equal(built, expected)
+def _merges(planes: Array) -> Array:
+    """The array that `build_merges` fills."""
+    low, middle, high = planes.astype(np.int32).reshape(3, 3, -1).swapaxes(0, 1)
+    return (low | middle << 8 | high << 16).T

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.core.jit import Deferred
+from fst.pretokens.decoding import SIZE_BITS
 from fst.runtime.rows.texts import PAST_END
 from fst.runtime.tokenizer import Tokenizer
 from fst.tables.cleanup import first_piece_of, piece_of
@@ -20,8 +20,6 @@ Array = NDArray[Any]
 # represents a byte; its token is in the table of words.
 UNKNOWN, SKIPPED, SHORTENED, BYTE, WORD = 1, 2, 4, 8, 16
 MOST_DROPS = 15
-
-build_spans = Deferred("fst.runtime.exporting.kernels.builds", "build_spans")
 
 
 class Contents(NamedTuple):
@@ -90,6 +88,10 @@ def _laid_out(whole: Mapping[int, tuple[bytes, bytes, bytes]], skipped: Collecti
         parts[number], sizes[number], drops[number] = longer, len(longer), cut | later << 4
         flags[number] = SKIPPED * (number in skipped) | SHORTENED * (last != following) | BYTE * (number in are_bytes)
     data = np.frombuffer(b"".join(parts[number] for number in sorted(parts)) + bytes(PAST_END), np.uint8)
-    spans = np.zeros(ids, np.uint64)
-    build_spans.call(sizes, spans)
-    return Contents(data, sizes, flags, drops, spans)
+    return Contents(data, sizes, flags, drops, spans_of(sizes))
+
+
+def spans_of(sizes: Array) -> Array:
+    """The spans of tokens whose bytes are next to each other, as the kernel `build_spans` finds them."""
+    ends = np.cumsum(sizes, dtype=np.uint64)
+    return ends - sizes << np.uint64(SIZE_BITS) | sizes

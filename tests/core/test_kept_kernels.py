@@ -23,7 +23,7 @@ from support.core.unprivileged import ROOT, UNPRIVILEGED, bound
 from support.shared_data import TESTS
 from support.tiers import thinned
 
-from fst.core import jit, kernel_cache
+from fst.core import cache_folder, jit
 from fst.core.borrowed import kind_of
 from fst.core.jit import Deferred, _kept_code, destination, kernel
 from fst.core.kernel_cache import digest_of_sources
@@ -141,7 +141,7 @@ def test_a_process_that_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch
     """If another process holds the lock for too long, the kernel is compiled without the lock."""
     import fcntl
 
-    monkeypatch.setattr(kernel_cache, "PATIENCE", 0.1)
+    monkeypatch.setattr(cache_folder, "PATIENCE", 0.1)
     the_file(folder).unlink()
     with Path(__file__).open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -201,6 +201,18 @@ def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert not is_kept()
     assert is_kept()
     assert the_file(folder)
+
+
+@pytest.mark.parametrize("name", ["OPT", "BOUNDSCHECK", "FST_CHECK_SIZES"])
+def test_other_settings(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that is compiled with other settings, such as checks of indices, is stored separately."""
+    if name.startswith("FST"):
+        monkeypatch.setenv(name, "1")
+    else:
+        monkeypatch.setattr(numba.config, name, 1)
+    assert not is_kept()
+    assert is_kept()
+    assert len(state(folder)) == 2
 
 
 # A kernel that uses constants of two files. It imports one file directly, and the other through the first.

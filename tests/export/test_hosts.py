@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support import kept
 from support.hosts import C, FstError, needs_c, needs_node, node
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
@@ -56,7 +55,7 @@ def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     exports = [(["c"], "full"), (["wasm"], "merges")] if request.param == "bpe" else [(["c", "wasm"], "full")]
     written = {}
     for kinds, layout in exports:
-        files = kept.exported(folder / "table.npz", kinds, layout=layout)
+        files = exported(folder / "table.npz", kinds, layout=layout)
         for kind in kinds:
             written[kind] = folder / kind
             written[kind].mkdir()
@@ -296,13 +295,11 @@ def test_damaged_images_are_refused(machine: Machine) -> None:
 @needs_c
 @needs_node
 def test_keywords_are_found(tmp_path: Path, texts: list[str]) -> None:
-    """For keywords, two exports are equal bytes, the ids are the numbers of the keywords, and the spans their places."""
+    """For keywords, the ids are the numbers of the keywords, and the spans their places."""
     words = ["the", "he", "and", "Kaffee", "日本", "é", "in der"]
     table = keywords(words)
     table.save(tmp_path / "words.npz")
-    files = exported(tmp_path / "words.npz", ["wasm", "c"])
-    assert files == exported(tmp_path / "words.npz", ["wasm", "c"])
-    for name, data in files.items():
+    for name, data in exported(tmp_path / "words.npz", ["wasm", "c"]).items():
         (tmp_path / name).write_bytes(data)
     host, searcher = C(tmp_path), fst.Searcher(table)
     expected = searcher.find_batch(texts, offsets="bytes")

@@ -14,10 +14,11 @@ from support.core.wasm import LINKER, STACK_POINTER, TABLE, Sections, data, func
 from support.hosts import needs_node, node
 from support.shared_data import EXAMPLES, REPOSITORY
 
-from fst.cli.process import Process
+from fst.cli.commands.export.objects import Objects
+from fst.cli.commands.export.program import loaded
 from fst.compile import tokenizer
-from fst.compile.export.capture import SETTINGS
 from fst.compile.export.code import EXPORTED, machine_of
+from fst.compile.export.image import image
 from fst.compile.export.targets import TARGETS, WASM
 from fst.compile.export.wasm.linker import linked
 from fst.errors import UnsupportedError
@@ -222,12 +223,9 @@ def test_modules_run_as_those_of_lld(tmp_path: Path) -> None:
 def test_kernels_run_as_those_of_lld(tmp_path: Path) -> None:
     """The module of a table is smaller than that of LLVM's linker, and finds the same ids, spans and texts."""
     tokenizer(EXAMPLES / "english-uncased-8000.txt").save(tmp_path / "english.npz")
-    process = Process("the exporter", "fst.cli.commands.export.work:Exporter", settings={**SETTINGS, "NUMBA_CACHE_DIR": str(tmp_path)})
-    try:
-        process.ask("load", str(tmp_path / "english.npz"), "full")
-        image, code = process.ask("image"), process.ask("code", WASM)
-    finally:
-        process.end()
+    of, unit = loaded(tmp_path / "english.npz", "full")
+    with Objects(of, checked=False) as objects:
+        code = objects.object_for(WASM)
     own, other = linked(code, EXPORTED), lld(code, EXPORTED, tmp_path)
     assert len(gzip.compress(own)) <= len(gzip.compress(other))
     lines = (REPOSITORY / "docs" / "design.md").read_text(encoding="utf-8").splitlines()
@@ -236,7 +234,7 @@ def test_kernels_run_as_those_of_lld(tmp_path: Path) -> None:
     for name, module in (("own", own), ("other", other)):
         copytree(REPOSITORY / "compile" / "export" / "host" / "js", tmp_path / name)
         (tmp_path / name / "fst.wasm").write_bytes(module)
-        (tmp_path / name / "table.fst").write_bytes(image)
+        (tmp_path / name / "table.fst").write_bytes(image(of, unit))
         answers.append(node(tmp_path / name, questions))
     assert answers[0] == answers[1]
     assert len(answers[0]) > 100

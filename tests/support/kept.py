@@ -1,7 +1,7 @@
-"""Tables and exports that are made once per test run, and stored on disk for all tests and workers of the run.
+"""Tables that are made once per test run, and stored on disk for all tests and workers of the run.
 
-`wordpiece` and `bpe` have the arguments of the functions with these names in `fst.compile`; `assemble` accepts a source of any kind;
-`exported` has the arguments of the function of `fst export`. Tests of a compiler or of the exporter import the original function.
+`wordpiece` and `bpe` have the arguments of the functions with these names in `fst.compile`; `assemble` accepts a source of any kind. Tests
+of a compiler import the original function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import fst
-from fst.cli.commands.export import command
 from fst.compile.machines.bpe.model import BpeModel
 from fst.compile.machines.wordpiece.model import WordPieceModel
 from fst.compile.sources.read import read
@@ -47,21 +46,6 @@ def assemble(source: Source[Any], layout: str) -> Any:
 @lru_cache(maxsize=100)
 def _load(path: Path) -> Any:
     return fst.load(path)._table
-
-
-def exported(table: Path, kinds: Sequence[str], **options: Any) -> dict[str, bytes]:
-    """The stored files of an export, by name; if they are missing, one worker makes them, and the others wait."""
-    import fcntl
-
-    folder = FOLDER / sha256(repr((kinds, options)).encode() + table.read_bytes()).hexdigest()
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            files = command.exported(table, kinds, **options)
-            folder.mkdir()
-            for name, data in files.items():
-                (folder / name).write_bytes(data)
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 def _digest(source: Source[Any], layout: str) -> str:

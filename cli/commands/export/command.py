@@ -18,7 +18,8 @@ from fst.cli.parameters import FileName
 from fst.errors import UnsupportedError, not_one_of
 
 if TYPE_CHECKING:
-    from fst.cli.process import Process
+    from fst.cli.commands.export.objects import Objects
+    from fst.compile.export.program import Program
 
 CPU = "x86-64-v3"
 LAYOUTS = ("full", "merges")
@@ -49,8 +50,9 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
     c has an object, table.fst, fst.h, fst.c and an example program. With object or image, only this file is written. Run an example with
     `node example.js`, or `cc -O2 example.c fst.c fst.o -o example && ./example`.
 
-    Tokenizers and keywords can be exported; the message of another table contains the reason. The kernels are compiled for the table and
-    the processor, which takes 5 to 20 s. Files of different exports cannot be mixed.
+    Tokenizers and keywords can be exported; the message of another table contains the reason. The kernels are compiled for the kind of
+    table and the processor, in 5 to 20 s, and kept on disk, so that the next export takes less than a second. Files of exports with other
+    kernels cannot be mixed.
 
     Of byte-level BPE, such as GPT-2 and cl100k_base, --layout merges leaves the automaton out and merges pairs while it encodes: the ids
     are the same. Choose it where a table is downloaded, as in a page: packed by gzip, table.fst is 7 to 12 times smaller, it is loaded in
@@ -78,7 +80,6 @@ def command(table: str, target: str, cpu: str | None, layout: str | None, checke
         raise UnsupportedError(not_one_of("the processor", cpu, processors))
     folder = Path(output)
     _need_new(folder)
-    Path(table).open("rb").close()  # an error of the process would have the name of a class
     begun = monotonic()
     with _made(folder):
         contents = exported(table, [target], cpu or CPU, layout or ("merges" if target == "wasm" else "full"), checked=checked)
@@ -116,7 +117,7 @@ def _need_new(folder: Path) -> None:
 
 
 def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: str = "full", *, checked: bool = False) -> dict[str, bytes]:
-    """Export a table in a process of its own, because numba compiles for another processor there.
+    """Export a table.
 
     Args:
         table: the file of the table.
@@ -128,37 +129,28 @@ def exported(table: str | Path, kinds: Sequence[str], cpu: str = CPU, layout: st
     Returns:
         The files of the folder, by name.
     """
-    from tempfile import TemporaryDirectory
+    from fst.cli.commands.export.objects import Objects
+    from fst.cli.commands.export.program import loaded
 
-    from fst.cli.process import Process
-    from fst.compile.export.capture import CHECKED, SETTINGS
-
-    with TemporaryDirectory() as cache:
-        settings = {**(CHECKED if checked else SETTINGS), "NUMBA_CACHE_DIR": cache}
-        process = Process("the exporter", "fst.cli.commands.export.work:Exporter", settings=settings)
-        try:
-            note(f"{table}: compiling kernels …")
-            process.ask("load", str(table), layout)
-            return {name: data for kind in kinds for name, data in _files(process, kind, cpu).items()}
-        finally:
-            process.end()
+    of, unit = loaded(table, layout)
+    with Objects(of, checked=checked) as objects:
+        return {name: data for kind in kinds for name, data in _files(of, unit, objects, kind, cpu).items()}
 
 
-def _files(process: Process, kind: str, cpu: str) -> dict[str, bytes]:
+def _files(of: Program, unit: int, objects: Objects, kind: str, cpu: str) -> dict[str, bytes]:
     """The files of one kind, by name."""
     from fst.compile.export.code import EXPORTED
+    from fst.compile.export.image import image
     from fst.compile.export.targets import WASM
     from fst.compile.export.wasm.linker import linked
 
     found: dict[str, bytes] = {}
     if kind != "object":
-        found["table.fst"] = process.ask("image")
+        found["table.fst"] = image(of, unit)
     if kind == "wasm":
-        note(f"optimizing code for {WASM} …")
-        found["fst.wasm"] = linked(process.ask("code", WASM), EXPORTED)
+        found["fst.wasm"] = linked(objects.object_for(WASM), EXPORTED)
     elif kind != "image":
-        note(f"optimizing code for {cpu} …")
-        found["fst.obj" if "windows" in cpu else "fst.o"] = process.ask("code", cpu)
+        found["fst.obj" if "windows" in cpu else "fst.o"] = objects.object_for(cpu)
     if kind in HOSTS:
         language, names = HOSTS[kind]
         host = files("fst.compile.export") / "host" / language

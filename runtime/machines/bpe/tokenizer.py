@@ -55,7 +55,7 @@ class BpeTokenizer(PretokenTokenizer):
 
     def token_bytes(self, number: int) -> bytes | None:
         """Return the bytes of the token with an id; None if no token has this id."""
-        return bytes(self._decoder_of_all.bytes_of([number]).data) if number in self._tokens_by_id else None
+        return self._decoder_of_all.bytes_of_one(number) if number in self._tokens_by_id else None
 
     def decode_bytes(self, ids: IdsLike, *, skip_special_tokens: bool = True) -> bytes:
         """Decode a row of ids to bytes. The row may begin or end inside a character.

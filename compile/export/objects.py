@@ -1,0 +1,64 @@
+"""Objects on disk, so that a program is compiled once for each target.
+
+A file of an object begins with the names and a digest of the sources of its kernels and of the exporter, as a line of JSON. So neither
+kernels nor numba are imported to find it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+
+from fst.compile.export.program import Program
+from fst.compile.export.targets import target_of
+from fst.core import native
+from fst.core.cache_folder import CodeCache
+from fst.errors import UnsupportedError
+
+
+class ObjectCache(CodeCache):
+    """The object of a program on disk.
+
+    Args:
+        of: the program.
+        target: the name of its target.
+        settings: the environment of the process that compiles.
+
+    Raises:
+        UnsupportedError: numba is not installed.
+    """
+
+    def __init__(self, of: Program, target: str, settings: Mapping[str, str]) -> None:
+        kernel = of.kernels[0].kernel
+        super().__init__(native.source_of(kernel.module), f"{kernel.name}.{target}")
+        self._key = repr((_versions(), of.keys, of.forms, target_of(target), sorted(settings.items()))).encode()
+
+    def load(self) -> bytes | None:
+        """The object; None if no folder contains it, or if a source has changed."""
+        for data in self.find(self._key):
+            line, _, code = data.partition(b"\n")
+            sources, digest = json.loads(line)
+            with suppress(OSError):
+                if native.digest_of(sources) == digest:
+                    return code
+        return None
+
+    def keep(self, code: bytes, sources: Collection[str]) -> None:
+        """Write the object, if a folder can be written.
+
+        Args:
+            code: the object.
+            sources: the names of the modules on whose text it depends.
+        """
+        names = sorted(sources)
+        self.store(self._key, json.dumps([names, native.digest_of(names)]).encode() + b"\n" + code)
+
+
+def _versions() -> tuple[str, ...]:
+    try:
+        return version("numba"), version("llvmlite"), sys.implementation.cache_tag or ""
+    except PackageNotFoundError as error:
+        raise UnsupportedError(f"{error.name} is not installed; expected numba, which compiles exported kernels; install it") from None
