@@ -410,7 +410,7 @@ class Tokenizer(PublicClass, Encoder):
             >>> more.tokenize("<|user|>unable"), len(tok), len(more)
             (['<|user|>', 'un', '##able'], 3, 5)
         """
-        from fst.bridge.added_tokens import with_added_tokens
+        from fst.bridge.changes import with_added_tokens
 
         return with_added_tokens(self, tokens)
 

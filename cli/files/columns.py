@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, Generic, Protocol, TypeVar
 
 from fst.errors import TextError
@@ -25,6 +25,24 @@ class ColumnsOf(Protocol[Input]):
 
     def of(self, result: Input, /) -> tuple[Documents, Sequence[Any]]:
         """Split a result into its documents and an array for each added column."""
+
+
+class ListColumn:
+    """A conversion of results to a column of lists of strings.
+
+    Args:
+        name: the name of the column.
+        lists: a function that returns the lists of a result: lists of str, None for a null; or a `pyarrow` array of lists.
+    """
+
+    def __init__(self, name: str, lists: Callable[[Any], Any]) -> None:
+        self.added = [(name, pa.list_(pa.string()))]
+        self._lists = lists
+
+    def of(self, result: Any, /) -> tuple[Documents, Sequence[Any]]:
+        """See `ColumnsOf`."""
+        lists, ((_, kind),) = self._lists(result), self.added
+        return result.documents, [pa.array(lists, kind) if isinstance(lists, list) else lists]
 
 
 class Writer(Generic[Result]):

@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.lazy import Lazy
-from fst.runtime.front_end import Pending
-from fst.runtime.pretokens.normalizer import PretokenNormalizer
-from fst.runtime.pretokens.pending import PendingPretoken
+from fst.runtime.front_end import Pending, TextBuffers
+from fst.runtime.pretokens.pending import OpenPretoken, PendingPretoken
 from fst.runtime.pretokens.safe_cuts import PretokenBegins, leave_ascii
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import Ints, Source
+from fst.runtime.rows.texts import Ints, Source, Units
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import SafeCuts
+from fst.runtime.text.normalizer import TextNormalizer
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Ids
-from fst.tables.header import SENTENCEPIECE
+from fst.tables.header import SENTENCEPIECE, AddedTokens
+from fst.text.normalizer import Normalizer
 
 
 class PretokenTokenizer(Tokenizer):
@@ -84,3 +85,20 @@ class PretokenTokenizer(Tokenizer):
 
     def _need_spans(self) -> None:
         """Raise an error if ids do not determine spans."""
+
+
+class PretokenNormalizer(TextNormalizer):
+    """A front end that normalizes texts for a `fst.pretokens.table.PretokenTable`; the arguments are as in `TextNormalizer`."""
+
+    def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
+        super().__init__(arguments, by, added, trimming)
+        self._shared = arguments.shared
+
+    def goes_on(self, text: Units, buffers: TextBuffers) -> bool:
+        """Whether the first pre-token of a normalized text continues to the end of the text."""
+        if buffers.unfinished is None:
+            buffers.unfinished = OpenPretoken(self._shared)
+        if buffers.unfinished.goes_on_in(text):
+            return True
+        buffers.unfinished = None
+        return False

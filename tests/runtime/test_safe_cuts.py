@@ -22,7 +22,7 @@ from support.tiers import examples
 
 import fst
 from fst.machines.wordpiece.table import WordPieceTable
-from fst.runtime.machines.wordpiece.safe_cuts import spaces
+from fst.runtime.machines.wordpiece.tokenizer import spaces
 from fst.runtime.rows import batch as batches
 from fst.runtime.safe_cuts import AfterSpaces
 from fst.tables.header import ContextualToken

@@ -32,7 +32,7 @@ import fst
 from fst.compile import keywords, lattice
 from fst.core.jit import Deferred
 from fst.runtime import stream as streams
-from fst.runtime.machines.segmentation.pending import PendingBlock
+from fst.runtime.machines.segmentation.segmenter import PendingBlock
 from fst.runtime.pretokens.pending import PendingPretoken
 from fst.runtime.run import kernel_of
 from fst.runtime.text.normalizer import TextNormalizer

@@ -77,8 +77,7 @@ def command(
     flies   fly+N
     flies   fly+V
     """
-    from fst.cli.commands.lookup.work import analysing, looking_up
-    from fst.cli.commands.lookup.writers import FORMS, IN_TEXT, writing
+    from fst.cli.commands.lookup.work import FORMS, IN_TEXT, analysing, looking_up, writing
     from fst.cli.files.job import Job
     from fst.cli.files.outputs import Target
     from fst.cli.tables import load_for, ready

@@ -57,7 +57,7 @@ def command(
     $ echo "研究生命" | fst segment zh.npz
     研究生 命
     """
-    from fst.cli.commands.segment.writers import FORMS, MECAB, POSSEG, segment
+    from fst.cli.commands.segment.work import FORMS, MECAB, POSSEG, segment
     from fst.cli.files.job import Job
     from fst.cli.files.outputs import Target
     from fst.cli.tables import load_for, ready

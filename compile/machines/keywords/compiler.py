@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from fst.compile.dictionaries.spelling import MAX_MATCHES, spelled_words
 from fst.compile.dictionaries.words import read_words
 from fst.compile.layout.rows import placed
 from fst.compile.machines.keywords.text import keyword_text, spelled
-from fst.compile.machines.keywords.tries import trie_of
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.keywords.overlapping import OverlappingTable
 from fst.machines.keywords.table import (
@@ -34,6 +33,7 @@ from fst.machines.keywords.table import (
 from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
 
+BYTE_BITS = 8
 MAX_SLOTS = MAX_FILE_BYTES // 12  # maximum number of slots of the automaton; each slot has an entry and a depth
 CHUNK = 1 << 20  # number of entries that are packed at a time, to limit memory
 EXCESS = "the keywords have more than {:,} matches inside other keywords; expected fewer; leave out keywords that many others contain"
@@ -324,3 +324,26 @@ def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
         if known != number:
             before[number], last[known] = last[known], number
     return last, before
+
+
+def trie_of(numbers: Mapping[bytes, int]) -> Nodes:
+    """Build the trie of distinct, non-empty keywords; its tokens are the numbers of the keywords.
+
+    The nodes of a level are the distinct pairs (parent, byte) of the keywords that reach this level.
+    """
+    data, lengths = np.frombuffer(b"".join(numbers), np.uint8), np.fromiter(map(len, numbers), np.int32, len(numbers))
+    at, values = np.cumsum(lengths, dtype=np.int64) - lengths, np.fromiter(numbers.values(), np.int32, len(numbers))
+    node, first = np.zeros(len(numbers), np.int64), 1
+    parents, labels, tokens = [np.full(1, NULL, np.int32)], [np.zeros(1, np.uint8)], [np.full(1, NULL, np.int32)]
+    while len(node):
+        pairs, place = np.unique(node << BYTE_BITS | data[at], return_inverse=True)
+        parents.append((pairs >> BYTE_BITS).astype(np.int32))
+        labels.append(pairs.astype(np.uint8))
+        tokens.append(np.full(len(pairs), NULL, np.int32))
+        is_end = lengths == len(parents) - 1
+        tokens[-1][place[is_end]] = values[is_end]
+        goes_on = ~is_end
+        node, at, lengths, values = first + place[goes_on], at[goes_on] + 1, lengths[goes_on], values[goes_on]
+        first += len(pairs)
+    levels = np.repeat(np.arange(len(parents), dtype=np.int32), [*map(len, parents)])
+    return Nodes.of(np.concatenate(parents), np.concatenate(labels), levels, np.concatenate(tokens))

@@ -13,9 +13,9 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.automata.trie import Ints, spread
+from fst.compile.algebra.connect import components
 from fst.compile.machines.lookup.arcs import EPSILON, FINAL, Arcs, Pool, sorted_by_source, starts_of, trimmed
-from fst.compile.machines.lookup.cycles import without_cycles
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, quoted
 
 MAX_GROWTH = 2  # maximum number of arcs after folding, relative to the number before
 MAX_ROUNDS = 4096  # maximum number of arcs in a row that read nothing, without chains
@@ -118,3 +118,50 @@ def _replaced(arcs: Arcs, is_folded: Array, outputs: Pool[str], conditions: Pool
         section=arcs.section[second],
     )
     return sorted_by_source(found)
+
+
+def without_cycles(arcs: Arcs, outputs: Pool[str]) -> Arcs:
+    """Make each cycle of arcs that read nothing and write nothing one state.
+
+    Raises:
+        UnsupportedError: a cycle writes something, has a weight, or has conditions.
+    """
+    places = _core(arcs)
+    if not len(places):
+        return arcs
+    state_of = np.arange(arcs.states)
+    for component in _components(arcs.source[places], arcs.target[places]):
+        state_of[component] = component.min()
+    inside = places[state_of[arcs.source[places]] == state_of[arcs.target[places]]]
+    wrong = inside[(arcs.output[inside] > 0) | (arcs.condition[inside] > 0) | (arcs.weight[inside] != 0)]
+    if len(wrong):
+        arc = int(wrong[0])
+        found = f"writes {quoted(outputs.items[arcs.output[arc]])}" if arcs.output[arc] else "has a weight or a flag diacritic"
+        cycle = f"the cycle of the arc from state {arcs.source[arc]} to state {arcs.target[arc]}"
+        raise UnsupportedError(f"{cycle} reads nothing and {found}; expected a cycle that reads a symbol; remove this arc")
+    kept = np.ones(len(arcs.source), np.bool_)
+    kept[inside] = False
+    merged = arcs._replace(source=state_of[arcs.source], target=state_of[arcs.target]).take(kept)
+    return sorted_by_source(merged._replace(target=np.where(merged.label == FINAL, merged.source, merged.target)))
+
+
+def _core(arcs: Arcs) -> Ints:
+    """The arcs that read nothing, without those at the ends of paths, which are on no cycle."""
+    places = np.flatnonzero(arcs.label == EPSILON)
+    while len(places):
+        leaves, enters = (np.zeros(arcs.states, np.bool_) for _ in range(2))
+        leaves[arcs.source[places]] = enters[arcs.target[places]] = True
+        kept = leaves[arcs.target[places]] & enters[arcs.source[places]]
+        if kept.all():
+            break
+        places = places[kept]
+    return places
+
+
+def _components(source: Ints, target: Ints) -> list[Ints]:
+    """The strongly connected components of the states that arcs enter or leave."""
+    states, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
+    following: list[list[int]] = [[] for _ in states]
+    for begin, end in ends.reshape(2, -1).T.tolist():
+        following[begin].append(end)
+    return [states[component] for component in components(following)]

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.bridge.framing import with_post_processor
+from fst.bridge.changes import with_post_processor
 from fst.bridge.from_live import compiled
 from fst.core.threads import thread_count
 from fst.errors import TextError, UnsupportedError, counted, quoted

@@ -15,21 +15,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fst.automata.rows import Array
 from fst.core.lazy import Lazy
 from fst.errors import UnsupportedError, counted, not_one_of
-from fst.machines.segmentation.jieba import JiebaTable
+from fst.machines.segmentation.jieba import LETTER, JiebaTable
+from fst.machines.segmentation.unit_trie import KIND_SHIFT
 from fst.runtime.encoder import Encoder
 from fst.runtime.front_end import Pending
-from fst.runtime.machines.segmentation.pending import PendingBlock
 from fst.runtime.public_class import PublicClass
 from fst.runtime.rows.batch import Batch
-from fst.runtime.rows.texts import Ints, Source, Texts, batch_of, check, listed, replaced
+from fst.runtime.rows.texts import UNIT_TYPES, Ints, Source, Texts, batch_of, check, listed, replaced, units_or_none
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
 from fst.runtime.stream import Part, ResultStream, Stream
 from fst.runtime.workspace import NO_SPECIAL_IDS, Ids
 from fst.tables.table import Table
 
+UTF_16 = UNIT_TYPES["utf-16"]
 WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "characters": True, "bytes": "bytes"}
 
 
@@ -299,3 +301,23 @@ class _Source:
 def strings(text: str, starts: Ids | Ints, ends: Ids | Ints) -> list[str]:
     """Cut the tokens with these spans out of a text."""
     return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+class PendingBlock:
+    """A test for an unfinished block of jieba.
+
+    Args:
+        numbers: `fst.machines.segmentation.jieba.Arguments.units`.
+    """
+
+    def __init__(self, numbers: Array) -> None:
+        self._is_inside = numbers >> KIND_SHIFT >= LETTER
+
+    def begins(self, text: str) -> bool:
+        """Whether all characters of the text belong to blocks."""
+        return self.go_on(text)
+
+    def go_on(self, text: str) -> bool:
+        """Whether the block continues to the end of `text`."""
+        data = units_or_none(text, UTF_16)
+        return data is not None and bool(self._is_inside[data].all())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.automata.rows import CONTINUES_RUN, HAS_MARKS, WHITESPACE
 from fst.core.lazy import Lazy
 from fst.machines.wordpiece.added_tokens import with_contextual
 from fst.machines.wordpiece.arguments import Arguments
 from fst.machines.wordpiece.table import WordPieceTable
 from fst.runtime.front_end import Pending
 from fst.runtime.machines.wordpiece.normalizer import StepNormalizer, Steps
-from fst.runtime.machines.wordpiece.pending import Runs
-from fst.runtime.machines.wordpiece.safe_cuts import spaces
 from fst.runtime.run import Runner
-from fst.runtime.safe_cuts import AfterSpaces, SafeCuts
+from fst.runtime.safe_cuts import CANDIDATES, AfterSpaces, SafeCuts
 from fst.runtime.tokenizer import Tokenizer
 
 
@@ -52,3 +54,45 @@ class WordPieceTokenizer(Tokenizer):
 
     def _pending(self, runner: Runner) -> Pending:
         return super()._pending(runner) or Runs(self._table, runner.with_spans)
+
+
+def spaces(tables: WordPieceTable) -> str:
+    """Return the characters after which any text may be cut: an empty str if words of the tables do not end at spaces."""
+    codes = np.array(list(map(ord, CANDIDATES)))
+    are_whitespace = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == WHITESPACE
+    in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)
+    return "".join(map(chr, codes[are_whitespace & ~in_specials]))
+
+
+class Runs:
+    """A test for pending text of WordPiece: an unfinished run of combining marks. A kernel reads a run only after it has found the run's
+    end.
+
+    Args:
+        tables: the tables of the stream's tokenizer.
+        with_spans: whether spans are requested. With spans, a run may also begin with a mark that is mapped to no symbol.
+    """
+
+    def __init__(self, tables: WordPieceTable, with_spans: bool) -> None:
+        self._tables = tables
+        self._begins = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
+        self._end = ""  # the last characters of the run, in which a special token may begin
+
+    def begins(self, text: str) -> bool:
+        """Whether the whole text is an unfinished run of marks. If the result is True, call `go_on` with each following text."""
+        self._end = text[0]
+        return bool(self._flags(text[0])[0] & self._begins) and self.go_on(text[1:])
+
+    def go_on(self, text: str) -> bool:
+        """Whether the run covers the whole next text: the text contains only marks, and no special token ends in the text."""
+        if not (self._flags(text) & CONTINUES_RUN).all():
+            return False
+        specials = self._tables.specials_in_runs
+        known = self._end + text
+        self._end = known[-max(map(len, specials), default=1) :]
+        return not any(special in known for special in specials)
+
+    def _flags(self, text: str) -> NDArray[np.uint8]:
+        """Return the flags of each character: 0 for a character whose record is not a list of symbols."""
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        return self._tables.flags[self._tables.classes_of(codes)]
