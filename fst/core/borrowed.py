@@ -21,6 +21,8 @@ from numba.core.datamodel.registry import default_manager
 from numba.extending import NativeValue, lower_builtin, lower_getattr, models, register_model, unbox
 from numba.np.numpy_support import as_dtype
 
+from fst.core.field_types import FieldsType, register
+from fst.core.fields import Fields
 from fst.core.objects import OBJECT
 
 BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
@@ -55,6 +57,10 @@ class Borrowed(types.Array):
         return types.ArrayIterator(self.whole)
 
 
+class BorrowedFields(FieldsType, Borrowed):
+    """The numba type of a borrowed array with named elements."""
+
+
 class BorrowedModel(models.StructModel):
     """The data model of a borrowed array in compiled code."""
 
@@ -74,7 +80,7 @@ def kind_of(argument: Any) -> Any:
     if not isinstance(argument, np.ndarray):
         return typeof(argument)
     assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be borrowed: it must be C-contiguous"
-    return Borrowed(from_dtype(argument.dtype), argument.ndim)
+    return BorrowedFields(type(argument)) if isinstance(argument, Fields) else Borrowed(from_dtype(argument.dtype), argument.ndim)
 
 
 def over(builder: Any, kind: Borrowed, data: Any, shape: tuple[Any, ...]) -> Any:
@@ -182,6 +188,7 @@ def _attribute_of_whole(name: str) -> Any:
 
 
 register_model(Borrowed)(BorrowedModel)
+register(BorrowedFields, BorrowedModel)
 unbox(Borrowed)(_unboxed)
 lower_builtin(len, Borrowed)(_length)
 for index_kind in (types.Integer, types.BaseTuple):

@@ -171,6 +171,8 @@ def _publicly_jitted(function: Function, **public: Any) -> Function:
     """Compile a function with numba's public options and cache."""
     from numba import njit
 
+    from fst.core import field_types  # noqa: F401 - numba then knows the types
+
     compile_: Any = njit
     compiled: Function
     try:

@@ -42,6 +42,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst.core.fields import Fields
+
 ABI = 1  # the version of entries, keys and this file's format
 FOLDER = Path(__file__).parents[1] / "native"
 CHARACTERS = "fst_characters"
@@ -160,6 +162,8 @@ def kind_of(argument: Any) -> str:
     if not isinstance(argument, np.ndarray):
         return np.asarray(argument).dtype.str
     assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be borrowed: it must be C-contiguous"
+    if isinstance(argument, Fields):
+        return f"{type(argument).__module__}.{type(argument).__qualname__}{argument.names}"
     return f"{argument.dtype.str}[{argument.ndim}]"
 
 

@@ -127,7 +127,7 @@ EXEMPT = ("__init__.py", "__main__.py", *(f"fst/{name}.py" for name in ("outline
 LATE = ("fst/bridge/", *EXEMPT)  # functions of every unit may import these modules
 ONLY_IN = {
     "numba": {
-        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "objects", "passes", "prepared")),
+        *(f"fst/core/{name}.py" for name in ("jit", "kernel_cache", "borrowed", "field_types", "objects", "passes", "prepared")),
         *(f"runtime/kernels/{name}.py" for name in ("intrinsics", "objects", "plain_intrinsics")),
     },
     "tokenizers": {

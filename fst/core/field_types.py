@@ -1,0 +1,77 @@
+"""The numba types of arrays with named elements (`fst.core.fields`): attributes are read and written like elements at a constant index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import from_dtype, types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_getattr_generic, lower_setattr_generic, models, register_model, typeof_impl
+
+from fst.core.fields import Fields
+
+
+class FieldsType(types.Array):
+    """The type of arrays of a class. Numba's own type of arrays would have no names."""
+
+    def __init__(self, of: type[Fields]) -> None:
+        self.of, self.names = of, of.names
+        name = f"{of.__qualname__}({', '.join(of.names)})"  # part of the cache's key
+        types.Array.__init__(self, from_dtype(of().dtype), 1, "C", name=name)
+
+    @property
+    def key(self) -> Any:
+        """Equal only for arrays of one class."""
+        return self.of
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Names(AttributeTemplate):
+    """The types of attributes."""
+
+    key = FieldsType
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]  # numba's own is a constant
+        """The type of an element; None if no element has this name."""
+        return kind.dtype if name in kind.names else None
+
+
+def _address(context: Any, builder: Any, kind: Any, array: Any, name: str) -> Any:
+    """Generate the address of an element."""
+    data = cgutils.create_struct_proxy(kind)(context, builder, array).data
+    return builder.gep(data, [ir.IntType(64)(kind.names.index(name))], inbounds=True)
+
+
+def _read(context: Any, builder: Any, kind: Any, array: Any, name: str) -> Any:
+    return context.unpack_value(builder, kind.dtype, _address(context, builder, kind, array, name))
+
+
+def _write(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> Any:
+    kind, value = signature.args
+    word = context.cast(builder, arguments[1], value, kind.dtype)
+    return context.pack_value(builder, kind.dtype, word, _address(context, builder, kind, arguments[0], name))
+
+
+def _type_of(fields: Any, _context: Any) -> Any:
+    return FieldsType(type(fields))
+
+
+def register(kind: type[FieldsType], model: Any) -> None:
+    """Make numba read and write the elements of arrays of a type.
+
+    Args:
+        kind: the type.
+        model: its data model, with a pointer ``data`` to the elements.
+    """
+    register_model(kind)(model)
+    lower_getattr_generic(kind)(_read)
+    lower_setattr_generic(kind)(_write)
+
+
+infer_getattr(Names)
+typeof_impl.register(Fields)(_type_of)
+register(FieldsType, models.ArrayModel)
