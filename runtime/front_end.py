@@ -20,7 +20,7 @@ from fst.core.jit import Deferred
 from fst.core.lazy import Lazy
 from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import PAST_END, Ints, Units, characters
-from fst.tables.kernel_call import BEFORE, Output
+from fst.tables.kernel_call import Output
 
 if TYPE_CHECKING:
     from fst.text.arguments import Normalized, NormalizerWork
@@ -138,7 +138,7 @@ class TextFrontEnd(Protocol):
         by default the end of the raw text.
         """
         stop = int(starts[-1])
-        state[BEFORE] = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
+        state.before = buffers.before + np.uint64(characters(text[starts[0] : stop])) if more else 0
         return stop
 
     def pending(self) -> Pending | None:

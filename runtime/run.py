@@ -27,7 +27,7 @@ from fst.runtime.rows.texts import (
     gather_strings,
 )
 from fst.runtime.workspace import Ids, SpecialIds, Workspace, Workspaces
-from fst.tables.kernel_call import COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
+from fst.tables.kernel_call import MOST_UNITS, SLACK, IdsOutput, Output, SpansOutput
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOTHING = np.empty(0, np.int32)  # instead of spans that are not requested
@@ -186,8 +186,8 @@ class Runner:
             uint64[n], ``first character | one past the last << 32``. The array is a view: writes to it change the stored spans.
         """
         if self.front_end and not self.front_end.encoder:
-            return workspace.text_buffers.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
-        kept = workspace.state.item(KEPT)
+            return workspace.text_buffers.rewritten.places[: int(workspace.state.kept_characters)]
+        kept = int(workspace.state.kept)
         return workspace.work.spans[:kept] if kept else NO_SPANS
 
     def output(self, special_ids: SpecialIds, buffers: Buffers, ends: Ints) -> Output:
@@ -252,11 +252,11 @@ class Runner:
             return read, output
         state = workspace.state.copy()
         read = int(rows.call(text, starts, more, table, output, workspace.work))
-        count = int(workspace.state[COUNT])
+        count = int(workspace.state.count)
         if count > len(output.ids) and not counted:
             if count > MOST_IDS:
                 raise TextError(f"the texts have more than {MOST_IDS:,} matches: search fewer of them at a time, or only count")
-            buffers.reserve(count, int(state[COUNT]), 2 * len(buffers.ids))
+            buffers.reserve(count, int(state.count), 2 * len(buffers.ids))
             output = self._into(buffers, output)
             workspace.state[:] = state
             rows.call(text, starts, more, table, output, workspace.work)
@@ -272,7 +272,7 @@ class Runner:
     ) -> int:
         """Encode rows of text in place. Then rewrite the rows that the table's kernel cannot read in place, and encode these rows again."""
         state, changed = workspace.state, front_end.changed(text, starts)
-        is_part, begin, read = bool(more or state[OPEN]), state.item(COUNT), int(starts[-1])
+        is_part, begin, read = bool(more or state.is_open), int(state.count), int(starts[-1])
         if np.count_nonzero(changed) < len(changed):  # a sixth of the time of `ndarray.all`
             own = output
             if front_end.marks_rows:
@@ -317,14 +317,14 @@ class Runner:
                 return int(starts[0])
             text = text[: starts[1]]
         state, text_buffers = workspace.state, workspace.text_buffers
-        is_inside, kept = bool(state[OPEN]), int(state[KEPT])
+        is_inside, kept = bool(state.is_open), int(state.kept)
         reads = True
         if not front_end.encoder and front_end.leaves(text, starts, state, workspace.memo):
             read, output = self._call(self._rows, text, starts, more, self.arguments, output, workspace, buffers, counted)
             if not more or read > starts[0]:
                 return read
             reads = False  # store the rewritten text, so that a kernel need not read the pre-token from its beginning again
-        count = state[COUNT]  # later ids have spans in the rewritten text
+        count = state.count  # later ids have spans in the rewritten text
         rewritten = front_end.rewrite(text, starts, state, text_buffers, is_inside=is_inside, with_spans=self.with_spans, more=bool(more))
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
@@ -336,8 +336,8 @@ class Runner:
             table = front_end.arguments_for(rewritten)
             read, output = self._call(self._rewritten_rows, own, rewritten.starts, more, table, output, workspace, buffers, counted)
             text_buffers.unfinished = None
-        if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
-            front_end.restore(output, count, state[COUNT], rewritten)
+        if isinstance(output, SpansOutput) and self.with_spans and state.count <= len(output.ids):
+            front_end.restore(output, count, state.count, rewritten)
         return front_end.resume(text, starts, rewritten, read, state, text_buffers, more=bool(more))
 
     def prepare_short(self, text: Units, starts: Ints, most: int, output: Output, workspace: Workspace) -> list[PreparedCall | None]:

@@ -21,7 +21,7 @@ from fst.core.prepared import PreparedCall
 from fst.runtime.rows.texts import MOST_UNITS, Ints, Units, encode_string, find_in_string
 from fst.runtime.run import NOTHING, Buffers, Runner
 from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds, Workspace
-from fst.tables.kernel_call import SHORT
+from fst.tables.kernel_call import SHORT, State
 
 NO_CALL = np.empty(0, np.uint64)
 
@@ -43,7 +43,7 @@ class ShortText(NamedTuple):
 
     text: Units
     starts: Ints
-    state: NDArray[np.uint64]
+    state: State
     ids: Ids
     offsets: Ids
     is_unchanged: NDArray[np.uint64] = NO_CALL
@@ -118,7 +118,7 @@ class Plan(NamedTuple):
 
     text: Units
     starts: Ints
-    state: NDArray[np.uint64]
+    state: State
     ids: Ids
     offsets: Ids
     calls: dict[str, PreparedCall | None]
@@ -151,9 +151,9 @@ def prepared(runner: Runner, special_ids: SpecialIds, prepare: Callable[[ShortTe
     workspace, starts = runner.workspaces.take(), np.zeros(2, np.int64)
     prepare(ShortText(workspace.text, starts, workspace.state, NOTHING, NOTHING))
     units = SHORT * MOST_UNITS[runner.unit]
-    *arrays, calls = plan(runner, special_ids, workspace, workspace.text, starts, units, with_spans=runner.with_spans)
-    made = calls.values()
-    return ShortText(*arrays, *(call.words if call else NO_CALL for call in made)), [call for call in made if call]
+    found = plan(runner, special_ids, workspace, workspace.text, starts, units, with_spans=runner.with_spans)
+    made = found.calls.values()
+    return ShortText(*found[:-1], *(call.words if call else NO_CALL for call in made)), [call for call in made if call]
 
 
 def can_be_short(runner: Runner) -> bool:

@@ -31,7 +31,6 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF
 from fst.runtime.rows.texts import UTF_16, Ints, characters, units, unknown_character
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.workspace import Ids, SpecialIds, Workspace
-from fst.tables.kernel_call import BEFORE, COUNT, WORD
 
 Result = TypeVar("Result")
 Trim = Callable[[Ids, Ints, Ints], None]
@@ -203,12 +202,12 @@ class Stream:
             raise self._not_text("a lone surrogate", self._characters + error.start) from None
         runner, workspace, state = self._runner, self._workspace, self._workspace.state
         first = self._spans.number(self._characters, len(text)) if self._spans else 0
-        state[COUNT], state[BEFORE], workspace.short_starts[1] = 0, first, len(read_from)
+        state.count, state.before, workspace.short_starts[1] = 0, first, len(read_from)
         self._buffers.reserve(runner.capacity_after(workspace, len(read_from), 1, self._special_ids), 0)
         ends = workspace.short_ends[:0] if more else workspace.short_ends
         output = runner.output(self._special_ids, self._buffers, ends)
         stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers, rewrites=True)
-        self._keep_ids(int(state[COUNT]))
+        self._keep_ids(int(state.count))
         if not runner.encodes_all:
             self._need_known(text)
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
@@ -313,7 +312,7 @@ class Spans:
         Returns:
             The number of the first of the `size` characters; 0 only at the beginning of the text.
         """
-        self._workspace.state[WORD] = 0
+        self._workspace.state.word = 0
         if self._first + (characters - self._origin) + size > MOST_NUMBERS:
             self._known = self.kept
             numbers = np.arange(len(self._known), dtype=np.uint64)
@@ -327,7 +326,7 @@ class Spans:
         actual = self._actual(offsets.astype(np.int64)).reshape(-1, 2)
         actual[are_special] = 0
         numbers = np.where(are_special, -1, words + np.int64(self._words))
-        self._words += int(self._workspace.state[WORD])
+        self._words += int(self._workspace.state.word)
         return actual, numbers
 
     def _actual(self, numbers: Ints) -> Ints:

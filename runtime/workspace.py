@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from fst.core.lazy import Lazy
 from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import CAPACITY, UNIT_TYPES
-from fst.tables.kernel_call import COUNT, KEPT
 
 Ids = NDArray[np.int32]
 SpecialIds = tuple[Ids, Ids]  # the ids before and after a text
@@ -47,8 +46,7 @@ class Workspace:
     @property
     def kept(self) -> int:
         """The number of symbols, or of bytes of normalized text, that the last call has stored for the next call."""
-        kept: int = self.state.item(KEPT)
-        return kept
+        return int(self.state.kept)
 
     @Lazy
     def text_buffers(self) -> TextBuffers:
@@ -58,7 +56,7 @@ class Workspace:
     def start_anew(self, count: int) -> None:
         """Drop the unfinished text; the kernel writes the next ids after the first `count` ids."""
         self.state.fill(0)
-        self.state[COUNT] = count
+        self.state.count = count
 
 
 class Workspaces:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
+from fst.core.fields import Fields, Scalar
 from fst.pretokens.arguments import KEY_MASKS, KEY_PARTS
 
 SLOT = KEY_PARTS + 1  # number of 64-bit numbers in a slot
@@ -25,8 +26,23 @@ SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # reasons why counting stops
 
-# Indices into `Counts.state`.
-WORDS, BYTES, POOL, ROW, AT, DOCUMENT, PLACE, NEEDED = range(8)
+
+class Sizes(Fields):
+    """The sizes of a table."""
+
+    words: Scalar  # number of distinct words
+    bytes: Scalar  # the total length of these words
+    pool: Scalar  # number of bytes used in the pool
+
+
+class Position(Fields):
+    """The position where counting resumes."""
+
+    row: Scalar
+    at: Scalar  # the position in the row
+    document: Scalar  # number of the row's document
+    word: Scalar  # number of words counted in this document so far
+    needed: Scalar  # after `NO_POOL`, the minimum number of free bytes in the pool
 
 
 class Counts(NamedTuple):
@@ -37,25 +53,21 @@ class Counts(NamedTuple):
         places: int64[PLACES * n], the first occurrence of each slot's word: the number of the document, and the number of the word in this
             document.
         pool: uint8[m], the long words, concatenated.
-        state: uint64[8]. `WORDS`: the number of distinct words. `BYTES`: the total length of these words. `POOL`: the number of bytes used
-            in `pool`. `ROW`, `AT`: the row, and the position in it, where counting resumes. `DOCUMENT`: the number of this row's document.
-            `PLACE`: the number of words counted in this document so far. `NEEDED`: after `NO_POOL`, the minimum number of free bytes in the
-            pool.
         masks: uint64[4 * (INLINE + 1)], see `fst.pretokens.arguments.KEY_MASKS`.
     """
 
     slots: Array
     places: Array
     pool: Array
-    state: Array
+    sizes: Sizes
+    position: Position
     masks: Array
 
 
 def counts(slots: int = SLOTS_AT_FIRST, pool: int = POOL_AT_FIRST) -> Counts:
     """An empty hash table."""
-    return Counts(
-        np.zeros(SLOT * slots, np.uint64), np.empty(PLACES * slots, np.int64), np.empty(pool, np.uint8), np.zeros(8, np.uint64), KEY_MASKS
-    )
+    arrays = np.zeros(SLOT * slots, np.uint64), np.empty(PLACES * slots, np.int64), np.empty(pool, np.uint8)
+    return Counts(*arrays, Sizes(), Position(), KEY_MASKS)
 
 
 def fits(words: int, slots: int) -> bool:

@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import Array
+from fst.core.fields import Fields, Scalar
 from fst.pretokens.boundaries import SYMBOLS, read_three
 from fst.pretokens.characters import NOT_FUSED, Alphabet
 from fst.pretokens.short_words import shift_of, short_words
-from fst.tables.kernel_call import CHUNK, MARGIN
+from fst.tables.kernel_call import CHUNK, MARGIN, State
 from fst.text.reading_arguments import borrowable
-from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS
+from fst.text.splitter import FAILED, FAILED_BITS
 
-# Indices into `Arguments.params`:
-WINDOW_BITS, WINDOW_MASK, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS = range(COLUMNS + 1, COLUMNS + 7)
-DROPS_BYTES, SHORTEST_LONG, READS_THREE, SHORT_SHIFT = range(COLUMNS + 7, COLUMNS + 11)
 NOT_PLAIN = 0xFF  # a value in `ascii_symbols`, for a byte that alone does not determine the symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 FIRST_SHIFT = 6  # the bits of `special_bytes` in `plain`, after the bits of a symbol
@@ -38,16 +36,26 @@ KEY_MASKS = np.array(
 ).ravel()
 
 
+class Scalars(Fields):
+    """The scalars of `Arguments`."""
+
+    columns: Scalar  # number of columns of `moves`; the last column represents the end of a text
+    window_bits: Scalar  # number of bits of a symbol in a window
+    window_mask: Scalar  # the bits of a window
+    first_window: Scalar  # the window before the first symbol of a text
+    bucket_shift: Scalar  # the shift, below 64, that turns a hash into a bucket
+    slot_shift: Scalar  # the shift, below 64, that turns a hash into a slot
+    joins_words: Scalar  # 1 if all pre-tokens between two special tokens are one word
+    drops_bytes: Scalar  # 1 if bytes without tokens are removed
+    shortest_long: Scalar  # number of bytes of the shortest of `long_pretokens`
+    reads_three: Scalar  # 1 if there are products, and they depend only on three symbols
+    short_shift: Scalar  # the shift that turns a hash into a slot of `short_words`
+
+
 class Arguments(NamedTuple):
     """The arrays for splitting a text into pre-tokens, for looking up pre-tokens, and for spans.
 
     Attributes:
-        params: uint64[11]. `COLUMNS`: the number of columns of `moves`; the last column represents the end of a text. `WINDOW_BITS`: the
-            number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `BEGIN`: the window before the first
-            symbol of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`:
-            1 if all pre-tokens between two special tokens are one word. `DROPS_BYTES`: 1 if bytes without tokens are removed.
-            `SHORTEST_LONG`: the number of bytes of the shortest of `long_pretokens`. `READS_THREE`: 1 if there are products, and they
-            depend only on three symbols. `SHORT_SHIFT`: the shift that turns a hash into a slot of `short_words`.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if a special token begins with the byte; `SECOND` if it is the second byte of a
@@ -69,7 +77,7 @@ class Arguments(NamedTuple):
         long_pretokens: the pre-tokens that are one token and too long for the table of words; the value of a pre-token is its id.
     """
 
-    params: Array
+    scalars: Scalars
     ascii_symbols: Array
     special_bytes: Array
     pages: Array
@@ -96,11 +104,7 @@ class Work(NamedTuple):
     """The working arrays of one thread. The capacity of an array is `PRETOKENS`.
 
     Attributes:
-        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.tables.kernel_call.Work`. `KEPT`: the number of rewritten
-            bytes that the next call reads first. `KEPT_CHARACTERS`: the number of characters in these bytes, see
-            `fst.runtime.text.normalizer`. With dropout, `FIRST_ROW` is the number of the first row, set by the caller; `PLACE_IN_ROW` is
-            the number of bytes in the row's previous pre-tokens. `IN_WORD`: with `JOINS_WORDS`, 1 if the text read so far ends inside a
-            word.
+        state: the state between calls; the caller sets `first_row`, and `fst.runtime.text.normalizer` sets `kept`.
         symbols: empty; the kernels keep no symbols between calls.
         text_symbols, places: uint8[capacity], uint32[capacity], the symbols of the characters of a round, from index `FIRST_SYMBOL` on, and
             the position of each. After the characters of a stretch of text follows END, whose place is an item of `pretokens`, and symbols
@@ -123,7 +127,7 @@ class Work(NamedTuple):
         masks: uint64[1], the bit mask of unsure positions, see `fst.runtime.kernels.intrinsics.decide`.
     """
 
-    state: Array
+    state: State
     symbols: Array
     text_symbols: Array
     places: Array
@@ -150,7 +154,6 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     width = (len(table.decisions).bit_length() - 1) // bits
     begin = sum(int(table.symbols[-1]) << bits * place for place in range(width))
     bucket_shift = 64 - (len(table.displacements) - 1).bit_length()
-    slot_shift = bucket_shift - (len(table.words) // 4 - 1).bit_length()
     special_bytes = np.zeros(256, np.uint8)
     special_bytes[[content[0] for content in specials]] = FIRST
     special_bytes[[second for content in specials for second in content[1:2] or range(256)]] |= SECOND
@@ -158,11 +161,21 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
     ascii_symbols[:128] = plain
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
-    rules = table.joins_words, table.drops_bytes, min(map(len, table.long_pretokens), default=0)
-    reads_three, short = len(table.products) > 0 and read_three(table.products), short_words(table.words)
-    more = *rules, reads_three, shift_of(short)
+    short = short_words(table.words)
     return Arguments(
-        params=np.array([columns, bits, len(table.decisions) - 1, begin, bucket_shift, slot_shift, *more], np.uint64),
+        scalars=Scalars(
+            columns=columns,
+            window_bits=bits,
+            window_mask=len(table.decisions) - 1,
+            first_window=begin,
+            bucket_shift=bucket_shift,
+            slot_shift=bucket_shift - (len(table.words) // 4 - 1).bit_length(),
+            joins_words=table.joins_words,
+            drops_bytes=table.drops_bytes,
+            shortest_long=min(map(len, table.long_pretokens), default=0),
+            reads_three=len(table.products) > 0 and read_three(table.products),
+            short_shift=shift_of(short),
+        ),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),
@@ -193,7 +206,7 @@ def work() -> Work:
         return np.empty(times * PRETOKENS, dtype)
 
     return Work(
-        state=np.zeros(11, np.uint64),
+        state=State(),
         symbols=np.empty(0, np.uint8),
         text_symbols=np.zeros(PRETOKENS, np.uint8),
         places=array(np.uint32),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array
+from fst.core.fields import Fields, Scalar
 
 CHUNK = 4096  # number of new symbols per round of a kernel's loops; 2048 to 16384 are equally fast
 MARGIN = 128  # number of spare symbols after a chunk, for the symbols of its last character, and for vector loads past the end
@@ -20,10 +21,36 @@ SHORT = 1 << 13  # maximum number of characters of a short text, see `fst.runtim
 SLACK = 16  # number of ids that a kernel may write after the last counted id
 IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # the number of fields of `IdsOutput`; with only these, no code for spans is compiled
 
-# Indices into `Work.state`.
-KEPT, COUNT, ROW, OPEN, BEFORE, WORD, LAST_SYMBOL, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW, IN_WORD = range(11)
-# Indices into `Work.reading`.
-AT, READ_ROW, RANKS, RUN_BEGIN, RUN_STOP, RUN_AT, RUN_TURN, RUN_SPAN = range(8)
+
+class State(Fields):
+    """The state of a kernel between calls, all zero before the first call. Each machine uses some of the fields."""
+
+    kept: Scalar  # number of symbols, or of bytes of normalized text, that are stored for the next call
+    count: Scalar  # number of ids written so far
+    row: Scalar  # the current row of this call
+    is_open: Scalar  # 1 if the last call had ``more``, so that its last text is unfinished
+    before: Scalar  # number of characters of the unfinished text that are read
+    word: Scalar  # with spans, the number of words of the unfinished text that are read
+    last_symbol: Scalar  # the class of the symbol before the kept symbols, which ended the last word
+    kept_characters: Scalar  # number of characters of the normalized text that is kept
+    first_row: Scalar  # for random results, the number of the first row of this call
+    place_in_row: Scalar  # for random results, number of bytes of the unfinished text that are read
+    in_word: Scalar  # with spans, 1 inside a word that `word` does not count yet; for keywords, 1 after a word character
+    known: Scalar  # for overlapping keywords, number of bytes that are read again, in which reported matches end
+    last_right: Scalar  # for MeCab, the right id of the last word of the unfinished text
+
+
+class Reading(Fields):
+    """The state from which `fst.runtime.text.kernels.reading.read` resumes."""
+
+    at: Scalar  # position in the current text
+    row: Scalar  # the row of this text
+    ranks: Scalar  # bits, one for each rank of a run of marks that has not been read yet
+    run_start: Scalar
+    run_end: Scalar
+    run_at: Scalar  # position in the run
+    run_turn: Scalar  # position from which the next span is searched
+    run_span: Scalar  # the last span returned
 
 
 class IdsOutput(NamedTuple):
@@ -31,7 +58,7 @@ class IdsOutput(NamedTuple):
 
     Attributes:
         prefix, suffix: int32[n], the special ids before and after each text.
-        ids: int32[n], filled from index ``state[COUNT]``.
+        ids: int32[n], filled from index ``state.count``.
         ends: int64[rows], filled: the end of the ids of each text. An unfinished text is not counted as a row.
     """
 
@@ -69,17 +96,10 @@ class Work(NamedTuple):
     `symbols`.
 
     Attributes:
-        state: uint64[7], all zero before the first call. `KEPT`: the number of symbols kept from the last chunk. `COUNT`: the number of ids
-            written so far. `ROW`: the current row of this call. `OPEN`: 1 if the last call had ``more``, so that its last text is
-            unfinished. `BEFORE`, `WORD`: with spans, the number of characters and of words read in the unfinished text. `LAST_SYMBOL`: the
-            class of the symbol before the kept symbols, which ended the last word.
-        reading: uint64[8], the state from which `fst.runtime.text.kernels.reading.read` resumes. `AT`: the position in the current text.
-            `READ_ROW`: the row of this text. For a run of marks: `RANKS`, a bit for each rank that has not been read yet; `RUN_BEGIN`,
-            `RUN_STOP`, `RUN_AT`, the begin, the end and the current position of the run; `RUN_TURN`, the position from which the next span
-            is searched; `RUN_SPAN`, the last span returned.
-        symbols: uint16[capacity], classes; the first `KEPT` classes are kept between calls.
-        spans: uint64[capacity], the span of each symbol, ``first character | one past the last << 32``; the first `KEPT` spans are kept,
-            too.
+        state, reading: the state between calls.
+        symbols: uint16[capacity], classes; the first ``state.kept`` classes are kept between calls.
+        spans: uint64[capacity], the span of each symbol, ``first character | one past the last << 32``; the first ``state.kept`` spans are
+            kept, too.
         masks: uint64[capacity // 32], bit masks of symbols; begins, stops: uint32[capacity], the bounds of words.
         slots, results: uint64[capacity]; scratch: int32[2 * capacity], ids with gaps.
         pending, active: uint64[2 * capacity], pending words.
@@ -87,8 +107,8 @@ class Work(NamedTuple):
         memo, symbol_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
     """
 
-    state: Array
-    reading: Array
+    state: State
+    reading: Reading
     symbols: Array
     spans: Array
     masks: Array
@@ -109,8 +129,8 @@ def work_of(longest: int) -> Work:
     """Allocate the working arrays of a kernel that looks up words of at most `longest` symbols."""
     capacity = -(-(CHUNK + 2 * (longest + 1) + MARGIN) // 64) * 64
     return Work(
-        state=np.zeros(7, np.uint64),
-        reading=np.zeros(8, np.uint64),
+        state=State(),
+        reading=Reading(),
         symbols=np.zeros(capacity, np.uint16),
         spans=np.empty(capacity, np.uint64),
         masks=np.empty(capacity // 32, np.uint64),

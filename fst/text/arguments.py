@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.automata.matcher import FIRST, SECOND, Matcher, trie
-from fst.automata.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
+from fst.automata.rows import CODE_POINTS, WHITE_SPACE, Array
+from fst.core.fields import Fields, Scalar
 from fst.tables.header import AddedTokens, ContextualToken
 from fst.tables.proof import need
 from fst.text.added_tokens import MAX_OVERLAPS
@@ -25,7 +26,7 @@ from fst.text.charsmap_arguments import CharsmapArguments, charsmap_arguments
 from fst.text.composition import NO_ASCII, NOT_COMPOSED, Composition, Images, ascii_of, joining_of, lists_of, pairs_of, ranks_of
 from fst.text.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.text.normalizer import Normalizer, early, late, without_context
-from fst.text.splitter import Splitter
+from fst.text.splitter import SplitterArguments, splitter_arguments
 from fst.text.stops import SIZE as STOPS_SIZE
 from fst.text.stops import stops
 from fst.text.whitespace import BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_WHITESPACE, PREFIXES, SEPARATORS, SPACE, Whitespace
@@ -37,8 +38,6 @@ SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 CUT, ENDS = 8, 16  # bits of a byte after those of `fst.automata.matcher`, see `NormalizerArguments.bytes`
 IF_FOUND_ALONE, IF_FOUND_ANYWAY, OF_TOKENS, OF_WORDS = range(0, 4 * STOPS_SIZE, STOPS_SIZE)  # the tables in `NormalizerArguments.stops`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `NormalizerArguments.every`: found only by rewriting, or found in raw text, too
-PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
-HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
 KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # indices into a row of `EditArguments.rows`
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
@@ -54,49 +53,42 @@ class EditArguments(NamedTuple):
         rows: uint64[edits, 10]. `KIND`: the index into `fst.text.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`: the fields of `Edit`. All
             other columns contain the start and the end of the edit's content, string and runs in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
-        counts: uint64[2], the number of edits that come before the mappings of characters, and the number of all edits.
         stops: uint8[512 * edits], a table of `fst.text.stops` for each edit: the positions where a replaced string may begin.
     """
 
     rows: Array
     strings: Array
     runs: Array
-    counts: Array
     stops: Array
 
 
-class SplitterArguments(NamedTuple):
-    """The splitter of a `fst.text.normalizer.Normalizer`. Without a splitter, all arrays are empty.
+class NormalizerScalars(Fields):
+    """The scalars of `NormalizerArguments`."""
 
-    Attributes:
-        params: uint64[1]; the element `COLUMNS` is the number of columns of `moves`.
-        pages, blocks: the class of each code point, as in `fst.pretokens.table.PretokenTable`.
-        moves: uint16[states * columns].
-        drops: uint8[classes], 1 if pre-tokens that begin with a character of the class are dropped.
-    """
-
-    params: Array
-    pages: Array
-    blocks: Array
-    moves: Array
-    drops: Array
+    prefix: Scalar  # the index into `fst.text.whitespace.PREFIXES`
+    composes: Scalar  # 1 if characters compose
+    decomposes: Scalar  # 1 if Hangul syllables decompose
+    longest: Scalar  # maximum number of bytes of a token of normalised text or of a string of cuts, plus the reach of all edits
+    reach: Scalar  # maximum number of bytes of a string in `every`
+    trims: Scalar  # `TRIMS_ALL` or `KEEPS_FIRST` if spans of tokens exclude their whitespace, or all of it but the first space of a text
+    strips: Scalar  # 1 if an edit or `fst.text.whitespace` strips whitespace
+    puts: Scalar  # 1 if an edit adds text before or after a text
+    has_edits: Scalar  # 1 if there are edits or a symbol for spaces
+    edits_before: Scalar  # number of edits before the mappings of characters
+    edits: Scalar  # number of all edits
+    symbol: Scalar  # the code point of the symbol for a space, or `NO_SYMBOL`
+    separator: Scalar  # the index into `fst.text.whitespace.SEPARATORS`
+    lags: Scalar  # 1 if removing a character with `DROPS` at the start of a stretch makes all later spans lag, see `fst.text.charsmap`
+    has_maps: Scalar  # 1 if there are mappings of characters, or characters compose
+    copies: Scalar  # 1 if a text without tokens is *copied*: each character stays or is `mapped`, after `lead` and a space by `prefix`
+    leads: Scalar  # 1 if the span of each character of `lead` is the first character of the text; 0 if it is empty
+    puts_behind: Scalar  # 1 if an edit adds text after a text
 
 
 class NormalizerArguments(NamedTuple):
     """The arrays for rewriting texts.
 
     Attributes:
-        params: uint64[16]. `COMPOSES`: 1 if characters compose. `DECOMPOSES`: 1 if Hangul syllables decompose. `STRIPS`: 1 if an edit or
-            `fst.text.whitespace` strips whitespace. `PUTS`: 1 if an edit adds text before or after a text. `EDITS`: 1 if there are edits or
-            a symbol for spaces. `PREFIX`, `SEPARATOR`: the indices into `fst.text.whitespace.PREFIXES` and `SEPARATORS`. `SYMBOL`: the code
-            point of the symbol for a space, or `NO_SYMBOL`. `LONGEST`: the maximum number of bytes of a token of normalised text or of a
-            string of cuts, plus the reach of all edits. `REACH`: the maximum number of bytes of a string in `every`. `TRIMS`: 0 if spans of
-            tokens include their whitespace; `TRIMS_ALL` if they exclude it; `KEEPS_FIRST` if they include only the first space of a text.
-            `LAGS`: 1 if removing a character with `DROPS` at the beginning of a stretch makes all later spans lag, see `fst.text.charsmap`.
-            `HAS_MAPS`: 1 if there are mappings of characters, or characters compose. `COPIES`: 1 if a text without tokens is *copied*: each
-            character stays or is `mapped`, and only `lead` and a space by `PREFIX` are added before the text. `LEADS`: 1 if the span of
-            each character of `lead` is the first character of the text; 0 if it is empty. `PUTS_BEHIND`: 1 if an edit adds text after a
-            text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second byte of a string of
             `every`, or if one of these strings has only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may
@@ -104,7 +96,7 @@ class NormalizerArguments(NamedTuple):
         stops: tables of `fst.text.stops`. `IF_FOUND_ANYWAY`: characters with `CHANGES`, except those whose result is in `mapped`; and all
             strings of `every`. `IF_FOUND_ALONE`: all characters with `CHANGES`, and the strings with the value `FOUND_ALONE`. `OF_TOKENS`:
             all tokens. `OF_WORDS`: whitespace, and symbols for a space.
-        mapped: uint8[256], the result for each byte of a text that is copied, see `COPIES`; empty if each byte maps to itself.
+        mapped: uint8[256], the result for each byte of a text that is copied, see `copies`; empty if each byte maps to itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for an unchanged character.
         list_ends: uint32[lists + 1], the end of each list in `lists`, by the number of the list; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` means the character itself.
@@ -126,7 +118,7 @@ class NormalizerArguments(NamedTuple):
         splitter: the splitter that cuts a text before spaces are added to each pre-token.
     """
 
-    params: Array
+    scalars: NormalizerScalars
     kinds: Array
     bytes: Array
     stops: Array
@@ -209,7 +201,7 @@ def all_normalizer_arguments(steps: Sequence[Normalizer], added: AddedTokens) ->
         known = replace(added, specials=marked if number else added.specials, contextual=contextual)
         found.append(normalizer_arguments(by, known, None))
     for one in found[1:]:
-        one.params[COPIES] = 0  # a text that begins with a mark must not be copied
+        one.scalars.copies = 0  # a text that begins with a mark must not be copied
     return found
 
 
@@ -234,18 +226,32 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
     raw, normalized = early(added), late(added)
     every, kinds = _every(added, by), _kinds(by, composition, added)
     longest = _longest([*normalized, *by.cuts.strings]) + sum(edit.reach for edit in by.edits)
-    params = PREFIXES.index(by.whitespace.prefix), len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
-    puts_behind, symbol = any(map(_puts_behind, by.edits)), by.whitespace.symbol
-    separator = SEPARATORS.index(by.whitespace.separator)
-    edits = _strips(by), any(map(_puts, by.edits)), len(by.edits) > 0 or symbol != ""
-    has_spaces = any(edit.kind == SPACES for edit in by.edits)
-    flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not has_spaces, puts_behind
-    trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
+    symbol = by.whitespace.symbol
+    scalars = NormalizerScalars(
+        prefix=PREFIXES.index(by.whitespace.prefix),
+        composes=len(composition.pairs) > 0,
+        decomposes=by.composition is not None,
+        longest=longest,
+        reach=_longest(every),
+        trims=0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL,
+        strips=_strips(by),
+        puts=any(map(_puts, by.edits)),
+        has_edits=len(by.edits) > 0 or symbol != "",
+        edits_before=len(by.before),
+        edits=len(by.edits),
+        symbol=ord(symbol) if symbol else NO_SYMBOL,
+        separator=SEPARATORS.index(by.whitespace.separator),
+        lags=np.any(kinds & DROPS),
+        has_maps=by.composition is not None or len(by.last.runs) > 0,
+        copies=_copies(by, added),
+        leads=not any(edit.kind == SPACES for edit in by.edits),
+        puts_behind=any(map(_puts_behind, by.edits)),
+    )
     ascii_ = ascii_of(by.last, composition)
     mapped = _mapped(ascii_, kinds, [*normalized, *(string for edit in by.edits for string in edit.triggers or ())])
     _change(kinds, by.last.runs)
     return NormalizerArguments(
-        np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, separator, *flags], np.uint64),
+        scalars,
         kinds,
         _bytes(every, by),
         _stops(every, [*raw, *normalized], kinds, mapped, by.whitespace),
@@ -264,18 +270,8 @@ def normalizer_arguments(by: Normalizer, added: AddedTokens, trimming: bool | No
         charsmap_arguments(charsmap_of(by.edits)),
         np.frombuffer(_lead(by).encode(), np.uint8),
         np.frombuffer(by.whitespace.character.encode(), np.uint8),
-        _splitter(by.splitter),
+        splitter_arguments(by.splitter),
     )
-
-
-def _splitter(split: Splitter | None) -> SplitterArguments:
-    if split is None:
-        bytes_, units = np.empty(0, np.uint8), np.empty(0, np.uint16)
-        return SplitterArguments(np.zeros(1, np.uint64), units, bytes_, units, bytes_)
-    columns = split.moves.shape[1]
-    drops = np.isin(np.arange(columns - 1), [*split.dropped]).astype(np.uint8)
-    params = np.array([columns], np.uint64)
-    return SplitterArguments(params, np.arange(CODE_POINTS >> PAGE_BITS, dtype=np.uint16), split.classes, split.moves.ravel(), drops)
 
 
 def _edits(by: Normalizer) -> EditArguments:
@@ -290,9 +286,8 @@ def _edits(by: Normalizer) -> EditArguments:
             ends.append(len(strings))
         row[:] = ALL_KINDS.index(edit.kind), edit.left, edit.right, edit.least, *ends[:2], *ends[1:], len(runs), len(runs) + len(edit.runs)
         runs += edit.runs
-    counts = np.array([len(by.before), len(by.edits)], np.uint64)
     found = np.array([_stops_of_edit(edit) for edit in by.edits], np.uint8).ravel()
-    return EditArguments(rows, np.array([*strings], np.uint8), np.array(runs, np.uint64).reshape(-1, 2), counts, found)
+    return EditArguments(rows, np.array([*strings], np.uint8), np.array(runs, np.uint64).reshape(-1, 2), found)
 
 
 def _stops_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
@@ -364,7 +359,7 @@ def _puts(edit: Edit | Charsmap) -> bool:
 
 
 def _copies(by: Normalizer, added: AddedTokens) -> bool:
-    """Whether a text without tokens is copied if all its characters stay or are `mapped`, see `COPIES` of `NormalizerArguments`.
+    """Whether a text without tokens is copied if all its characters stay or are `mapped`, see `copies` of `NormalizerArguments`.
 
     Other rules could change prepended text, or find a token in it. So if an edit prepends text, a text is copied only if there are no other
     rules.

@@ -7,20 +7,25 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.rows import CODE_POINTS, Array
+from fst.core.fields import Fields, Scalar
 from fst.text.charsmap import CLUSTERS, IN_PIECES, Charsmap
 from fst.text.clusters import PAIRS
 from fst.text.stops import stops
 
-IN_CLUSTERS, EXTENDS = 0, 1  # indices into `CharsmapArguments.params`
 IS_STRING, IS_SECOND = 1, 2  # bits of a character in `CharsmapArguments.kinds`
+
+
+class CharsmapScalars(Fields):
+    """The scalars of `CharsmapArguments`."""
+
+    in_clusters: Scalar  # 1 if clusters are replaced, 0 if the longest strings are replaced
+    extends: Scalar  # 1 if removed text is in the span of the character before it
 
 
 class CharsmapArguments(NamedTuple):
     """A charsmap, see `fst.text.charsmap`. Without a charsmap, all arrays are empty.
 
     Attributes:
-        params: uint64[2]. `IN_CLUSTERS`: 1 if clusters are replaced, 0 if the longest strings are replaced. `EXTENDS`: 1 if removed text is
-            in the span of the character before it.
         kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string that changes, `IS_SECOND` if it is the second character
             of a longer string.
         stops: uint8[512], a table of `fst.text.stops` for the characters in `kinds`.
@@ -30,7 +35,7 @@ class CharsmapArguments(NamedTuple):
         classes: uint8[0x110000], the class of each character; pairs: uint8[classes, classes], see `fst.text.clusters.PAIRS`.
     """
 
-    params: Array
+    scalars: CharsmapScalars
     kinds: Array
     stops: Array
     values: Array
@@ -44,11 +49,11 @@ def charsmap_arguments(by: Charsmap | None) -> CharsmapArguments:
     """The arguments for a charsmap."""
     if by is None:
         bytes_, numbers = np.empty(0, np.uint8), np.empty(0, np.uint32)
-        return CharsmapArguments(np.zeros(2, np.uint64), bytes_, bytes_, numbers, numbers, bytes_, bytes_, np.empty((0, 0), np.uint8))
+        return CharsmapArguments(CharsmapScalars(), bytes_, bytes_, numbers, numbers, bytes_, bytes_, np.empty((0, 0), np.uint8))
     first, values = by.strings.characters, np.zeros(CODE_POINTS, np.uint32)
     values[first.codes] = first.values + 1
     return CharsmapArguments(
-        np.array([by.manner == CLUSTERS, by.manner not in IN_PIECES], np.uint64),
+        CharsmapScalars(in_clusters=by.manner == CLUSTERS, extends=by.manner not in IN_PIECES),
         by.replaces * np.uint8(IS_STRING) | by.seconds * np.uint8(IS_SECOND),
         stops(by.replaces | by.seconds, ()),
         values,

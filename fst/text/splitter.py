@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.automata.rows import CODE_POINTS
+from fst.automata.rows import CODE_POINTS, PAGE_BITS, Array
+from fst.core.fields import Fields, Scalar
 from fst.tables.proof import need, need_none
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
@@ -20,7 +21,6 @@ BEHAVIORS: tuple[str, ...] = get_args(Behavior)
 MAX_CLASSES = 62
 DEAD, START = 0, 1
 # Numbers in the arguments of kernels that search for pre-tokens:
-COLUMNS = 0  # index into `params`: the number of columns of `moves`
 MEMO = 3  # number of elements of a memo that `fst.runtime.kernels.tries.match_at` uses; the elements for the search for pre-tokens follow
 STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # indices into a memo, see `fst.runtime.text.kernels.search`
 FAILED_BITS = 14  # at most ``1 << FAILED_BITS`` failed searches are remembered
@@ -171,3 +171,36 @@ def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span
 def _joins(behavior: Behavior, before: bool, matched: bool) -> bool:
     """Whether a segment becomes part of the pre-token before it."""
     return before == matched if behavior == "contiguous" else behavior == "merged_with_previous" and matched and not before
+
+
+class SplitterScalars(Fields):
+    """The scalars of `SplitterArguments`."""
+
+    columns: Scalar  # number of columns of `moves`
+
+
+class SplitterArguments(NamedTuple):
+    """The splitter of a `fst.text.normalizer.Normalizer`, as kernels read it. Without a splitter, all arrays are empty.
+
+    Attributes:
+        pages, blocks: the class of each code point, as in `fst.pretokens.table.PretokenTable`.
+        moves: uint16[states * columns].
+        drops: uint8[classes], 1 if pre-tokens that begin with a character of the class are dropped.
+    """
+
+    scalars: SplitterScalars
+    pages: Array
+    blocks: Array
+    moves: Array
+    drops: Array
+
+
+def splitter_arguments(split: Splitter | None) -> SplitterArguments:
+    """The arguments for a splitter."""
+    if split is None:
+        bytes_, units = np.empty(0, np.uint8), np.empty(0, np.uint16)
+        return SplitterArguments(SplitterScalars(), units, bytes_, units, bytes_)
+    columns = split.moves.shape[1]
+    drops = np.isin(np.arange(columns - 1), [*split.dropped]).astype(np.uint8)
+    pages = np.arange(CODE_POINTS >> PAGE_BITS, dtype=np.uint16)
+    return SplitterArguments(SplitterScalars(columns=columns), pages, split.classes, split.moves.ravel(), drops)

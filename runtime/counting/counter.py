@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
-from fst.counting.arguments import AT, BYTES, DOCUMENT, DONE, HAS_ADDED, INLINE, NEEDED, NO_SLOTS, POOL, ROW, SLOT, WORDS, counts, fits
-from fst.counting.arguments import PLACE as WORD
+from fst.counting.arguments import DONE, HAS_ADDED, INLINE, NO_SLOTS, SLOT, counts, fits
 from fst.counting.words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
 from fst.runtime.front_end import TextBuffers
@@ -147,22 +146,22 @@ class Counter:
         """Count the words of normalized documents; return None, or the number of the first document with an added token, which cannot be
         split.
         """
-        state = self._counts.state
-        state[ROW], state[AT], state[DOCUMENT], state[WORD] = 0, starts[0], document, 0
+        position = self._counts.position
+        position.row, position.at, position.document, position.word = 0, starts[0], document, 0
         while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:
             if reason == HAS_ADDED:
-                return int(state[DOCUMENT])
+                return int(position.document)
             self._grow(reason)
         return None
 
     def _grow(self, reason: int) -> None:
         """Enlarge the table, or write its words as a run if the larger table would exceed the memory."""
-        state, slots, pool = self._counts.state, len(self._counts.slots) // SLOT, len(self._counts.pool)
+        sizes, slots, pool = self._counts.sizes, len(self._counts.slots) // SLOT, len(self._counts.pool)
         if reason == NO_SLOTS:
             slots *= 2
         else:
-            pool = max(2 * pool, int(state[POOL] + state[NEEDED]))
-        if _size(slots, pool) > self._most and state[WORDS]:
+            pool = max(2 * pool, int(sizes.pool + self._counts.position.needed))
+        if _size(slots, pool) > self._most and sizes.words:
             self.store()
         else:
             self._enlarge(slots, pool)
@@ -170,18 +169,18 @@ class Counter:
     def _enlarge(self, slots: int, pool: int) -> None:
         old, new = self._counts, counts(slots, pool)
         add_words.call(old, new)
-        new.state[ROW:] = old.state[ROW:]
+        new.position[:] = old.position
         self._counts = new
 
     def store(self) -> None:
         """Write the words of the table as a run, and clear the table."""
         self.runs.append(stored(self.words(), self._folder))
         self._counts.slots.fill(0)
-        self._counts.state[:ROW] = 0
+        self._counts.sizes.fill(0)
 
     def add(self, other: Counter) -> None:
         """Add the counts of another counter's table to the table."""
-        (own, pool), (more, others) = ((int(each._counts.state[WORDS]), int(each._counts.state[POOL])) for each in (self, other))
+        (own, pool), (more, others) = ((int(each._counts.sizes.words), int(each._counts.sizes.pool)) for each in (self, other))
         slots = len(self._counts.slots) // SLOT
         while not fits(own + more, slots):
             slots *= 2
@@ -191,9 +190,8 @@ class Counter:
 
     def words(self) -> Words:
         """Return the words in the table with their counts and first occurrences."""
-        state = self._counts.state
-        size = int(state[WORDS])
-        text, first = np.empty(int(state[BYTES]), np.uint8), np.empty((size, PLACE), np.int64)
+        size = int(self._counts.sizes.words)
+        text, first = np.empty(int(self._counts.sizes.bytes), np.uint8), np.empty((size, PLACE), np.int64)
         ends, numbers, places = np.empty(size, np.int64), np.empty(size, np.int64), np.empty((size, PLACE - 1), np.int64)
         list_words.call(self._counts, text, ends, numbers, places)
         first[:, 0], first[:, 1:] = self._partition, places

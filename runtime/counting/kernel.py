@@ -30,7 +30,6 @@ DONE, NO_SLOTS, NO_POOL, HAS_ADDED = (np.uint64(reason) for reason in range(4))
 INLINE, LONG, TAG = np.uint64(arguments.INLINE), np.uint64(arguments.LONG), np.uint64(arguments.TAG_SHIFT)
 COUNT_MASK = np.uint64((1 << arguments.TAG_SHIFT) - 1)
 MOST_FILLED, OF = (np.uint64(number) for number in arguments.MOST_FILLED)
-WORDS, BYTES, POOL, ROW, AT, DOCUMENT, WORD, NEEDED = (np.uint64(index) for index in range(8))
 
 
 @part
@@ -69,22 +68,22 @@ def same_bytes(text, begin, pool, at, length):
 @part
 def put_word(text, begin, length, hashed, slot, counts):
     """Write a new word to a free slot, with the count 1."""
-    slots, state, pool = counts.slots, counts.state, counts.pool
+    slots, sizes, pool, position = counts.slots, counts.sizes, counts.pool, counts.position
     if length > INLINE:
-        at = state[POOL]
+        at = sizes.pool
         for index in range(length):
             pool[at + np.uint64(index)] = text[begin + np.uint64(index)]
         slots[slot], slots[slot + U1], slots[slot + U2] = hashed, at, length
-        state[POOL] = at + length
+        sizes.pool = at + length
     else:
         for index in range(length):
             byte = np.uint64(index)
             slots[slot + (byte >> U3)] |= np.uint64(text[begin + byte]) << ((byte & np.uint64(7)) << U3)
     slots[slot + U3] = min(length, LONG) << TAG | U1
     place = slot >> U1
-    counts.places[place], counts.places[place + U1] = np.int64(state[DOCUMENT]), np.int64(state[WORD])
-    state[WORDS] += U1
-    state[BYTES] += length
+    counts.places[place], counts.places[place + U1] = np.int64(position.document), np.int64(position.word)
+    sizes.words += U1
+    sizes.bytes += length
 
 
 @inlined
@@ -100,7 +99,7 @@ def is_word(text, begin, length, hashed, slot, counts):
 @part
 def count_pretokens(text, pretokens, count, counts, shift, hashes):
     """Count the pre-tokens of a round. At an added token, stop and return False; otherwise return True."""
-    slots, state, last = counts.slots, counts.state, np.uint64(len(counts.slots)) - U1
+    slots, position, last = counts.slots, counts.position, np.uint64(len(counts.slots)) - U1
     for index in range(count):
         item = np.uint64(pretokens[index])
         if item >> KIND == U0:
@@ -114,10 +113,10 @@ def count_pretokens(text, pretokens, count, counts, shift, hashes):
                 slots[slot + U3] = value + U1
             else:
                 put_word(text, item, length, hashed, slot, counts)
-            state[WORD] += U1
+            position.word += U1
         elif item >> KIND << KIND == ROW_END:
-            state[DOCUMENT] += U1
-            state[WORD] = U0
+            position.document += U1
+            position.word = U0
         elif item >> KIND << KIND == SPECIAL:
             return False
     return True
@@ -135,28 +134,28 @@ def shift_of(slots):
 
 @kernel
 def count_words(text, starts, table, work, counts):
-    """Count the words of texts, starting at the row and the position in ``counts.state``.
+    """Count the words of texts, starting at ``counts.position``.
 
     Args:
         text: uint8[n], all texts in UTF-8.
         starts: int64[rows + 1], the start of each text in `text`, and the end of the last text.
         table: `fst.pretokens.arguments.Arguments` of the splitter.
         work: `fst.pretokens.arguments.Work`.
-        counts: `fst.counting.arguments.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
+        counts: `fst.counting.arguments.Counts`. The caller sets ``counts.position`` to the first row.
 
     Returns:
         `DONE`; `NO_SLOTS` or `NO_POOL`: the caller must enlarge the table and call again; or `HAS_ADDED`: the document
-        ``counts.state[DOCUMENT]`` contains an added token.
+        ``counts.position.document`` contains an added token.
     """
-    state, pretokens, hashes, shift = counts.state, work.pretokens, work.slots, shift_of(counts.slots)
-    rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
+    sizes, position, pretokens, hashes, shift = counts.sizes, counts.position, work.pretokens, work.slots, shift_of(counts.slots)
+    rows, row, at = np.uint64(len(starts)) - U1, position.row, position.at
     most = (np.uint64(len(counts.slots)) >> U2) * MOST_FILLED // OF
     while row < rows:
         next_row, following, count, _ = find_pretokens(text, starts, row, at, U0, table, work)
-        state[NEEDED] = following - at + INLINE
-        if state[WORDS] + count > most:
+        position.needed = following - at + INLINE
+        if sizes.words + count > most:
             return NO_SLOTS
-        if state[POOL] + state[NEEDED] > np.uint64(len(counts.pool)):
+        if sizes.pool + position.needed > np.uint64(len(counts.pool)):
             return NO_POOL
         if len(table.drops):
             mark_dropped(text, pretokens, count, table)
@@ -164,7 +163,7 @@ def count_words(text, starts, table, work, counts):
         if not count_pretokens(text, pretokens, count, counts, shift, hashes):
             return HAS_ADDED
         row, at = next_row, following
-        state[ROW], state[AT] = row, at
+        position.row, position.at = row, at
     return DONE
 
 
@@ -185,14 +184,14 @@ def put_slot(old, slot, new, free):
     for index in range(U4):
         new.slots[free + index] = old.slots[slot + index]
     if length == LONG:
-        begin, length, at = old.slots[slot + U1], old.slots[slot + U2], new.state[POOL]
+        begin, length, at = old.slots[slot + U1], old.slots[slot + U2], new.sizes.pool
         for index in range(length):
             new.pool[at + np.uint64(index)] = old.pool[begin + np.uint64(index)]
         new.slots[free + U1] = at
-        new.state[POOL] = at + length
+        new.sizes.pool = at + length
     new.places[free >> U1], new.places[(free >> U1) + U1] = old.places[slot >> U1], old.places[(slot >> U1) + U1]
-    new.state[WORDS] += U1
-    new.state[BYTES] += length
+    new.sizes.words += U1
+    new.sizes.bytes += length
 
 
 @inlined
@@ -238,9 +237,9 @@ def list_words(counts, text, ends, numbers, first):
 
     Args:
         counts: the table.
-        text: uint8[BYTES], an output: the bytes of the words, concatenated.
-        ends, numbers: int64[WORDS], outputs: the end of each word in `text`, and its count.
-        first: int64[WORDS, 2], an output: the first occurrence of each word.
+        text: uint8[sizes.bytes], an output: the bytes of the words, concatenated.
+        ends, numbers: int64[sizes.words], outputs: the end of each word in `text`, and its count.
+        first: int64[sizes.words, 2], an output: the first occurrence of each word.
     """
     filled, at = U0, U0
     for number in range(np.uint64(len(counts.slots)) >> U2):

@@ -14,7 +14,7 @@ from fst.core.jit import Deferred
 from fst.core.prepared import PreparedCall
 from fst.machines.bpe.arguments import MergeArguments
 from fst.machines.bpe.merge_list import fill_slots
-from fst.pretokens.arguments import BUCKET_SHIFT, SLOT_SHIFT
+from fst.pretokens.arguments import Scalars
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.pretokens.short_words import LENGTH_SHIFT, SHORT, shift_of
 from fst.runtime.encoder import Encoder
@@ -46,7 +46,7 @@ def _calls(encoder: Encoder, tokens: Contents) -> Iterator[tuple[PreparedCall, A
         values = shared.words[3::4]
         tokens.flags[(values[values > 0] & np.uint64(LOWEST_32)).astype(np.int64)] |= WORD
         common, words, short = (tokens.contents, tokens.spans, tokens.flags), shared.words, shared.short_words
-        hashing, shift = (shared.displacements, shared.params), np.array([shift_of(short.reshape(-1, 2))], np.uint64)
+        hashing, shift = (shared.displacements, shared.scalars), np.uint64(shift_of(short.reshape(-1, 2)))
         yield PreparedCall(build_words, *common, shared.key_masks, *hashing, words), _words(tokens, *hashing, len(words))
         yield PreparedCall(build_short_words, *common, shift, short), _short_words(tokens, shift, len(short))
     if isinstance(arguments, MergeArguments):
@@ -56,17 +56,17 @@ def _calls(encoder: Encoder, tokens: Contents) -> Iterator[tuple[PreparedCall, A
         yield PreparedCall(fill_slots, merges, slots), slots  # `slots_of` builds them in the same way
 
 
-def _words(tokens: Contents, displacements: Array, params: Array, size: int) -> Array:
+def _words(tokens: Contents, displacements: Array, scalars: Scalars, size: int) -> Array:
     """The array of a size that `build_words` fills."""
     numbers, sizes, keys = _keys(tokens)
     hashed = (keys * np.array(MULTIPLIERS, np.uint64)).sum(1, dtype=np.uint64)
-    slots = (hashed >> params[SLOT_SHIFT] ^ displacements[hashed >> params[BUCKET_SHIFT]]) & np.uint64(size // 4 - 1)
+    slots = (hashed >> scalars.slot_shift ^ displacements[hashed >> scalars.bucket_shift]) & np.uint64(size // 4 - 1)
     words = np.zeros((size // 4, 4), np.uint64)
     words[slots] = np.column_stack([keys, sizes << np.uint64(32) | numbers])
     return words.ravel()
 
 
-def _short_words(tokens: Contents, shift: Array, size: int) -> Array:
+def _short_words(tokens: Contents, shift: np.uint64, size: int) -> Array:
     """The array of a size that `build_short_words` fills."""
     numbers, sizes, keys = (each[::-1] for each in _keys(tokens))
     numbers, sizes, keys = (each[sizes <= SHORT] for each in (numbers, sizes, keys[:, 0]))

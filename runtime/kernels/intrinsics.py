@@ -37,14 +37,15 @@ BMP = 2 << 16  # number of bytes of a table with a class for each unit of UTF-16
 PERMUTES = "avx512vbmi"  # the feature of processors that can permute the bytes of 64-byte registers
 
 
-def _intrinsic(name: str, result: Any, generate: Callable[..., Any], sizes: Sequence[int] = ()) -> Any:
-    """Make an intrinsic, whose arguments are pairs of an array and an index into this array, or one number.
+def _intrinsic(name: str, result: Any, generate: Callable[..., Any], sizes: Sequence[int] = (), *, numbers: int = 0) -> Any:
+    """Make an intrinsic, whose arguments are pairs of an array and an index into this array, or one number, or a pair and a number.
 
     Args:
         name: the name of the function in `fst.runtime.kernels.plain_intrinsics`.
         result: the type of the result.
         generate: makes the code; its arguments are the code builder, and a pointer to the element of each pair, or the number.
         sizes: for each pair, at most three, the number of bytes from the element on that the code reads or writes; see `CHECKS_SIZES`.
+        numbers: 1 if a number follows the pair.
     """
     if not GENERATED:
         return plain(name)
@@ -53,14 +54,16 @@ def _intrinsic(name: str, result: Any, generate: Callable[..., Any], sizes: Sequ
         if not sizes:
             return generate(builder, *arguments)
         pointers = []
-        for kind, array, place, size in zip(signature.args[::2], arguments[::2], arguments[1::2], sizes, strict=True):
+        for kind, array, place, size in zip(signature.args[::2], arguments[::2], arguments[1::2], sizes, strict=False):
             given = context.make_array(kind)(context, builder, array)
             if CHECKS_SIZES and size:
                 _check(context, builder, given, place, -(-size * 8 // kind.dtype.bitwidth))
             pointers.append(builder.gep(given.data, [place]))
-        return generate(builder, *pointers)
+        return generate(builder, *pointers, *arguments[2 * len(sizes) :])
 
     arrays = len(sizes)
+    if numbers:
+        return intrinsic(lambda _, array, place, number: (result(array, place, number), generated))
     if arrays == 0:
         return intrinsic(lambda _, number: (result(number), generated))
     if arrays == 1:
@@ -114,7 +117,7 @@ def _word_at(builder: Any, data: Any) -> Any:
 
 def _compared(operator: str, builder: Any, symbols: Any, number: Any) -> Any:
     kind = ir.VectorType(UNIT, 64)
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), builder.trunc(builder.load(number), UNIT), INT(0))
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), builder.trunc(number, UNIT), INT(0))
     other = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(INT, 64), None))
     read = builder.load(builder.bitcast(symbols, kind.as_pointer()), align=2)
     return builder.bitcast(builder.icmp_unsigned(operator, read, other), WORD)
@@ -305,9 +308,9 @@ word_at = _intrinsic("word_at", types.uint64, _word_at, (8,))
 classes_of = _intrinsic("classes_of", types.uint64, _classes, (BMP, 64, 64))
 classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_classes_by, _looked_up), (BMP, 64, 64))
 
-# Compare 64 symbols with a number, (symbols, at, numbers, index); return a bit mask: bit i is the result of the comparison for symbol i.
-at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), (128, 1))
-equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), (128, 1))
+# Compare 64 symbols with a number, (symbols, at, number); return a bit mask: bit i is the result of the comparison for symbol i.
+at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), (128,), numbers=1)
+equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), (128,), numbers=1)
 
 # Whether `symbols_of`, `decide` and `stops_in` are faster than look-ups of single positions. They are also used in interpreted kernels, so
 # that tests with interpreted kernels run this code.

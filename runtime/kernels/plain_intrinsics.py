@@ -104,18 +104,18 @@ classes_looked_up = classes_of
 
 
 @part
-def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """Return a bit mask of 64 symbols: bit i is set if symbol i is at least ``numbers[place]``."""
-    found, number = U0, np.uint64(numbers[place])
+def at_least(symbols: Any, at: Any, number: Any) -> Any:
+    """Return a bit mask of 64 symbols: bit i is set if symbol i is at least a number."""
+    found = U0
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) >= number) << np.uint64(index)
     return found
 
 
 @part
-def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """Return a bit mask of 64 symbols: bit i is set if symbol i equals ``numbers[place]``."""
-    found, number = U0, np.uint64(numbers[place])
+def equal_to(symbols: Any, at: Any, number: Any) -> Any:
+    """Return a bit mask of 64 symbols: bit i is set if symbol i equals a number."""
+    found = U0
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) == number) << np.uint64(index)
     return found

@@ -13,7 +13,7 @@ from fst.core.jit import inlined, object_kernel
 from fst.runtime.kernels import unicode, utf_8
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.objects import acquire, characters_of, exchange, new_list, nothing, put_tuple, release, run
-from fst.tables.kernel_call import COUNT, SHORT
+from fst.tables.kernel_call import SHORT
 
 FAILED = np.uint64(prepared.FAILED)
 HELD = np.uint64(512)  # maximum number of units of a text that is encoded without releasing the lock, which would take longer
@@ -50,7 +50,7 @@ def encoded(end, is_wrong, short):
         thread = release()
         is_read = run_calls(short)
         acquire(thread)
-    return np.int64(short.state[COUNT]) if is_read else -1
+    return np.int64(short.state.count) if is_read else -1
 
 
 @object_kernel

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.pretokens.arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
+from fst.pretokens.arguments import Arguments
 from fst.pretokens.boundaries import BEGINS
 from fst.pretokens.table import PretokenTable
 from fst.runtime.rows.texts import Text
@@ -51,7 +51,8 @@ class PretokenBegins(SafeCuts):
     ahead = 2
 
     def __init__(self, table: PretokenTable, arguments: Arguments) -> None:
-        self._bits, self._mask, self._before = (int(arguments.params[name]) for name in (WINDOW_BITS, WINDOW_MASK, BEGIN))
+        scalars = arguments.scalars
+        self._bits, self._mask, self._before = (int(each) for each in (scalars.window_bits, scalars.window_mask, scalars.first_window))
         self._width = self._mask.bit_length() // self._bits
         self._decisions = arguments.decisions
         self._symbols = np.append(table.symbols[table.blocks[int(table.pages[0]) << 7 :][:OTHER]], 0).astype(np.int64)

@@ -38,7 +38,6 @@ from fst.runtime.rows.texts import (
 from fst.runtime.run import MORE, NO_MORE, NOTHING, READ_AGAIN, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import Ids, SpecialIds, Workspace
-from fst.tables.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 
 BLOCK = 1 << 17  # number of characters per call (at most twice as many), so few that they fit into the cache of a core
 MAX_CHUNK = 1 << 12  # maximum number of rows in a chunk
@@ -193,7 +192,7 @@ class Job:
             buffers.ids = workspace.short_ids if capacity <= len(workspace.short_ids) and not runner.with_spans else NOTHING
             buffers.reserve(capacity, 0)
             if runner.first_row is not None:
-                workspace.state[FIRST_ROW] = runner.first_row
+                workspace.state.first_row = runner.first_row
             output = runner.output(self.special_ids, buffers, splits[1:])
             runner.encode(text, starts, NO_MORE, output, workspace, buffers, counted=self.counted)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
@@ -322,12 +321,12 @@ class Worker:
         ahead = 0 if is_last else cuts.ahead
         ends = np.empty(int(is_last), np.int64)
         begin = self._dropped + self.count
-        state[OPEN] = chunk.begin > 0
+        state.is_open = chunk.begin > 0
         unread = self._encode_long(chunk.first, text[chunk.begin : chunk.end + ahead], ends)
         if unread != ahead:
             where = f"row {chunk.first}, position {chunk.end}"
             raise TableError(f"{where}: the text cannot be cut here, although the table allows it; compile the table again")
-        characters_and_words = state[[BEFORE, WORD]].astype(np.int64)
+        characters_and_words = np.array([state.before, state.word], np.int64)
         self._workspace.start_anew(self.count)
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
@@ -372,14 +371,14 @@ class Worker:
         capacity = self.count + runner.capacity_after(workspace, len(text), rows, job.special_ids)
         self.buffers.reserve(capacity, self.count, self._expected())
         if runner.first_row is not None:
-            workspace.state[FIRST_ROW] = runner.first_row + row
+            workspace.state.first_row = runner.first_row + row
         output = runner.output(job.special_ids, self.buffers, ends)
         read = runner.encode(text, starts, more, output, workspace, self.buffers, counted=job.counted, rewrites=rewrites)
-        self.count = int(workspace.state[COUNT])
+        self.count = int(workspace.state.count)
         if job.counted:
             ends += self._dropped
             self._dropped += self.count
-            self.count = workspace.state[COUNT] = 0
+            self.count = workspace.state.count = 0
         return read
 
     def _expected(self) -> int:

@@ -18,8 +18,8 @@ from fst.runtime.front_end import Pending, ShortRewriting, TextBuffers, TextFron
 from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.pending import PendingBorder
 from fst.tables.header import AddedTokens
-from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS, Output
-from fst.text.arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, Normalized, expansion_bound, normalizer_arguments
+from fst.tables.kernel_call import Output
+from fst.text.arguments import MARK_BYTES, Normalized, expansion_bound, normalizer_arguments
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.normalizer import Normalizer, early, late
 from fst.text.whitespace import FIRST, PREFIXES
@@ -55,11 +55,11 @@ class KeepingNormalizer(TextFrontEnd):
         """Store the normalized text from `read` on, which kernels have not read."""
         end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
         if read == 0:
-            state[KEPT], state[KEPT_CHARACTERS] = end, last
+            state.kept, state.kept_characters = end, last
             return
         left = rewritten.text[read:end]
         count = characters(left)
-        state[KEPT], state[KEPT_CHARACTERS] = len(left), count
+        state.kept, state.kept_characters = len(left), count
         rewritten.text[: len(left)] = left.copy()
         if len(rewritten.places):
             rewritten.places[:count] = rewritten.places[last - count : last].copy()
@@ -79,12 +79,12 @@ class TextNormalizer(KeepingNormalizer):
 
     def __init__(self, arguments: Any, by: Normalizer, added: AddedTokens, trimming: bool | None) -> None:
         self.arguments, self.expansion_bound, self._normalizer = arguments, expansion_bound(by), normalizer_arguments(by, added, trimming)
-        self._needs_spans = self._normalizer.params[PREFIX] == PREFIXES.index(FIRST) or self._normalizer.params[PUTS_BEHIND]
+        self._needs_spans = self._normalizer.scalars.prefix == PREFIXES.index(FIRST) or self._normalizer.scalars.puts_behind
         self._of_characters = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether normalization leaves texts unchanged, and no text is stored from the last call."""
-        return not state[KEPT] and bool(is_unchanged.call(text, starts, self._normalizer, memo))
+        return not state.kept and bool(is_unchanged.call(text, starts, self._normalizer, memo))
 
     def pending(self) -> Pending:
         """Make an object that recognises text without a border."""
@@ -106,11 +106,11 @@ class TextNormalizer(KeepingNormalizer):
         more: bool = False,
     ) -> Normalized:
         """Normalize texts. The first text continues the text that is stored from the last call."""
-        kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
+        kept, kept_characters = state.kept, state.kept_characters
         size = self._size(text[starts[0] : starts[-1]]) + self.expansion_bound * len(starts) + MARK_BYTES
         buffers.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
         ends = np.uint64(is_inside), np.uint64(more)
-        buffers.before, state[BEFORE] = state[BEFORE], 0
+        buffers.before, state.before = state.before, 0
         rewrite.call(text, starts, buffers.before, *ends, kept, kept_characters, self._normalizer, buffers.work, buffers.rewritten)
         return buffers.rewritten
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.core.jit import Deferred
 from fst.runtime.rows.texts import PAST_END, UNIT_TYPES, Units, units, units_or_none
-from fst.text.arguments import LONGEST, REACH, NormalizerArguments
+from fst.text.arguments import NormalizerArguments
 
 has_border, has_lag = (Deferred("fst.runtime.text.kernels.pending", name) for name in ("has_border", "has_lag"))
 UTF_8 = UNIT_TYPES["utf-8"]
@@ -24,7 +24,7 @@ class PendingBorder:
 
     def __init__(self, normalizer: NormalizerArguments) -> None:
         self._normalizer, self._memo, self._noted = normalizer, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
-        self._reach = 2 * int(normalizer.params[REACH] + normalizer.params[LONGEST]) + 16  # more bytes than a border depends on
+        self._reach = 2 * int(normalizer.scalars.reach + normalizer.scalars.longest) + 16  # more bytes than a border depends on
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:

@@ -26,7 +26,6 @@ from rows import BOOKS, CHINESE, CL100K, CODE, FOLDER, GPT2, O200K, SENTENCES, T
 
 from fst.core.jit import Deferred, kernel
 from fst.machines.unigram.arguments import RESTART
-from fst.machines.wordpiece.arguments import END_CLASS
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.machines.bpe.kernels import encode as bpe
 from fst.runtime.machines.unigram.kernels import encode as unigram
@@ -37,7 +36,7 @@ from fst.runtime.pretokens.kernels.find import find_pretokens
 from fst.runtime.pretokens.kernels.look_up import find_short, find_words
 from fst.runtime.pretokens.kernels.rows import begin_call
 from fst.runtime.text.kernels.reading import begin_reading, read
-from fst.tables.kernel_call import COUNT, KEPT, SLACK, IdsOutput
+from fst.tables.kernel_call import SLACK, IdsOutput
 
 ROUNDS, SIZE, READABLE = 9, 2_000_000, 64  # turns; bytes of a text; bytes after a text that kernels may read
 
@@ -129,14 +128,14 @@ def unigram_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, w
 @kernel
 def wordpiece_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any, last: Any) -> Any:
     """Run the rounds of `fst.runtime.machines.wordpiece.kernels.encode.encode_rows`, each up to the stage `last`, without fences."""
-    symbols, begins, stops, scratch, state, params = work.symbols, work.begins, work.stops, work.scratch, work.state, table.params
+    symbols, begins, stops, scratch, state, scalars = work.symbols, work.begins, work.stops, work.scratch, work.state, table.scalars
     begin_reading(starts, work)
     found, written, count, is_more = U0, U0, U0, True
     while is_more:
-        filled, is_more = read(text, starts, more, params[END_CLASS], False, table.reader, work)
+        filled, is_more = read(text, starts, more, scalars.end_class, False, table.reader, work)
         kept = U0
         if last >= ENDS:
-            found = words.find_words(symbols, filled, params, work.masks, begins, stops, U1)
+            found = words.find_words(symbols, filled, scalars, work.masks, begins, stops, U1)
             kept = filled - np.uint64(begins[found])
         if last >= WORD_SLOTS:
             words.find_slots(symbols, begins, stops, found, table, work.slots)
@@ -145,11 +144,11 @@ def wordpiece_rounds(text: Any, starts: Any, more: Any, table: Any, output: Any,
         if last >= TRANSDUCE:
             wordpiece.transduce(symbols, table, scratch, work.pending, count, work.active, work.results, work.slots)
         if last > TRANSDUCE:
-            wordpiece.emit(symbols, scratch, written, work.pending, count, work.results, params, output, state)
+            wordpiece.emit(symbols, scratch, written, work.pending, count, work.results, scalars, output, state)
         for index in range(kept):
             symbols[index] = symbols[filled - kept + np.uint64(index)]
-        state[KEPT] = kept
-    return state[COUNT]
+        state.kept = kept
+    return state.count
 
 
 def main() -> None:

@@ -100,7 +100,7 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     if name == "copy_16":
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
     if name in ("at_least", "equal_to"):
-        return symbols, at, masks & np.uint64(1), place
+        return symbols, at, masks[int(place)] & np.uint64(1)
     words = RANDOM.integers(0, 2, 100).astype(np.uint64)
     symbols = symbols.astype((np.uint8, np.uint16)[RANDOM.integers(0, 2)])
     key = symbols[int(at) :].view(np.uint8)[:32].copy().view(np.uint64) & masks[int(place) : int(place) + 4]

@@ -14,7 +14,7 @@ from support.tiers import sample
 import fst
 from fst.compile import tokenizer
 from fst.runtime.exporting.calls import calls, trim_of
-from fst.tables.kernel_call import COUNT
+from fst.tables.kernel_call import State
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
@@ -29,13 +29,13 @@ def test_spans_are_those_of_batches(source: str) -> None:
     draw = random.Random(11)
     before, after = map(len, tok._special_ids)
     known = sorted(tok._tokens_by_id)
-    state, ids, offsets = np.zeros(7, np.uint64), np.zeros(100, np.int32), np.zeros(200, np.int32)
+    state, ids, offsets = State(), np.zeros(100, np.int32), np.zeros(200, np.int32)
     call = trim_of(tok, ids, offsets, state)
     for count in range(before + after, 100):
         ids[:count] = draw.choices(known, k=count)
         begins = np.array(draw.choices(range(6), k=count), np.int32)
         expected = np.stack([begins, begins + draw.choices(range(5), k=count)], axis=1).astype(np.int32)
-        offsets[: 2 * count], state[COUNT] = expected.ravel(), count
+        offsets[: 2 * count], state.count = expected.ravel(), count
         tok._trim(ids[:count].copy(), expected, np.array([before] if before + after < count else [], np.int64))
         if call:
             assert call.kernel.call(*call.arguments) == 0

@@ -26,7 +26,7 @@ from fst.errors import UnsupportedError
 from fst.runtime.front_end import TextBuffers
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.tables.header import AddedTokens
-from fst.tables.kernel_call import BEFORE
+from fst.tables.kernel_call import State
 from fst.text.arguments import marks
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.composition import Images
@@ -148,7 +148,7 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
 
 def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[Any]]:
     """Return texts and spans as normalized by the kernel; with `cut`, a single text is normalized in two steps."""
-    way, state, buffers = TextNormalizer(None, by, added, None), np.zeros(10, np.uint64), TextBuffers()
+    way, state, buffers = TextNormalizer(None, by, added, None), State(), TextBuffers()
     data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
     steps = [(starts, False)]
     if cut:
@@ -156,7 +156,7 @@ def by_kernel(by: Normalizer, added: AddedTokens, rows: Sequence[str], cut: bool
         steps = [(np.array([0, border]), False), (np.array([border, starts[1]]), border > 0)]
     written, places = list[bytes](), list[list[tuple[int, int]]]()
     for edges, is_inside in steps:
-        state[BEFORE] = len(rows[0].encode()[: edges[0]].decode()) if is_inside else 0
+        state.before = len(rows[0].encode()[: edges[0]].decode()) if is_inside else 0
         result = way.rewrite(data[: edges[-1]], edges, state, buffers, is_inside=is_inside, with_spans=True)
         written += [result.text[begin:end].tobytes() for begin, end in pairwise(result.starts.tolist())]
         spans = [(place & (1 << 32) - 1, place >> 32) for place in result.places.tolist()]
@@ -184,7 +184,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
     way = TextNormalizer(None, found.by, found.added, None)
     for row, (text, own) in zip(rows, expected, strict=True):
         data = np.frombuffer(row.encode() + bytes(40), np.uint8)
-        leaves = way.leaves(data, np.array([0, len(row.encode())]), np.zeros(10, np.uint64), np.zeros(3, np.uint64))
+        leaves = way.leaves(data, np.array([0, len(row.encode())]), State(), np.zeros(3, np.uint64))
         assert not leaves or b"\xff" in text or text == row.encode(), row
         assert by_kernel(found.by, found.added, [row], cut=True) == ([text], [own]), row
 

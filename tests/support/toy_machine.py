@@ -11,7 +11,7 @@ import numpy as np
 from fst.automata.picture import Automaton, Picture, Step, byte_label
 from fst.automata.rows import Array
 from fst.core.jit import kernel
-from fst.tables.kernel_call import COUNT, KEPT, OPEN
+from fst.tables.kernel_call import State
 from fst.tables.proof import need, need_none
 from fst.tables.table import Each, Table, member
 
@@ -67,7 +67,7 @@ class Toy(Table):
 
     def work(self) -> Work:
         """The state between calls, and an empty array of symbols."""
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8))
+        return Work(State(), np.empty(0, np.uint8))
 
     def prove(self, each: Each = map) -> None:
         """Prove that all transitions lead to states."""
@@ -109,8 +109,8 @@ def picture_of(table: Toy, text: str | None) -> Picture:
 def encode_rows(text: Any, starts: Any, more: Any, table: Any, output: Any, work: Any) -> Any:
     """Read each row with the automaton, and write the ids of the visited states."""
     state = work.state
-    at = state[COUNT]
-    node = state[KEPT] if state[OPEN] else np.uint64(0)
+    at = state.count
+    node = state.kept if state.is_open else np.uint64(0)
     for row in range(len(starts) - 1):
         for place in range(starts[row], starts[row + 1]):
             node = np.uint64(table.transitions[node, text[place]])
@@ -119,5 +119,5 @@ def encode_rows(text: Any, starts: Any, more: Any, table: Any, output: Any, work
         if not more or row + 2 < len(starts):
             output.ends[row] = at
             node = np.uint64(0)
-    state[COUNT], state[KEPT], state[OPEN] = at, node, more
+    state.count, state.kept, state.is_open = at, node, more
     return starts[-1]

@@ -37,6 +37,7 @@ from fst.runtime.front_end import TextBuffers
 from fst.runtime.rows.texts import ONE_TEXT, UNIT_TYPES, units
 from fst.runtime.text.normalizer import TextNormalizer
 from fst.runtime.workspace import NO_SPECIAL_IDS
+from fst.tables.kernel_call import State
 from fst.text.arguments import MARK_BYTES
 from fst.text.character_expansion import CharacterExpansion
 from fst.text.charsmap import CLUSTERS, LONGEST
@@ -154,7 +155,7 @@ def test_capacity_is_counted_with_added_tokens() -> None:
     expansion = CharacterExpansion(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
     for _ in sample(range(4_000), 60):
         row = units(mixed(draw, 14), UNIT_TYPES["utf-8"])
-        state, buffers = np.zeros(12, np.uint64), TextBuffers()
+        state, buffers = State(), TextBuffers()
         rewritten = normalizer.rewrite(row, np.array([0, len(row)]), state, buffers, is_inside=False, with_spans=False)
         assert rewritten.starts[1] <= expansion.bytes_of(row.tobytes()) + AT_ENDS
 

@@ -18,18 +18,7 @@ from fst.compile.layout.rows import placed
 from fst.compile.machines.keywords.text import keyword_text, spelled
 from fst.errors import UnsupportedError, VocabularyError, not_one_of
 from fst.machines.keywords.overlapping import OverlappingTable
-from fst.machines.keywords.table import (
-    COLUMNS,
-    ENTRY,
-    FIRST,
-    KINDS,
-    LONGEST,
-    OVERLAPPING,
-    OWN,
-    STANDARD,
-    KeywordTable,
-    header,
-)
+from fst.machines.keywords.table import COLUMNS, ENTRY, FIRST, KINDS, LONGEST, OVERLAPPING, OWN, STANDARD, KeywordTable, header
 from fst.machines.keywords.text import PLAIN
 from fst.tables.npz import MAX_FILE_BYTES
 

@@ -39,6 +39,7 @@ from fst.errors import TableError
 from fst.machines.keywords.strings import States, Strings, strings_of
 from fst.machines.keywords.text import KeywordText
 from fst.tables.header import Sections
+from fst.tables.kernel_call import State
 from fst.tables.proof import need, need_none, prove_states, prove_transitions
 from fst.tables.table import Each, Table, member
 from fst.text.reading_arguments import borrowable
@@ -52,7 +53,6 @@ WALKS, SEGMENT = 4, 1 << 14  # the number of walks that a kernel interleaves, an
 FEW = 1 << 8  # minimum number of bytes per walk, because interleaving shorter walks is slower
 REGION = 3 * SEGMENT + 1  # capacity for the events of a walk, which are fewer than two look-ups per byte, and the ends of texts
 NOTES = 5
-IN_WORD, KNOWN, STATES = 10, 11, 12  # further indices into `Work.state`, and the number of its elements
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,7 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`; `KEPT` and `KEPT_CHARACTERS` are as in
-            `fst.pretokens.arguments.Work`. `IN_WORD`: 1 if the last character that the automaton read is a word character. `KNOWN`: for the
-            overlapping kind, the number of bytes that the kernel reads a second time, because a later match may begin there; matches that
-            end in these bytes have been reported already.
+        state: `kept`, `count`, `is_open`, `before`, `kept_characters`, `in_word` and `known` are used.
         symbols: empty; the kernel keeps no symbols between calls.
         notes: uint64[5], values that the kernel stores between its steps: the position of the next match; the position of the first match
             of the current row; the index of this row; the number of characters of the row that were read before this call; the number of
@@ -110,7 +107,7 @@ class Work(NamedTuple):
         states, counts: uint64[4], the last state of each walk, and the index after the last event of each walk.
     """
 
-    state: Array
+    state: State
     symbols: Array
     notes: Array
     events: Array
@@ -255,7 +252,7 @@ class KeywordTable(Table):
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
         return Work(
-            state=np.zeros(STATES, np.uint64),
+            state=State(),
             symbols=np.empty(0, np.uint8),
             notes=np.zeros(NOTES, np.uint64),
             events=np.empty(WALKS * REGION + 1, np.uint64),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fst.automata.rows import Array, RowFormat
+from fst.tables.kernel_call import State
 
 EPSILON = 0  # the class of arcs that read nothing; as the class of a symbol, no arc reads the symbol
 UNITS = 1 << 16
@@ -91,7 +92,7 @@ class Work(NamedTuple):
         weights: float32[MAX_ANALYSES], the weight of each analysis.
     """
 
-    state: Array
+    state: State
     symbols: Array
     classes: Array
     stack: Array
@@ -115,7 +116,7 @@ class TextWork(NamedTuple):
         ranks: uint32[MAX_RANKS], the pauses of each analysis, which determine the order of analyses.
     """
 
-    state: Array
+    state: State
     symbols: Array
     classes: Array
     stack: Array
@@ -136,7 +137,7 @@ class TextWork(NamedTuple):
 def new_work() -> Work:
     """Allocate the working arrays of one thread."""
     return Work(
-        state=np.zeros(7, np.uint64),
+        state=State(),
         symbols=np.empty(0, np.uint16),
         classes=np.empty(MAX_SYMBOLS, np.uint32),
         stack=np.empty(4 * MAX_ARCS, np.uint64),

@@ -41,6 +41,7 @@ from fst.machines.segmentation.jieba_tags import OTHER as OTHER_TAG
 from fst.machines.segmentation.jieba_tags import prove as prove_tags
 from fst.machines.segmentation.unit_trie import ENTRY, FREE, KIND_SHIFT, UnitTrieTable, units_of
 from fst.tables.header import Sections
+from fst.tables.kernel_call import State
 from fst.tables.proof import need, need_none
 from fst.tables.strings import StringColumn, prove_strings
 from fst.tables.table import Each, member
@@ -109,13 +110,13 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`.
+        state: `count`, `is_open` and `before` are used.
         symbols: empty; the kernel keeps no state between calls.
         scores: float64[n], the scores of the last positions; n is a power of two greater than the length of the longest word.
         labels: uint32[n], the labels of the units at these positions.
     """
 
-    state: Array
+    state: State
     symbols: Array
     scores: Array
     labels: Array
@@ -398,7 +399,7 @@ class JiebaTable(UnitTrieTable):
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
         capacity = 1 << self.metadata.settings.longest.bit_length()
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16), np.empty(capacity, np.float64), np.empty(capacity, np.uint32))
+        return Work(State(), np.empty(0, np.uint16), np.empty(capacity, np.float64), np.empty(capacity, np.uint32))
 
     def prove(self, each: Each = map) -> None:
         """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""

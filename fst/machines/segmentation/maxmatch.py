@@ -31,6 +31,7 @@ from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.machines.segmentation.unit_trie import ENTRY, FREE, LEAF, MAX_VALUE, UNITS, Edges, UnitTrieTable, units_of
 from fst.tables.header import Sections
+from fst.tables.kernel_call import State
 from fst.tables.proof import need, need_none
 from fst.tables.strings import prove_strings
 from fst.tables.table import Each, member
@@ -95,7 +96,7 @@ class Arguments(NamedTuple):
 class Work(NamedTuple):
     """The working arrays of one thread. For `state`, see `fst.tables.kernel_call.Work`; `symbols` is empty."""
 
-    state: Array
+    state: State
     symbols: Array
 
 
@@ -263,7 +264,7 @@ class MaxMatchTable(UnitTrieTable):
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16))
+        return Work(State(), np.empty(0, np.uint16))
 
     def prove(self, each: Each = map) -> None:
         """Prove that the kernels are safe on this table; see `fst.tables.table.Table.prove`."""

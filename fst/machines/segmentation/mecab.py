@@ -28,10 +28,12 @@ import numpy as np
 
 from fst.automata.rows import Array
 from fst.automata.trie import Ints
+from fst.core.fields import Fields, Scalar
 from fst.core.json_fields import TEXT, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.machines.segmentation.unit_trie import KIND_SHIFT, MAX_VALUE, UnitTrieTable, units_of
 from fst.tables.header import Sections
+from fst.tables.kernel_call import State
 from fst.tables.proof import need, need_none
 from fst.tables.strings import StringColumn, prove_strings
 from fst.tables.table import Each, member
@@ -58,8 +60,6 @@ SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21
 KEY_SHIFT = 25  # in a key, the bits from this bit on are the cost, and the lower bits are the node
 NODE_SHIFT = 3
 NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # indices into the `1 << NODE_SHIFT` numbers of a node
-REACH, MAX_GROUP, RIGHTS = range(3)  # indices into `Arguments.params`
-LAST_RIGHT = 6  # index into `Work.state`: the right id of the last word of an unfinished text
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,17 @@ class MecabMetadata(Sections):
     settings: MecabSettings
 
 
-class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: the arrays of the table, with the matrix row by row, and
-    `params`.
+class Scalars(Fields):
+    """The scalars of `Arguments`."""
 
-    Attributes:
-        params: uint64[3]. `REACH`: the maximum number of units to the end of a word. `MAX_GROUP`: `max_grouping_size`. `RIGHTS`: the number
-            of right ids.
+    reach: Scalar  # maximum number of units to the end of a word
+    max_group: Scalar  # `max_grouping_size`
+    rights: Scalar  # number of right ids
+
+
+class Arguments(NamedTuple):
+    """The arrays that `fst.runtime.machines.segmentation.kernels.mecab` reads: those of the table, with the matrix row by row, and
+    scalars.
     """
 
     units: Array
@@ -106,15 +110,14 @@ class Arguments(NamedTuple):
     kinds: Array
     unknowns: Array
     matrix: Array
-    params: Array
+    scalars: Scalars
 
 
 class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.tables.kernel_call.Work`. `LAST_RIGHT`: the right id of the last word
-            of an unfinished text.
+        state: `count`, `is_open`, `before` and `last_right` are used.
         symbols: empty; between calls for one text, the kernel stores only the right id of the last certain word.
         heads: uint32[n], n a power of two: for each of the next n positions, the last node that ends at this position, or 0. All elements
             are 0 between rows.
@@ -126,7 +129,7 @@ class Work(NamedTuple):
         left_stamps, left_keys: for each left id, its stamp, and the least key at the time of this stamp.
     """
 
-    state: Array
+    state: State
     symbols: Array
     heads: Array
     nodes: Array
@@ -154,7 +157,7 @@ class Node(NamedTuple):
     word.
     """
 
-    word: Word
+    word: Scalar
     start: int
     end: int
     total: int
@@ -370,8 +373,6 @@ class MecabTable(UnitTrieTable):
     def arguments(self) -> Arguments:
         """The arrays of the table, in the form that the kernel reads."""
         settings = self.metadata.settings
-        params = np.zeros(3, np.uint64)
-        params[[REACH, MAX_GROUP, RIGHTS]] = self._reach, settings.max_grouping_size, self.matrix.shape[1]
         return Arguments(
             units=borrowable(self.units, np.uint32),
             entries=borrowable(self.entries, np.uint64),
@@ -380,7 +381,7 @@ class MecabTable(UnitTrieTable):
             kinds=borrowable(self.kinds, np.uint32),
             unknowns=borrowable(self.unknowns, np.int32),
             matrix=borrowable(self.matrix, np.int16).ravel(),
-            params=params,
+            scalars=Scalars(reach=self._reach, max_group=settings.max_grouping_size, rights=self.matrix.shape[1]),
         )
 
     def work(self) -> Work:
@@ -388,7 +389,7 @@ class MecabTable(UnitTrieTable):
         lefts, rights = self.matrix.shape
         capacity = MOST_NODES + self.most_words + 2
         return Work(
-            state=np.zeros(7, np.uint64),
+            state=State(),
             symbols=np.empty(0, np.uint16),
             heads=np.zeros(1 << (self._reach + 1).bit_length(), np.uint32),
             nodes=np.empty(capacity << NODE_SHIFT, np.uint32),

@@ -16,17 +16,10 @@ from fst.machines.wordpiece.arguments import (
     BEGINNING,
     BEGINS,
     BORDER,
-    BORDERS,
     CLEAR,
     ENDS,
-    FILLER,
-    GRAMS,
-    HAS_BORDERS,
     IN_WORD,
-    INSIDE,
     OWN,
-    SHORTEST,
-    WHITESPACE_CLASS,
     AddedTokens,
     Arguments,
     whitespace_class,
@@ -50,9 +43,9 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
     parts = int(np.count_nonzero(are_parts(a)))
     patterns = {content: tuple(pattern_of(table, content)) for content in tokens}
     inside = {content: pattern for content, pattern in patterns.items() if max(pattern) <= parts}
-    params, grams, sides = of.added.params.copy(), np.zeros(3 << 10, np.uint64), _sides(table)
+    scalars, grams, sides = of.added.scalars.copy(), np.zeros(3 << 10, np.uint64), _sides(table)
     lengths = [min(len(pattern), IN_GRAM) for pattern in inside.values()]
-    params[INSIDE] = sum({1 << length for length in lengths})
+    scalars.inside_widths = sum({1 << length for length in lengths})
     for pattern in inside.values():
         _note(grams, pattern[:IN_GRAM], OWN)
         _note(grams, pattern[: min(lengths)], BEGINNING)
@@ -64,20 +57,20 @@ def with_contextual(of: Arguments, table: WordPieceTable) -> Arguments:
         sides[pattern[place]] |= ENDS if place else BEGINS
     for gram in around:
         _note(grams, gram, BORDER)
-    params[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in bordered})
-    params[BORDERS] = sum({1 << len(gram) for gram in around})
-    params[HAS_BORDERS] = len(bordered) > 0
-    params[FILLER] = whitespace_class(a)
+    scalars.gram_widths = sum({1 << min(len(pattern), IN_GRAM) for pattern in bordered})
+    scalars.border_widths = sum({1 << len(gram) for gram in around})
+    scalars.has_borders = len(bordered) > 0
+    scalars.filler = whitespace_class(a)
     if inside:
-        params[SHORTEST] = min(lengths)
+        scalars.shortest = min(lengths)
     # If patterns are equal, the trie contains the value of the first, so tokens are sorted by kind: first tokens that make a text a
     # suspect, then tokens that are recognized anywhere.
     kinds = {content: _kind(token, content in inside, table.class_of_id[token.id]) for content, token in tokens.items()}
     found = trie(((patterns[content], kinds[content]) for content in sorted(kinds, key=kinds.__getitem__)), overlapping=True)
-    of_words = of.params.copy()
+    of_words = of.scalars.copy()
     if bordered:  # no space may be skipped, because a token may begin with a space
-        of_words[WHITESPACE_CLASS] = 0
-    return of._replace(params=of_words, added=AddedTokens(params, grams, sides, found))
+        of_words.whitespace_class = 0
+    return of._replace(scalars=of_words, added=AddedTokens(scalars, grams, sides, found))
 
 
 def _kind(token: ContextualToken, is_inside: bool, number: int) -> int:

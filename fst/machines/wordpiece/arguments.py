@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from fst.automata.matcher import Matcher, trie
 from fst.automata.rows import ONE, WHITESPACE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
+from fst.core.fields import Fields, Scalar
 from fst.errors import UnsupportedError
 from fst.text.reading import ReadingTable
 from fst.text.reading_arguments import Reader, borrowable, reader, with_end
 
-# Indices into `Arguments.params` and into `AddedTokens.params`.
-DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, WHITESPACE_CLASS, IS_LINKED = range(9)
-GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = range(6)
 # The start of the Bloom filter of each kind of grams in `AddedTokens.grams`.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
 # Bits of `AddedTokens.sides`.
@@ -28,6 +26,17 @@ KEY_MASKS = np.array(
 ).ravel()
 
 
+class TokenScalars(Fields):
+    """The scalars of `AddedTokens`. In `…_widths`, bit n is set if some gram has n symbols."""
+
+    gram_widths: Scalar  # of the `OWN` grams of bordered tokens
+    border_widths: Scalar  # of the `BORDER` grams of bordered tokens
+    has_borders: Scalar  # 1 if there are bordered tokens
+    inside_widths: Scalar  # of the `OWN` grams of inside tokens
+    shortest: Scalar  # number of symbols of the shortest inside token, at most 8; above the length of any word if there is none
+    filler: Scalar  # the class of a space, which replaces all symbols of an inside token except the first
+
+
 class AddedTokens(NamedTuple):
     """Contextual added tokens as strings of symbols.
 
@@ -35,13 +44,8 @@ class AddedTokens(NamedTuple):
     *gram* is a string of 1 to 8 symbols, with which a kernel excludes most positions.
 
     Attributes:
-        params: uint64[6]. `GRAMS`: bit n is set if a bordered token has an `OWN` gram of n symbols. `BORDERS`: bit n is set if a bordered
-            token has a `BORDER` gram of n symbols. `HAS_BORDERS`: 1 if there are bordered tokens. `INSIDE`: bit n is set if an inside token
-            has an `OWN` gram of n symbols. `SHORTEST`: the number of symbols in the shortest inside token, at most 8; if there are no
-            inside tokens, a number above the length of any word. `FILLER`: the class of a space, which replaces all symbols of an inside
-            token except the first.
         grams: uint64[3 * 1024], three Bloom filters. The hash of a gram selects a 64-bit word and two bits in it. `OWN`: the first symbols
-            of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
+            of each token, at most 8. `BEGINNING`: the first `shortest` symbols of each inside token. `BORDER`: at most 8 symbols of each
             bordered token, starting with the symbol before its first border.
         sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the class is the first border of a
             token, and also its first symbol. For tokens that are recognized only as whole words: `IN_WORD`: no such token is recognized
@@ -50,10 +54,24 @@ class AddedTokens(NamedTuple):
             token may be a whole word. Inside tokens have other values: ``class << 1``, | 1 if the token is recognized only as a whole word.
     """
 
-    params: Array
+    scalars: TokenScalars
     grams: Array
     sides: Array
     trie: Matcher
+
+
+class Scalars(Fields):
+    """The scalars of `Arguments`."""
+
+    dead: Scalar  # the dead state
+    unk: Scalar  # the id of the unknown token
+    longest: Scalar  # number of symbols of the longest word that is looked up; longer words are unknown
+    parts: Scalar  # the first class that is not part of a word
+    end_class: Scalar  # the class of the end of a text
+    bucket_shift: Scalar  # the shift, below 64, that turns a hash into a bucket
+    slot_shift: Scalar  # the shift, below 64, that turns a hash into a slot
+    whitespace_class: Scalar  # the class of spaces that are skipped if they end no word; 0, which no symbol has, if none are skipped
+    is_linked: Scalar  # 1 if rows have failure links
 
 
 class Arguments(NamedTuple):
@@ -61,11 +79,6 @@ class Arguments(NamedTuple):
 
     Attributes:
         reader: the arrays that turn text into symbols.
-        params: uint64[9]. `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word
-            that is looked up; longer words are unknown. `PARTS`: the first class that is not part of a word. `END_CLASS`: the class of the
-            end of a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot.
-            `WHITESPACE_CLASS`: the class of the spaces that are skipped if they end no word; 0, which no symbol has, if no spaces are
-            skipped. `IS_LINKED`: 1 if rows have failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` for a class that is a whole word, 0 for other classes.
         entries, pool, words, displacements: see `fst.machines.wordpiece.table.WordPieceTable`.
@@ -77,7 +90,7 @@ class Arguments(NamedTuple):
     """
 
     reader: Reader
-    params: Array
+    scalars: Scalars
     start_targets: Array
     isolated_ids: Array
     entries: Array
@@ -118,12 +131,20 @@ def arguments(
     """
     a = table.classes[0::2]
     isolated_ids = np.where(field_kind(a) == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
-    parts = 1 + np.count_nonzero(are_parts(a))
     bucket_shift = 64 - (len(displacements) - 1).bit_length()
-    slot_shift = bucket_shift - (len(words) // 4 - 1).bit_length()
     return Arguments(
         reader=reader(table),
-        params=np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, whitespace_class(a), is_linked], np.uint64),
+        scalars=Scalars(
+            dead=dead,
+            unk=unk,
+            longest=longest,
+            parts=1 + np.count_nonzero(are_parts(a)),
+            end_class=len(a),
+            bucket_shift=bucket_shift,
+            slot_shift=bucket_shift - (len(words) // 4 - 1).bit_length(),
+            whitespace_class=whitespace_class(a),
+            is_linked=is_linked,
+        ),
         start_targets=with_end(table.classes[1::2]),
         isolated_ids=with_end(isolated_ids, np.uint64(0)),
         entries=borrowable(entries, np.uint64),
@@ -166,6 +187,5 @@ def whitespace_class(a: NDArray[np.uint64]) -> int:
 
 
 def _no_added_tokens(classes: int) -> AddedTokens:
-    params = np.zeros(6, np.uint64)
-    params[SHORTEST] = (1 << 64) - 1
-    return AddedTokens(params, np.zeros(1, np.uint64), np.zeros(classes + 1, np.uint8), trie([]))
+    none = TokenScalars(shortest=(1 << 64) - 1)
+    return AddedTokens(none, np.zeros(1, np.uint64), np.zeros(classes + 1, np.uint8), trie([]))

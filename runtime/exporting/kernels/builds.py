@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel
-from fst.pretokens.arguments import BUCKET_SHIFT, SLOT_SHIFT
 from fst.pretokens.decoding import MAX_SIZE, SIZE_BITS
 from fst.pretokens.short_words import SHORT
 from fst.runtime.exporting.contents import WORD
@@ -44,14 +43,14 @@ def put_key(contents, begin, size, key_masks, words, at):
 
 
 @kernel
-def build_words(contents, spans, flags, key_masks, displacements, params, words):
+def build_words(contents, spans, flags, key_masks, displacements, scalars, words):
     """Fill the table of words of `fst.pretokens.table.PretokenTable` with the tokens that have the flag `WORD`.
 
     Args:
         contents, spans: uint8[n] and uint64[ids], the bytes of tokens, at most 24 of a word; `fst.runtime.rows.texts.PAST_END` more bytes
             can be read.
         flags: uint8[ids].
-        key_masks, displacements, params: see `fst.pretokens.arguments.Arguments`.
+        key_masks, displacements, scalars: see `fst.pretokens.arguments.Arguments`.
         words: uint64[4 * slots], zeros.
     """
     last = np.uint64(len(words) >> 2) - U1
@@ -59,19 +58,19 @@ def build_words(contents, spans, flags, key_masks, displacements, params, words)
         if flags[number] & WORD:
             begin, size = spans[number] >> SHIFT, spans[number] & SIZE
             hashed = hash_of(contents, begin, key_masks, mask_for(size))
-            slot = (hashed >> params[SLOT_SHIFT] ^ np.uint64(displacements[hashed >> params[BUCKET_SHIFT]])) & last
+            slot = (hashed >> scalars.slot_shift ^ np.uint64(displacements[hashed >> scalars.bucket_shift])) & last
             at = slot << U2
             put_key(contents, begin, size, key_masks, words, at)
             words[at + U3] = size << HALF | np.uint64(number)
 
 
 @kernel
-def build_short_words(contents, spans, flags, params, short_words):
+def build_short_words(contents, spans, flags, shift, short_words):
     """Fill the table of `fst.pretokens.short_words`. Of several words for a slot, the one with the lowest id remains.
 
     Args:
         contents, spans, flags: as in `build_words`.
-        params: uint64[1], the shift that turns a hash into a slot.
+        shift: uint64, the shift that turns a hash into a slot.
         short_words: uint64[2 * slots], zeros.
     """
     for place in range(len(flags)):
@@ -79,7 +78,7 @@ def build_short_words(contents, spans, flags, params, short_words):
         size = spans[number] & SIZE
         if flags[number] & WORD and size <= SHORT:
             key = short_key(contents, spans[number] >> SHIFT, size)
-            at = key * FACTOR >> params[0] << U1
+            at = key * FACTOR >> shift << U1
             short_words[at], short_words[at + U1] = key, np.uint64(number)
 
 

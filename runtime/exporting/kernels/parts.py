@@ -17,7 +17,7 @@ from fst.runtime.machines.unigram.kernels import encode as unigram
 from fst.runtime.machines.unigram.kernels import text_scope, word_type
 from fst.runtime.text.kernels import normalizer as normalizing
 from fst.runtime.text.kernels.unchanged import is_unchanged
-from fst.tables.kernel_call import IDS_ALONE, KEPT, KEPT_CHARACTERS, OPEN
+from fst.tables.kernel_call import IDS_ALONE
 
 
 @inlined
@@ -31,13 +31,13 @@ def has_border(text, starts, more, by, memo):
 @inlined
 def is_read_in_place(text, starts, state, by, memo):
     """Whether kernels can read a part in place."""
-    return state[KEPT] == U0 and is_unchanged(text, starts, by, memo)
+    return state.kept == U0 and is_unchanged(text, starts, by, memo)
 
 
 @inlined
 def rewrite(text, starts, more, is_inside, state, by, work, rewritten):
     """Rewrite a part, after the text that is kept."""
-    normalizing.rewrite(text, starts, U0, is_inside, more, state[KEPT], state[KEPT_CHARACTERS], by, work, rewritten)
+    normalizing.rewrite(text, starts, U0, is_inside, more, state.kept, state.kept_characters, by, work, rewritten)
 
 
 @inlined
@@ -50,7 +50,7 @@ def finish(rewritten, read, output, state):
         byte = text[read + np.uint64(index)]
         text[np.uint64(index)] = byte
         count += np.uint64(np.uint64(byte) & ~LOW_6 != CONTINUATION)
-    state[KEPT], state[KEPT_CHARACTERS] = end - read, count
+    state.kept, state.kept_characters = end - read, count
 
 
 @inlined
@@ -67,7 +67,7 @@ def encode_part(encode_rows, text, starts, more, table, marked, output, work, st
     Returns:
         The position in `text` up to which it is read.
     """
-    is_inside, is_kept = state[OPEN], False
+    is_inside, is_kept = state.is_open, False
     if not has_border(text, starts, more, by, buffers.memo):
         return np.uint64(starts[0])
     if is_read_in_place(text, starts, state, by, buffers.memo):

@@ -11,7 +11,6 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.machines.bpe.automaton import LABELS
-from fst.machines.wordpiece.arguments import DEAD, END_CLASS, IS_LINKED, PARTS
 from fst.runtime.kernels.constants import (
     FAIL,
     KIND_SHIFT,
@@ -110,12 +109,12 @@ def after(state, number, table):
     """The state after a symbol inside a word."""
     entries, record = table.entries, table.reader.records[number]
     label = record >> LABEL_SHIFT
-    if table.params[IS_LINKED]:
+    if table.scalars.is_linked:
         while label and entries[state + label] >> LABEL_SHIFT != label and entries[state + LINK] >> LABEL_SHIFT == LINK:
             state = entries[state + LINK] & NEXT
     if label and entries[state + label] >> LABEL_SHIFT == label:
         return entries[state + label] & NEXT
-    return table.params[DEAD] if entries[state] >> KIND_SHIFT & U3 == FAIL else record & NEXT
+    return table.scalars.dead if entries[state] >> KIND_SHIFT & U3 == FAIL else record & NEXT
 
 
 @kernel
@@ -131,11 +130,11 @@ def wordpiece_path(text, starts, table, work, path):
         The number of steps.
     """
     begin_reading(starts, work)
-    filled, _ = read(text, starts, U0, table.params[END_CLASS], True, table.reader, work)
+    filled, _ = read(text, starts, U0, table.scalars.end_class, True, table.reader, work)
     state, count, is_inside = ROOT, U0, False
     for index in range(min(filled, np.uint64(len(path)) // U3)):
         number, place = np.uint64(work.symbols[np.uint64(index)]), work.spans[np.uint64(index)] & LOW_HALF
-        if number >= table.params[PARTS] or not number:
+        if number >= table.scalars.parts or not number:
             token = np.int32(table.isolated_ids[number] & LOW_HALF) if table.isolated_ids[number] else NO_TOKEN
             state, is_inside = ROOT, False
         else:
@@ -145,6 +144,6 @@ def wordpiece_path(text, starts, table, work, path):
             else:
                 state, is_inside = table.entries[ROOT + label] & NEXT if label else table.start_targets[number], True
             token = last_token(state, table)
-        if number != table.params[END_CLASS]:
+        if number != table.scalars.end_class:
             count = put(path, count, place, state, token)
     return count

@@ -9,7 +9,6 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel
 from fst.runtime.kernels.constants import U0, U1, U2, U3
-from fst.tables.kernel_call import COUNT
 
 
 @inlined
@@ -28,7 +27,7 @@ def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, con
 
     Args:
         ids, offsets: int32[n] and int32[2 * n], see `fst.tables.kernel_call.SpansOutput`.
-        state: the state of the kernel that encodes; ``state[COUNT]`` is the number of ids.
+        state: the state of the kernel that encodes; ``state.count`` is the number of ids.
         before, after: the numbers of special ids around the text.
         keeps_first: 1 if the span of the first token includes a single space, otherwise 0.
         leading, trailing: int32[ids], the numbers of spaces at the ends of each id's token, which leave its span; or int32[0].
@@ -39,7 +38,7 @@ def trim(ids, offsets, state, before, after, keeps_first, leading, trailing, con
     Returns:
         0.
     """
-    count = state[COUNT]
+    count = state.count
     for number in range(count):
         index = np.uint64(number)
         at, own = index + index, np.uint64(ids[index])

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from fst.core.jit import Deferred
-from fst.machines.keywords.table import IN_WORD, KeywordTable
+from fst.machines.keywords.table import KeywordTable
 from fst.machines.keywords.text import FOLDED, NO_TOKENS, KeywordText
 from fst.runtime.front_end import NOWHERE, Pending, ShortRewriting, TextBuffers, TextFrontEnd
 from fst.runtime.rows.texts import Ints, Units, characters
 from fst.runtime.text.normalizer import KeepingNormalizer, TextNormalizer
-from fst.tables.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.text.arguments import Normalized
 from fst.text.normalizer import Normalizer
 
@@ -66,7 +65,7 @@ class PlainNormalizer(TextNormalizer):
         self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, **_: Any
     ) -> Normalized:
         """Normalize texts."""
-        kept_characters = state[KEPT_CHARACTERS]
+        kept_characters = state.kept_characters
         found = super().rewrite(text, starts, state, buffers, is_inside=is_inside, with_spans=with_spans)
         if with_spans:
             cover.call(text, starts, buffers.before, kept_characters, found)
@@ -107,14 +106,14 @@ class KeywordNormalizer(KeepingNormalizer):
         self, text: Units, starts: Ints, state: Any, buffers: TextBuffers, *, is_inside: bool, with_spans: bool, more: bool = False
     ) -> Normalized:
         """Fold the case of texts, and insert borders before and after words."""
-        kept, kept_characters, buffers.before = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
+        kept, kept_characters, buffers.before = int(state.kept), state.kept_characters, state.before
         raw = Normalized(text, starts, NOWHERE, RAW)
         if self._normalizer:
-            state[KEPT] = state[KEPT_CHARACTERS] = 0  # stored text is already folded
+            state.kept = state.kept_characters = 0  # stored text is already folded
             raw = self._normalizer.rewrite(text, starts, state, buffers.normalised, is_inside=is_inside, with_spans=with_spans)
-        state[BEFORE] = 0
+        state.before = 0
         size = self._own_bound * int(raw.starts[-1] - raw.starts[0]) + 1
         buffers.reserve(size, len(starts) - 1, with_spans=with_spans, kept=kept)
-        at = buffers.before, np.uint64(state[IN_WORD] if is_inside else 0), np.uint64(more), np.uint64(kept), kept_characters
-        state[IN_WORD] = spell.call(raw.text, raw.starts, *at, self._codes, raw, buffers.rewritten)
+        at = buffers.before, np.uint64(state.in_word if is_inside else 0), np.uint64(more), np.uint64(kept), kept_characters
+        state.in_word = spell.call(raw.text, raw.starts, *at, self._codes, raw, buffers.rewritten)
         return buffers.rewritten

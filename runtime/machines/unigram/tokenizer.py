@@ -18,7 +18,7 @@ from fst.runtime.rows.texts import MOST_UNITS, Ints, Limits, Source, batch_of, c
 from fst.runtime.run import NO_MORE, Buffers, Kernel, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.workspace import NO_SPECIAL_IDS, Ids, SpecialIds, Workspace, Workspaces
-from fst.tables.kernel_call import ROW, SHORT
+from fst.tables.kernel_call import SHORT
 
 
 class UnigramTokenizer(PretokenTokenizer):
@@ -204,7 +204,7 @@ class SamplingRunners:
         buffers, ends = Buffers(with_spans=False), np.zeros(most, np.int64)
         buffers.reserve(capacity, 0)
         runner.encode(text, starts, NO_MORE, runner.output(special_ids, buffers, ends), workspace, buffers)
-        count = int(workspace.state[ROW])
+        count = int(workspace.state.row)
         rows = np.split(buffers.ids[: int(ends[count - 1])].copy(), ends[: count - 1])
         found = [Segmentation(*row) for row in zip(rows, workspace.work.totals[:count].tolist(), strict=True)]
         runner.workspaces.give_back(workspace)

@@ -26,7 +26,6 @@ from fst.runtime.rows.texts import Ints, Units
 from fst.runtime.text.normalizer import last_border, rewrite
 from fst.runtime.text.pending import PendingBorder
 from fst.tables.header import AddedTokens
-from fst.tables.kernel_call import BEFORE
 from fst.text.arguments import (
     MARK_BYTES,
     Normalized,
@@ -116,7 +115,7 @@ class StepNormalizer(TextFrontEnd):
     ) -> Normalized:
         """Normalize texts."""
         ends, nothing = (np.uint64(is_inside), np.uint64(more)), np.uint64(0)
-        buffers.before = before = state[BEFORE]
+        buffers.before = before = state.before
         found, both = Normalized(text, starts, NOWHERE, starts), (buffers, buffers.normalised)
         for number, (by, most) in enumerate(zip(self._steps.arguments, self._steps.bounds, strict=True)):
             into, rows = both[number % 2], len(starts) - 1

@@ -26,7 +26,6 @@ import numpy as np
 
 from fst.automata.matcher import LENGTH, VALUE
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import READS_THREE
 from fst.pretokens.boundaries import BEFORE_POSITION
 from fst.runtime.kernels.constants import U0, U1
 from fst.runtime.kernels.intrinsics import AT_ONCE, SYMBOLS_AT_ONCE
@@ -36,7 +35,7 @@ from fst.runtime.pretokens.kernels.symbols import ORIGIN, may_begin_special, rea
 from fst.runtime.pretokens.kernels.windows import DOUBT, decide_all, find_begins
 from fst.runtime.text.kernels.search import FAIRLY_FEW, class_at, forget, remember, search
 from fst.tables.kernel_call import CHUNK as CHUNK_SIZE
-from fst.text.splitter import COLUMNS, STRETCH, STRETCH_ENDS
+from fst.text.splitter import STRETCH, STRETCH_ENDS
 
 CHUNK, MOST_SYMBOLS, BETWEEN = np.uint64(CHUNK_SIZE), np.uint64(SYMBOLS_AT_ONCE), np.uint64(BEFORE_POSITION)
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
@@ -186,7 +185,7 @@ def find_together(text, starts, row, at, more, table, work):
     """Find the pre-tokens of the next round as `find_pretokens` does: read the symbols of all characters of the round, and then decide 64
     positions at a time.
     """
-    nodes, memo, end = table.specials.nodes, work.memo, np.uint64(table.symbols[table.params[COLUMNS] - U1])
+    nodes, memo, end = table.specials.nodes, work.memo, np.uint64(table.symbols[table.scalars.columns - U1])
     rows, count, specials, first_at, begin, stop = np.uint64(len(starts)) - U1, ORIGIN, U0, at, at, at
     goes_on = is_open = is_cut = is_stuck = False
     work.text_symbols[:ORIGIN] = end + U1  # BEGIN
@@ -262,7 +261,7 @@ def find_pretokens(text, starts, row, at, more, table, work):
     """
     if row == U0 and at == np.uint64(starts[U0]):  # the first round of a call
         forget(work.memo)
-    if AT_ONCE and len(table.products) and (table.params[READS_THREE] or table.symbols[table.params[COLUMNS]] < MOST_SYMBOLS):
+    if AT_ONCE and len(table.products) and (table.scalars.reads_three or table.symbols[table.scalars.columns] < MOST_SYMBOLS):
         return find_together(text, starts, row, at, more, table, work)
     return find_row_by_row(text, starts, row, at, more, table, work)
 

@@ -20,7 +20,6 @@ from fst.automata.kernels.matcher import child_of
 from fst.automata.matcher import ENDING, NO_STRING
 from fst.automata.rows import MULTIPLIERS
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import BUCKET_SHIFT, SHORT_SHIFT, SHORTEST_LONG, SLOT_SHIFT
 from fst.pretokens.arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.pretokens.short_words import LENGTH_SHIFT as SHORT_LENGTH_SHIFT
 from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, U8, U64
@@ -71,7 +70,7 @@ def find_short(text, pretokens, count, table, scratch, pending):
     Returns:
         The number of items in `pending`: the index of each pre-token that is not found.
     """
-    words, shift, left, item = table.short_words, table.params[SHORT_SHIFT], U0, np.uint64(pretokens[0])
+    words, shift, left, item = table.short_words, table.scalars.short_shift, U0, np.uint64(pretokens[0])
     for number in range(count):
         index = np.uint64(number)
         following = np.uint64(pretokens[index + U1])
@@ -97,9 +96,9 @@ def without_dropped(pretokens, pending, waiting):
 @part
 def find_slots(text, pretokens, pending, waiting, table, slots):
     """Compute the slot of each pending pre-token in the table of words, and prefetch it."""
-    words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
+    words, displacements, key_masks, scalars = table.words, table.displacements, table.key_masks, table.scalars
     highest = np.uint64(len(words) >> 2) - U1
-    bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
+    bucket_shift, slot_shift = scalars.bucket_shift, scalars.slot_shift
     for item in range(waiting):
         begin, _, length = bounds_of(pretokens, pending[item])
         hashed = hash_of(text, begin, key_masks, mask_for(length))
@@ -180,5 +179,5 @@ def find_words(text, count, table, work):
     if len(table.drops):
         written = close_gaps(pretokens, count, scratch, pending, waiting, slots)
     if len(table.long_pretokens.nodes) > 1:
-        mark_long(text, pretokens, pending, waiting, table.long_pretokens, table.params[SHORTEST_LONG])
+        mark_long(text, pretokens, pending, waiting, table.long_pretokens, table.scalars.shortest_long)
     return written, waiting

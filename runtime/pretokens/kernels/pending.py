@@ -13,7 +13,6 @@ from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.pretokens.kernels.symbols import may_begin_special
 from fst.runtime.text.kernels.search import class_at
-from fst.text.splitter import COLUMNS
 
 AT, STATE = 0, 1  # indices into `reached`
 
@@ -32,7 +31,7 @@ def read_on(text, table, memo, reached):
     Returns:
         Whether the pre-token continues to the end of the text, or to a position where a special token may begin.
     """
-    moves, columns, stop = table.moves, table.params[COLUMNS], np.uint64(len(text))
+    moves, columns, stop = table.moves, table.scalars.columns, np.uint64(len(text))
     at, state, is_open = reached[AT], reached[STATE], False
     reset(at, memo)
     while at < stop and state and not is_open:

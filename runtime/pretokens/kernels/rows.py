@@ -8,15 +8,14 @@ from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import U1
 from fst.runtime.kernels.output import put_special_ids
 from fst.runtime.pretokens.kernels.find import SPECIAL
-from fst.tables.kernel_call import COUNT, OPEN
 
 
 @inlined
 def begin_call(starts, more, output, state):
     """Write the special ids before the first text, unless the last call began this text. Store whether the last text continues."""
-    if len(starts) > 1 and not state[OPEN]:
-        state[COUNT] = put_special_ids(output.prefix, state[COUNT], output)
-    state[OPEN] = more
+    if len(starts) > 1 and not state.is_open:
+        state.count = put_special_ids(output.prefix, state.count, output)
+    state.is_open = more
 
 
 @inlined

@@ -6,14 +6,12 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.pretokens import digit_cuts
-from fst.pretokens.arguments import DROPS_BYTES, JOINS_WORDS
 from fst.pretokens.characters import FUSES
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
 from fst.runtime.pretokens.kernels.characters import ABSENT, code_of, next_character
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
-from fst.tables.kernel_call import BEFORE, IN_WORD, WORD
 
 LONE = np.uint8(digit_cuts.LONE)
 LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # GPT-2's letters for these bytes have one byte in UTF-8; all others have two
@@ -136,11 +134,11 @@ def locate(text, pretokens, count, table, output, place, row, state):
         output: `fst.tables.kernel_call.SpansOutput`, which contains all ids and the spans of special ids, and receives all other spans.
         place: the output index of the first id of the pre-tokens.
         row: the row of the first pre-token.
-        state: ``state[BEFORE]`` and ``state[WORD]`` are the numbers of characters and of words in the current text before the pre-tokens.
-            ``state[IN_WORD]`` is 1 inside a word that ``state[WORD]`` does not count yet.
+        state: ``state.before`` and ``state.word`` are the numbers of characters and of words in the current text before the pre-tokens.
+            ``state.in_word`` is 1 inside a word that ``state.word`` does not count yet.
     """
-    characters, word, in_word, joins = state[BEFORE], state[WORD], state[IN_WORD], table.params[JOINS_WORDS]
-    missing, kinds, drops = table.missing, table.byte_kinds, table.params[DROPS_BYTES] > U0
+    characters, word, in_word, joins = state.before, state.word, state.in_word, table.scalars.joins_words
+    missing, kinds, drops = table.missing, table.byte_kinds, table.scalars.drops_bytes > U0
     block, bits, behind = count_from(text, np.uint64(pretokens[0]) & PLACE, characters)
     for index in range(count):
         item, end = np.uint64(pretokens[index]), np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
@@ -170,4 +168,4 @@ def locate(text, pretokens, count, table, output, place, row, state):
                 put_span(first, characters, word, output, place)
                 place += U1
         word += np.uint64(kind != DROPPED and not in_word)
-    state[BEFORE], state[WORD], state[IN_WORD] = characters, word, in_word
+    state.before, state.word, state.in_word = characters, word, in_word

@@ -13,13 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.pretokens.arguments import BEGIN, READS_THREE, WINDOW_BITS, WINDOW_MASK
 from fst.pretokens.boundaries import BEFORE_POSITION
 from fst.runtime.kernels.constants import U0, U1, U2, U8, U64
 from fst.runtime.kernels.intrinsics import decide, decide_by_three, ones, trailing_zeros
 from fst.runtime.kernels.tries import reset
 from fst.runtime.pretokens.kernels.symbols import NOT_PLAIN, ORIGIN, read_other
-from fst.text.splitter import COLUMNS
 
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
 LEFT = np.uint64(BEFORE_POSITION)
@@ -56,7 +54,7 @@ def window_of(index, table, symbols):
     """Compute the window that decides about a character; `index` is that of its symbol. Before BEGIN, a window contains only BEGIN,
     although the symbols of other texts lie before it.
     """
-    bits, mask, begin = table.params[WINDOW_BITS], table.params[WINDOW_MASK], np.uint64(table.symbols[table.params[COLUMNS]])
+    bits, mask, begin = table.scalars.window_bits, table.scalars.window_mask, np.uint64(table.symbols[table.scalars.columns])
     window, shift, at, symbol = U0, U0, index + U1, U0
     while mask >> shift:
         symbol = begin if symbol == begin else np.uint64(symbols[at])
@@ -96,7 +94,7 @@ def decide_all(count, table, work):
     Returns:
         The number of items; and whether any begin is undecided, and thus has the bit `DOUBT`.
     """
-    symbols, masks, reads_three, filled, has_doubt = work.text_symbols, work.masks, table.params[READS_THREE] > U0, U0, False
+    symbols, masks, reads_three, filled, has_doubt = work.text_symbols, work.masks, table.scalars.reads_three > U0, U0, False
     for first in range(ORIGIN, count, U64):
         known = ALL >> U64 - min(U64, count - first)
         if reads_three:
@@ -128,7 +126,7 @@ def find_begins(text, at, limit, stop, more, table, work):
         text after `stop` could complete a special token, or a longer token, at this position.
     """
     symbols, ascii_symbols, decisions = table.symbols, table.ascii_symbols, table.decisions
-    bits, mask, window = table.params[WINDOW_BITS], table.params[WINDOW_MASK], table.params[BEGIN]
+    bits, mask, window = table.scalars.window_bits, table.scalars.window_mask, table.scalars.first_window
     begins, memo = work.begins, work.memo
     reset(at, memo)
     begins[0] = at
@@ -148,6 +146,6 @@ def find_begins(text, at, limit, stop, more, table, work):
                 count = note(np.uint64(decisions[window & mask]), before, begins, count)
                 before, at = at, after
     if not is_open and (node or (at >= stop and not more)):
-        window = window << bits | np.uint64(symbols[table.params[COLUMNS] - U1])
+        window = window << bits | np.uint64(symbols[table.scalars.columns - U1])
         count = note(np.uint64(decisions[window & mask]), before, begins, count)
     return count if at > np.uint64(begins[0]) else U0, at, node, is_open

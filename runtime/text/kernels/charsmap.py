@@ -21,7 +21,6 @@ from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at, start_before
 from fst.text import charsmap as of
 from fst.text import clusters
-from fst.text.charsmap_arguments import EXTENDS, IN_CLUSTERS
 from fst.text.charsmap_arguments import IS_SECOND as SECOND_BIT
 
 SHORT, IS_SECOND = np.uint64(of.SHORT), np.uint8(SECOND_BIT)
@@ -102,7 +101,7 @@ def is_together(text, at, kind, charsmap):
 @inlined
 def are_apart(text, at, code, charsmap):
     """Whether no cluster contains both a character and the character before it; true if the charsmap does not use clusters."""
-    return not charsmap.params[IN_CLUSTERS] or charsmap.pairs[class_before(text, at, charsmap.classes), charsmap.classes[code]] == APART
+    return not charsmap.scalars.in_clusters or charsmap.pairs[class_before(text, at, charsmap.classes), charsmap.classes[code]] == APART
 
 
 @inlined
@@ -217,7 +216,7 @@ def replace_strings(text, stop, own, charsmap, into, places):
         charsmap: the charsmap.
         into, places: the output arrays: bytes, and the span of each character.
     """
-    in_clusters, has_spans = charsmap.params[IN_CLUSTERS] > U0, len(own) > 0
+    in_clusters, has_spans = charsmap.scalars.in_clusters > U0, len(own) > 0
     at = index = filled = written = lag = U0  # `lag`: number of characters removed at the start, see `_aligned`
     is_added = False
     while at < stop:
@@ -241,7 +240,7 @@ def replace_strings(text, stop, own, charsmap, into, places):
             if has_spans:
                 old = count_characters(text, begin, end)
                 if not in_clusters:
-                    written = consume(own, index, old, new, charsmap.params[EXTENDS] > U0, places, written)
+                    written = consume(own, index, old, new, charsmap.scalars.extends > U0, places, written)
                 elif new or written:
                     written, is_added = align(own, index - lag, old, new, is_added, places, written)
                 else:

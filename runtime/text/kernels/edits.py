@@ -17,14 +17,13 @@ from fst.runtime.text.kernels.stretches import code_at, copy_text, normalise, pu
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
 from fst.text import arguments, charsmap, stops
 from fst.text import edits as of
-from fst.text.arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
+from fst.text.arguments import CONTENT, CONTENT_END, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
 
 WHITE = np.uint8(arguments.WHITE)
 STOPS_SIZE = np.uint64(stops.SIZE)
 STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
     np.uint64(of.ALL_KINDS.index(kind)) for kind in (of.STRIP, of.PREPEND, of.REPLACE, of.SPACES, charsmap.CHARSMAP)
 )
-BEFORE, ALL = 0, 1  # indices into `EditArguments.counts`
 
 
 @inlined
@@ -228,7 +227,7 @@ def normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, w
 
     The arguments are as in `fst.runtime.text.kernels.normalizer.put_stretch`.
     """
-    before, every, has_maps = normalizer.edits.counts[BEFORE], normalizer.edits.counts[ALL], normalizer.params[HAS_MAPS]
+    before, every, has_maps = normalizer.scalars.edits_before, normalizer.scalars.edits, normalizer.scalars.has_maps
     end = origin + (count_characters(text, begin, stop) if len(work.stretch_places) else U0)
     if has_maps and not before:
         size, _ = normalise(text, begin, stop, origin, normalizer, work, work.stretch, U0, work.stretch_places, U0)

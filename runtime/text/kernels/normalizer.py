@@ -20,9 +20,7 @@ from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at, normalise, put_place, start_before
 from fst.runtime.text.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE, copy_place, put_byte, put_words, takes_prefix
-from fst.tables.kernel_call import COUNT
 from fst.text import arguments as of
-from fst.text.arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
 from fst.text.normalizer import EDGE as EDGE_CHARACTER
 
 CHANGES, WORD, WHITE, INSIDE, DROPS = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE, of.DROPS))
@@ -108,7 +106,7 @@ def without_spaces(text, first, begin, end, last, left, right, is_first, normali
         is_first: whether the text begins with the token, or the token is the first id of the text.
         normalizer: as in `rewrite`.
     """
-    trims = normalizer.params[TRIMS]
+    trims = normalizer.scalars.trims
     if not trims:
         return left, right
     before, after = count_characters(text, first, begin), count_characters(text, end, last)
@@ -172,7 +170,7 @@ def put_part(text, own, begin, stop, index, goes_on, normalizer, memo, into, fil
         normalizer, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
-    if normalizer.params[SYMBOL] != NO_SYMBOL:
+    if normalizer.scalars.symbol != NO_SYMBOL:
         return put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, places, written)
     if len(normalizer.splitter.moves):
         return put_pretokens(text, own, begin, stop, index, normalizer, memo, into, filled, places, written)
@@ -203,7 +201,7 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, normalizer, wor
         row: the number of characters that were written before the present text; `GOES_ON` for a text that continues from the last call.
         normalizer, work, into, filled, places, written: as in `normalise`.
     """
-    if not normalizer.params[LONGEST] and not normalizer.params[PREFIX] and not normalizer.params[EDITS]:
+    if not normalizer.scalars.longest and not normalizer.scalars.prefix and not normalizer.scalars.has_edits:
         return normalise(text, begin, stop, origin, normalizer, work, into, filled, places, written)
     stretch, own = work.stretch, work.stretch_places
     end, is_spare = normalise_and_edit(text, begin, stop, origin, is_inside, more, normalizer, work)
@@ -310,7 +308,7 @@ def restore(output, begin, end, rewritten):
 @kernel
 def restore_all(output, state, rewritten):
     """Convert the spans of all ids, as `restore` does. `state` is the state of the kernel that wrote them."""
-    restore(output, U0, state[COUNT], rewritten)
+    restore(output, U0, state.count, rewritten)
 
 
 @kernel
@@ -328,8 +326,8 @@ def last_border(text, begin, stop, normalizer, memo):
     """
     if len(normalizer.splitter.moves):
         return begin
-    reach = normalizer.params[REACH]
-    if normalizer.params[LAGS]:
+    reach = normalizer.scalars.reach
+    if normalizer.scalars.lags:
         stop = first_lag(text, begin, stop, normalizer)
     near = stop - min(NEAR + reach, stop - begin)
     while near > begin and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
@@ -370,7 +368,8 @@ def border_between(text, begin, stop, covered, stays, limit, normalizer, memo):
         The border, or `begin` if there is none; the position where the next search may continue, and the arguments `covered` and `stays` of
         that search.
     """
-    kinds, nodes, longest, has_edits = normalizer.kinds, normalizer.every.nodes, normalizer.params[LONGEST], normalizer.params[EDITS] > U0
+    kinds, nodes, longest = normalizer.kinds, normalizer.every.nodes, normalizer.scalars.longest
+    has_edits = normalizer.scalars.has_edits > U0
     reset(begin, memo)
     border = waiting = at = same = begin  # `same`: the end of the last character that changes
     noted, covered_there, stays_there = begin, covered, stays

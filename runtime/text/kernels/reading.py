@@ -37,7 +37,7 @@ from fst.runtime.kernels.constants import (
 from fst.runtime.kernels.intrinsics import classes_looked_up, classes_of, trailing_zeros
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import UTF_16, label_at, pairs
-from fst.tables.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RUN_AT, RUN_BEGIN, RUN_SPAN, RUN_STOP, RUN_TURN
+from fst.tables.kernel_call import MARGIN
 from fst.text.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
 
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
@@ -250,8 +250,8 @@ def read_run(text, filled, reader, work):
     """
     reading, records, lists = work.reading, reader.records, reader.lists
     limit = np.uint64(len(work.symbols)) - PAST_LIMIT
-    ranks, at, stop = reading[RANKS], reading[RUN_AT], reading[RUN_STOP]
-    turn, span = reading[RUN_TURN], reading[RUN_SPAN]
+    ranks, at, stop = reading.ranks, reading.run_at, reading.run_end
+    turn, span = reading.run_turn, reading.run_span
     while ranks and filled < limit:
         rank = trailing_zeros(ranks)
         while at < stop and filled < limit:
@@ -261,17 +261,17 @@ def read_run(text, filled, reader, work):
                 turn, span = next_span(text, turn, span, reader)
             filled = put_list(number, rank, filled, span, reader, work)
         if at == stop:
-            ranks, at = ranks & ranks - U1, reading[RUN_BEGIN]
-    reading[RANKS], reading[RUN_AT], reading[RUN_TURN], reading[RUN_SPAN] = ranks, at, turn, span
+            ranks, at = ranks & ranks - U1, reading.run_start
+    reading.ranks, reading.run_at, reading.run_turn, reading.run_span = ranks, at, turn, span
     return filled
 
 
 @inlined
 def begin_run(ranks, begin, stop, span, reading):
     """Prepare `read_run` for a run of marks. `span` is the span of the run's first character."""
-    reading[RANKS], reading[RUN_SPAN] = ranks, span - STEP
-    reading[RUN_BEGIN] = reading[RUN_AT] = reading[RUN_TURN] = begin
-    reading[RUN_STOP] = stop
+    reading.ranks, reading.run_span = ranks, span - STEP
+    reading.run_start = reading.run_at = reading.run_turn = begin
+    reading.run_end = stop
 
 
 @inlined
@@ -280,16 +280,16 @@ def begin_reading(starts, work):
     same.
     """
     reading, memo = work.reading, work.memo
-    reading[AT] = memo[START] = memo[READ] = np.uint64(starts[0])
-    reading[READ_ROW] = reading[RANKS] = memo[NODE] = U0
-    # From now on, position + `state[BEFORE]` is the index of a character in its text.
-    work.state[BEFORE] -= reading[AT]
+    reading.at = memo[START] = memo[READ] = np.uint64(starts[0])
+    reading.row = reading.ranks = memo[NODE] = U0
+    # From now on, position + `state.before` is the index of a character in its text.
+    work.state.before -= reading.at
 
 
 @inlined
 def skip_row(starts, reading):
     """Skip the rest of the current text."""
-    reading[AT], reading[RANKS] = np.uint64(starts[reading[READ_ROW] + U1]), U0
+    reading.at, reading.ranks = np.uint64(starts[reading.row + U1]), U0
 
 
 @inlined
@@ -310,8 +310,8 @@ def read(text, starts, more, end, with_spans, reader, work):
     bmp_classes, second_units = reader.bmp_classes, reader.second_units[0]
     run_flags = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
     rows, limit = np.uint64(len(starts)) - U1, np.uint64(len(symbols)) - PAST_LIMIT
-    filled, at, row, before = state[KEPT], reading[AT], reading[READ_ROW], state[BEFORE]
-    if reading[RANKS]:
+    filled, at, row, before = state.kept, reading.at, reading.row, state.before
+    if reading.ranks:
         filled = read_run(text, filled, reader, work)
     while row < rows and filled < limit:
         stop = np.uint64(starts[row + U1])
@@ -341,5 +341,5 @@ def read(text, starts, more, end, with_spans, reader, work):
             filled += U1
             before = U0 - stop
         row += U1
-    reading[AT], reading[READ_ROW], state[BEFORE] = at, row, before
-    return filled, row < rows or reading[RANKS] > U0
+    reading.at, reading.row, state.before = at, row, before
+    return filled, row < rows or reading.ranks > U0

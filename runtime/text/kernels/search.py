@@ -19,7 +19,7 @@ import numpy as np
 from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HASH_MULTIPLIER, LOW_7, U0, U1, U3, U4, U7, U15
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
-from fst.text.splitter import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
+from fst.text.splitter import FAILED, FAILED_BITS, HAS_FAILED, START, STRETCH
 
 SEARCHES = np.uint64(START)
 # A search reads the memo after `FEW` bytes, and writes the memo if it reads more than `FAIRLY_FEW` bytes past its match.
@@ -51,7 +51,7 @@ def search_on(text, at, end, state, stop, table, memo):
     Returns:
         The position where the search stopped; the end of its match; and its state, 0 if no longer match is possible.
     """
-    moves, columns = table.moves, table.params[COLUMNS]
+    moves, columns = table.moves, table.scalars.columns
     while state and at < stop:
         symbol, after = class_at(text, at, table)
         move = np.uint64(moves[state * columns + symbol])
@@ -67,7 +67,7 @@ def search_on(text, at, end, state, stop, table, memo):
 @part
 def remember(text, begin, end, reached, table, memo):
     """Store the states of a search that began at `begin`, found a match up to `end`, and read on to `reached` without a longer match."""
-    moves, columns = table.moves, table.params[COLUMNS]
+    moves, columns = table.moves, table.scalars.columns
     memo[HAS_FAILED] = U1
     at, state = begin, SEARCHES
     while at < reached:
@@ -87,7 +87,7 @@ def search(text, begin, stop, at_end, table, memo):
     Returns:
         The end of the longest pre-token up to `stop`; and whether text after `stop` could make the pre-token longer.
     """
-    moves, columns = table.moves, table.params[COLUMNS]
+    moves, columns = table.moves, table.scalars.columns
     at, end, state, near = begin, begin, SEARCHES, min(stop, begin + FEW)
     while state and at < near:
         symbol, after = class_at(text, at, table)

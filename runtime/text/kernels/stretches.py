@@ -19,7 +19,6 @@ from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.runtime.kernels.utf_8 import LOW_6, copy_run, put_code
 from fst.text import arguments as of
 from fst.text import composition
-from fst.text.arguments import COMPOSES, DECOMPOSES
 
 CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(composition.FIRST_PART)
 ITSELF, HANGUL, SYLLABLES = np.uint64(composition.ITSELF), np.uint64(composition.HANGUL), np.uint64(composition.SYLLABLES)
@@ -73,7 +72,7 @@ def put_parts(code, origin, count, characters, normalizer, work):
 def put_syllable(code, taken, count, normalizer, items):
     """Append a part, and decompose it if it is a Hangul syllable and the normalizer decomposes; return the new number of parts."""
     index = code - HANGUL
-    if not normalizer.params[DECOMPOSES] or index >= SYLLABLES:
+    if not normalizer.scalars.decomposes or index >= SYLLABLES:
         items[count] = code | taken
         return count + U1
     index, trailing = index // TRAILING_COUNT, index % TRAILING_COUNT
@@ -241,7 +240,7 @@ def normalise(text, at, stop, origin, normalizer, work, into, filled, places, wr
             if at < stop:
                 code, after = code_at(text, at)
         sort_marks(count, normalizer.ranks, work)
-        if normalizer.params[COMPOSES]:
+        if normalizer.scalars.composes:
             count = compose(work.items, count, normalizer.ranks, normalizer.pairs)
         filled, written = put_cluster(count, normalizer, work, into, filled, places, written)
     return filled, written

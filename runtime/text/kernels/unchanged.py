@@ -21,7 +21,6 @@ from fst.runtime.text.kernels.stops import is_stop, stops_from
 from fst.runtime.text.kernels.stretches import code_at, put_place, start_before
 from fst.runtime.text.kernels.whitespace import IS_ALWAYS, IS_FIRST, KEEPS_WHITE, SPACE_BYTE
 from fst.text import arguments as of
-from fst.text.arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
 
 CHANGES, WHITE = np.uint8(of.CHANGES), np.uint8(of.WHITE)
 FIRST, SECOND = np.uint8(matcher.FIRST), np.uint8(matcher.SECOND)
@@ -82,9 +81,9 @@ def stays(text, at, stop, table, most, normalizer, memo):
 @kernel
 def is_unchanged(text, starts, normalizer, memo):
     """Whether normalization leaves texts unchanged, and every added token is found without it, too."""
-    if normalizer.params[PREFIX] or normalizer.params[PUTS]:
+    if normalizer.scalars.prefix or normalizer.scalars.puts:
         return False
-    if normalizer.params[STRIPS]:
+    if normalizer.scalars.strips:
         for row in range(len(starts) - 1):
             if has_space_ends(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), normalizer.kinds):
                 return False
@@ -94,7 +93,7 @@ def is_unchanged(text, starts, normalizer, memo):
 @inlined
 def may_copy(text, begin, stop, normalizer, memo):
     """Whether a text has no added tokens, and normalization only adds a prefix and maps bytes by ``normalizer.mapped``."""
-    if not normalizer.params[COPIES] or (normalizer.params[STRIPS] and has_space_ends(text, begin, stop, normalizer.kinds)):
+    if not normalizer.scalars.copies or (normalizer.scalars.strips and has_space_ends(text, begin, stop, normalizer.kinds)):
         return False
     return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, normalizer, memo)
 
@@ -126,8 +125,8 @@ def copy_row(text, begin, stop, origin, is_inside, normalizer, into, filled, pla
     """Copy a text for which `may_copy` is true. The arguments are as in `fst.runtime.text.kernels.normalizer.rewrite_row`."""
     if begin < stop and not is_inside:
         for index in range(len(normalizer.lead)):
-            filled, written = put_front(normalizer.lead[index], origin, normalizer.params[LEADS], into, filled, places, written)
-        prefix = normalizer.params[PREFIX]
+            filled, written = put_front(normalizer.lead[index], origin, normalizer.scalars.leads, into, filled, places, written)
+        prefix = normalizer.scalars.prefix
         if (prefix == IS_ALWAYS or (prefix == IS_FIRST and origin == U0)) and text[begin] != SPACE_BYTE:
             filled, written = put_front(SPACE_BYTE, origin, U1, into, filled, places, written)
     start, filled = filled, put_bytes(text, begin, stop, into, filled)
@@ -139,5 +138,5 @@ def copy_row(text, begin, stop, origin, is_inside, normalizer, into, filled, pla
         bits = continuing(text, np.uint64(at))
         count -= ones(bits & (U1 << left) - U1 if left < U64 else bits)
     if len(places):
-        put_places(text, begin, stop, origin, normalizer.params[SEPARATOR] != KEEPS_WHITE, places, written)
+        put_places(text, begin, stop, origin, normalizer.scalars.separator != KEEPS_WHITE, places, written)
     return filled, written + count

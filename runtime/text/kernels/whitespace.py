@@ -14,7 +14,6 @@ from fst.runtime.kernels.utf_8 import copy_run, count_characters
 from fst.runtime.text.kernels.stops import next_stop
 from fst.runtime.text.kernels.stretches import code_at
 from fst.text import arguments
-from fst.text.arguments import PREFIX, SEPARATOR, SYMBOL
 from fst.text.whitespace import ALWAYS, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS, SPACE
 
 WHITE, OF_WORDS = np.uint8(arguments.WHITE), np.uint64(arguments.OF_WORDS)
@@ -52,7 +51,7 @@ def put_space(own, index, normalizer, into, filled, places, written):
 @inlined
 def takes_prefix(index, own, normalizer):
     """Whether a word gets a prefix space; `index` is the index of the word's first character."""
-    prefix = normalizer.params[PREFIX]
+    prefix = normalizer.scalars.prefix
     return prefix == IS_ALWAYS or (prefix == IS_FIRST and own[index] & LOW_HALF == U0)
 
 
@@ -65,7 +64,7 @@ def put_words(text, own, begin, stop, index, goes_on, normalizer, into, filled, 
         goes_on: whether the first word continues from text before the part.
         normalizer, into, filled, places, written: as in `fst.runtime.text.kernels.normalizer.put_part`.
     """
-    kinds, symbol, separator = normalizer.kinds, normalizer.params[SYMBOL], normalizer.params[SEPARATOR]
+    kinds, symbol, separator = normalizer.kinds, normalizer.scalars.symbol, normalizer.scalars.separator
     in_word = has_word = goes_on
     at = begin
     while at < stop:

@@ -27,7 +27,7 @@ from fst.runtime.machines.bpe.kernels.merge_queue import begin_merging, collect,
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, ROW_END, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
-from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
+from fst.tables.kernel_call import IDS_ALONE
 
 
 @part
@@ -138,7 +138,7 @@ def emit(text, pretokens, count, row, table, output, work):
     row.
     """
     state, special_ids, ids, seed = work.state, work.special_ids, output.ids, table.seed[0]
-    at, place, special, key = state[COUNT], state[PLACE_IN_ROW], U0, key_of(seed, state[FIRST_ROW] + row)
+    at, place, special, key = state.count, state.place_in_row, U0, key_of(seed, state.first_row + row)
     for index in range(count):
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last = np.uint64(pretokens[index]) & PLACE, np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
@@ -148,8 +148,8 @@ def emit(text, pretokens, count, row, table, output, work):
         elif kind != DROPPED:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
         if kind == ROW_END:
-            place, key = U0, key_of(seed, state[FIRST_ROW] + row)
-    state[COUNT], state[PLACE_IN_ROW] = at, place
+            place, key = U0, key_of(seed, state.first_row + row)
+    state.count, state.place_in_row = at, place
     return row
 
 
@@ -165,7 +165,7 @@ def encode_rows(text, starts, more, table, output, work):
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         if len(shared.drops):
             mark_dropped(text, pretokens, count, shared)
-        place, first = state[COUNT], ended
+        place, first = state.count, ended
         ended = emit(text, pretokens, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, shared, output, place, first, state)

@@ -34,7 +34,7 @@ from fst.runtime.pretokens.kernels.find import KIND, LONG, PLACE, ROW_END, SPECI
 from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words, long_pretoken
 from fst.runtime.pretokens.kernels.rows import begin_call, end_rows
 from fst.runtime.pretokens.kernels.spans import locate
-from fst.tables.kernel_call import COUNT, IDS_ALONE
+from fst.tables.kernel_call import IDS_ALONE
 
 LONGEST = np.uint64(LONGEST_PRETOKEN)
 LEFT, OUT, ITEM, FIELD = np.uint64(16), np.uint64(32), np.uint64(48), np.uint64((1 << 16) - 1)  # the fields of an active pre-token
@@ -157,7 +157,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         row: the first row that is not complete.
         text, table, output, work: as in `encode_rows`.
     """
-    tokens, slices, special_ids, ids, at = work.tokens, work.slots, work.special_ids, output.ids, work.state[COUNT]
+    tokens, slices, special_ids, ids, at = work.tokens, work.slots, work.special_ids, output.ids, work.state.count
     begin = special = ends = U0
     offset, around = np.uint64(pretokens[0]) & PLACE, np.uint64(len(output.suffix) + len(output.prefix))
     for item in range(waiting):
@@ -183,7 +183,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
             first, end, _ = bounds_of(pretokens, index)
             at = encode_long(text, first, end, table, ids, at)
     at = copy(scratch, begin, written, ids, at)
-    work.state[COUNT], row = end_rows(slices, ends, row, output, at)
+    work.state.count, row = end_rows(slices, ends, row, output, at)
     return row
 
 
@@ -209,7 +209,7 @@ def encode_rows(text, starts, more, table, output, work):
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
         transduce(text, pretokens, pending, waiting, table, work.active, work.tokens, work.slots)
-        place, first = state[COUNT], ended
+        place, first = state.count, ended
         ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, shared, output, place, first, state)

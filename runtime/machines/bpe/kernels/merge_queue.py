@@ -29,7 +29,7 @@ from fst.runtime.pretokens.kernels.find import KIND, LONG, find_pretokens
 from fst.runtime.pretokens.kernels.look_up import ALL, bounds_of, find_words, long_pretoken
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import locate
-from fst.tables.kernel_call import COUNT, IDS_ALONE
+from fst.tables.kernel_call import IDS_ALONE
 
 FEW = np.uint64(32)  # maximum number of atoms for which a search of all ranks is faster than the queue
 
@@ -282,7 +282,7 @@ def merge(text, begin, end, table, numbers, at):
 @part
 def emit(text, pretokens, scratch, written, pending, waiting, row, table, output, work):
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row."""
-    special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
+    special_ids, ids, at = work.special_ids, output.ids, work.state.count
     begin = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -297,7 +297,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
             at += U1
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
-    work.state[COUNT] = copy(scratch, begin, written, ids, at)
+    work.state.count = copy(scratch, begin, written, ids, at)
     return row
 
 
@@ -312,7 +312,7 @@ def encode_rows(text, starts, more, table, output, work):
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, work)
         written, waiting = find_words(text, count, shared, work)
-        place, first = state[COUNT], ended
+        place, first = state.count, ended
         ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, shared, output, place, first, state)

@@ -17,12 +17,11 @@ import numpy as np
 
 from fst.core.jit import inlined, kernel, part
 from fst.machines.keywords import overlapping
-from fst.machines.keywords.table import KNOWN
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import ROOT, U0, U1
 from fst.runtime.kernels.utf_8 import count_characters
 from fst.runtime.machines.keywords.kernels.walk import LABEL_SHIFT, STATE, WORD, output_of
-from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.tables.kernel_call import IDS_ALONE
 
 NEXT, SIZE = np.uint64(overlapping.NEXT), np.uint64(overlapping.COUNT)
 
@@ -71,8 +70,8 @@ def run_rows(text, starts, more, table, output, work):
     with overlapping matches.
     """
     entries, call, rows = table.entries, work.state, np.uint64(len(starts)) - U1
-    place, at, first, state = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0, ROOT
-    known = at + call[KNOWN]
+    place, at, first, state = call.count, np.uint64(starts[0]), call.before if call.is_open else U0, ROOT
+    known = at + call.known
     block, bits, behind = count_from(text, at, first)
     for index in range(rows):
         row = np.uint64(index)
@@ -92,5 +91,5 @@ def run_rows(text, starts, more, table, output, work):
     left = np.uint64(table.depths[state])
     block, bits, behind = count_to(text, at, block, bits, behind)
     before = characters_before(at, block, bits, behind) - count_characters(text, at - left, at)
-    call[COUNT], call[BEFORE], call[OPEN], call[KNOWN] = place, before, more, left
+    call.count, call.before, call.is_open, call.known = place, before, more, left
     return at - left

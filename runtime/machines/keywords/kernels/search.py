@@ -49,7 +49,7 @@ from fst.runtime.machines.keywords.kernels.walk import (
     stop_of,
     walk,
 )
-from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.tables.kernel_call import IDS_ALONE
 
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
 RARE = U3  # keywords are rare if at most one byte in 2 ** RARE must be read, and cannot be skipped
@@ -239,8 +239,8 @@ def run_rows(text, starts, more, table, output, work):
     """
     call, notes = work.state, work.notes
     at, stop, closed, state = np.uint64(starts[0]), np.uint64(starts[len(starts) - 1]), np.uint64(len(starts)) - U1 - more, ROOT
-    notes[PLACE] = notes[FIRST] = call[COUNT]
-    notes[ROW], notes[BEFORE_ROW], notes[TURNS] = U0, call[BEFORE] if call[OPEN] else U0, U0
+    notes[PLACE] = notes[FIRST] = call.count
+    notes[ROW], notes[BEFORE_ROW], notes[TURNS] = U0, call.before if call.is_open else U0, U0
     while at < stop:
         size = min((stop - at) // WALKS, SEGMENT)
         is_in_turns = notes[TURNS] > U0 and size >= FEW
@@ -258,6 +258,6 @@ def run_rows(text, starts, more, table, output, work):
     if more:
         begin = np.uint64(starts[closed])
         end_matches(text, begin, output, notes)
-        call[BEFORE] = notes[BEFORE_ROW] + count_characters(text, begin, at)
-    call[COUNT], call[OPEN] = notes[PLACE], more
+        call.before = notes[BEFORE_ROW] + count_characters(text, begin, at)
+    call.count, call.is_open = notes[PLACE], more
     return at

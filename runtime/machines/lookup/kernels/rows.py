@@ -15,7 +15,7 @@ from fst.runtime.kernels.constants import U0, U1, U3
 from fst.runtime.machines.lookup.kernels.found import FULL, OVER, SLOW, put, put_analyses, put_spans
 from fst.runtime.machines.lookup.kernels.symbols import TOO_LONG, UNKNOWN, characters_of, read_classes
 from fst.runtime.machines.lookup.kernels.walk import walk
-from fst.tables.kernel_call import COUNT, IDS_ALONE
+from fst.tables.kernel_call import IDS_ALONE
 
 
 @kernel
@@ -25,7 +25,7 @@ def run_rows(text, starts, more, table, output, work):
     """
     call, rows = work.state, np.uint64(len(starts)) - U1
     is_weighted = len(table.arc_weights) + len(table.final_weights) > 0
-    place = call[COUNT]
+    place = call.count
     complete = rows - U1 if more else rows
     for index in range(complete):
         row, first = np.uint64(index), place
@@ -42,5 +42,5 @@ def run_rows(text, starts, more, table, output, work):
         if len(output) > IDS_ALONE:
             put_spans(output, first, place, U0, characters_of(text, begin, stop))
         output.ends[row] = place
-    call[COUNT] = place
+    call.count = place
     return np.uint64(starts[complete])

@@ -20,7 +20,6 @@ from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
 from fst.runtime.machines.lookup.kernels.found import FULL, OVER, SLOW, put, put_analyses
 from fst.runtime.machines.lookup.kernels.match import match
 from fst.runtime.machines.lookup.kernels.symbols import characters_of, is_letter
-from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 UNKNOWN, FIRST_SECTION = layout.UNKNOWN, layout.FIRST_SECTION
 
@@ -83,7 +82,7 @@ def run_rows(text, starts, more, table, output, work):
     `fst.machines.lookup.layout.Arguments`, and `work`, which is `fst.machines.lookup.layout.TextWork`.
     """
     call, rows = work.state, np.uint64(len(starts)) - U1
-    place, stop, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    place, stop, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
     for index in range(rows):
         row = np.uint64(index)
         is_open = more != U0 and row + U1 == rows
@@ -92,5 +91,5 @@ def run_rows(text, starts, more, table, output, work):
         if not is_open:
             output.ends[row] = place
             characters = U0
-    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
+    call.count, call.before, call.is_open = place, characters, more
     return stop

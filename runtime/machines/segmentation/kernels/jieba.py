@@ -24,7 +24,6 @@ from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
 from fst.runtime.machines.segmentation.kernels.jieba_model import put_words_and_unknown
 from fst.runtime.machines.segmentation.kernels.jieba_tokens import NO_WORD, SEARCH, put, put_whole, word_between
 from fst.runtime.machines.segmentation.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, leads, state_of, value_of
-from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
 ALL = jieba.MODES.index(jieba.ALL)
@@ -263,7 +262,7 @@ def run_rows(text, starts, more, table, output, work):
     `fst.machines.segmentation.jieba.Arguments`, and `work`, which is `fst.machines.segmentation.jieba.Work`.
     """
     call, rows = work.state, np.uint64(len(starts)) - U1
-    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    place, at, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
     mode = table.mode[0]
     has_model = len(table.chances) > 0 and mode != ALL
     for index in range(rows):
@@ -298,5 +297,5 @@ def run_rows(text, starts, more, table, output, work):
         if not is_open:
             output.ends[row] = place
             characters = U0
-    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
+    call.count, call.before, call.is_open = place, characters, more
     return at

@@ -33,7 +33,7 @@ MASK_ID, ID_BITS, COST_SHIFT = np.uint64(mecab.MAX_ID), np.uint64(mecab.ID_BITS)
 MASK_COST, LOWEST_COST = np.uint64((1 << mecab.COST_BITS) - 1), np.int64(mecab.LOWEST_COST)
 NODE_SHIFT = np.uint64(mecab.NODE_SHIFT)
 PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = (np.uint64(field) for field in mecab.NODE_FIELDS)
-RIGHTS, LAST_SHIFT = mecab.RIGHTS, np.uint64(mecab.LAST_SHIFT)
+LAST_SHIFT = np.uint64(mecab.LAST_SHIFT)
 KEY_SHIFT, LAST_NODE, MOST_KEY = np.int64(mecab.KEY_SHIFT), np.uint64((1 << mecab.KEY_SHIFT) - 1), np.int64((1 << 63) - 1)
 NONE, CERTAIN = U0, U1  # numbers of nodes: no node, and the certain node
 
@@ -80,7 +80,7 @@ def gather(head, work):
 def best_for(left, slots, table, work):
     """Find the best path to a word with a left id, among the paths in the slots; return the key with the path's cost and its last node."""
     if work.left_stamps[left] != work.clock[0]:
-        row, keys, rights = left * table.params[RIGHTS], work.slot_keys, work.slot_rights
+        row, keys, rights = left * table.scalars.rights, work.slot_keys, work.slot_rights
         best = MOST_KEY
         for index in range(slots):
             slot = np.uint64(index)

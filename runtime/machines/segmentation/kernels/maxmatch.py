@@ -20,7 +20,7 @@ from fst.machines.segmentation import maxmatch
 from fst.runtime.kernels.constants import U0, U1, U2
 from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
 from fst.runtime.machines.segmentation.kernels.unit_trie import LABEL_SHIFT, LEAF, ROOT, label_of, leads, state_of, value_of
-from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.tables.kernel_call import IDS_ALONE
 
 ALONE = np.uint64(maxmatch.ALONE)
 TOKENS, STATE, VALUE, SIZE = (np.uint64(column) for column in maxmatch.JUMP)
@@ -158,7 +158,7 @@ def run_rows(text, starts, more, table, output, work):
     `fst.machines.segmentation.maxmatch.Arguments`, and `work`, which is `fst.machines.segmentation.maxmatch.Work`.
     """
     call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, table.is_backward[0]
-    place, stop, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    place, stop, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
     for index in range(rows):
         row, first = np.uint64(index), place
         begin, stop, is_open = np.uint64(starts[row]), np.uint64(starts[row + U1]), more != U0 and row + U1 == rows
@@ -174,5 +174,5 @@ def run_rows(text, starts, more, table, output, work):
         if more == U0 or row + U1 < rows:
             output.ends[row] = place
             characters = U0
-    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
+    call.count, call.before, call.is_open = place, characters, more
     return stop

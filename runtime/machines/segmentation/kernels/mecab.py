@@ -32,13 +32,11 @@ from fst.runtime.machines.segmentation.kernels.lattice import (
     write,
 )
 from fst.runtime.machines.segmentation.kernels.unit_trie import LEAF, ROOT, kind_of, label_of, leads, state_of, value_of
-from fst.tables.kernel_call import BEFORE, COUNT, OPEN
 
 CATEGORIES, MASK_FIRST, MASK_LENGTH = np.uint64((1 << mecab.FIRST_SHIFT) - 1), np.uint64(31), np.uint64(mecab.MAX_CHARACTERS)
 FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = (
     np.uint64(shift) for shift in (mecab.FIRST_SHIFT, mecab.LENGTH_SHIFT, mecab.GROUP_SHIFT, mecab.INVOKE_SHIFT, mecab.SPACE_SHIFT)
 )
-REACH, MAX_GROUP, LAST_RIGHT = mecab.REACH, mecab.MAX_GROUP, mecab.LAST_RIGHT
 SOFT_NODES, MOST_KEPT = np.uint64(mecab.SOFT_NODES), np.uint64(mecab.MOST_NODES // 2)
 END_OF_TEXT = U0  # the left id of the end of a text
 
@@ -140,7 +138,7 @@ def add_unknown(text, at, stop, run_end, kind, slots, count, table, work):
         The number of nodes, and the new `run_end`.
     """
     words, categories, end = unknown_words(kind, table), kind & CATEGORIES, after(text, at, stop)
-    is_grouped, most = kind >> GROUP_SHIFT & U1 != U0, table.params[MAX_GROUP]
+    is_grouped, most = kind >> GROUP_SHIFT & U1 != U0, table.scalars.max_group
     if is_grouped:
         if at >= run_end:
             run_end = end_of_run(text, at, stop, table)
@@ -174,14 +172,14 @@ def run_rows(text, starts, more, table, output, work):
     result is one past the end of `text`.
     """
     call, heads, rows, mask = work.state, work.heads, np.uint64(len(starts)) - U1, np.uint64(len(work.heads) - 1)
-    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
-    right = call[LAST_RIGHT] if call[OPEN] else U0
-    call[OPEN] = more
+    place, at, characters = call.count, np.uint64(starts[0]), call.before if call.is_open else U0
+    right = call.last_right if call.is_open else U0
+    call.is_open = more
     spaces_end = run_end = at
     for index in range(rows):
         row = np.uint64(index)
         stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
-        horizon = max(stop, at + table.params[REACH]) - table.params[REACH] if is_open else stop
+        horizon = max(stop, at + table.scalars.reach) - table.scalars.reach if is_open else stop
         counted, count, limit = at, begin(right, at, work), SOFT_NODES
         while at < horizon:
             head = np.uint64(heads[at & mask])
@@ -226,5 +224,5 @@ def run_rows(text, starts, more, table, output, work):
             place = finish(text, stop, table, output, work, place, counted, characters)
             output.ends[row] = place
             characters, right = U0, U0
-    call[COUNT], call[BEFORE], call[LAST_RIGHT] = place, characters, right
+    call.count, call.before, call.last_right = place, characters, right
     return at

@@ -22,7 +22,6 @@ from fst.core.jit import inlined, kernel, part
 from fst.machines.unigram.arguments import HAS_TEXT_SCOPE, RESTART
 from fst.machines.unigram.viterbi import BEFORE_SPACE, PIECE, RESTARTS, STRETCH
 from fst.machines.unigram.viterbi_kernels import find_best, node_of, node_size, shift_of, size_at, token_of
-from fst.pretokens.arguments import JOINS_WORDS
 from fst.runtime.kernels.code_points import characters_before, count_from, count_to
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, move
@@ -35,7 +34,7 @@ from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.pretokens.kernels.spans import put_span
 from fst.runtime.text.kernels.stretches import code_at
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
-from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
+from fst.tables.kernel_call import IDS_ALONE
 
 ROUNDING = 2.0**-50  # 8 times the largest relative error of one rounding of float64, for the margin of `is_certain`
 AT_PIECE, AT_SPACE, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BEFORE_SPACE, STRETCH))
@@ -246,7 +245,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
     """Write ids to the output, with the special ids and the ends of texts; return the row after the last complete row. The arguments are as
     in `fst.runtime.machines.bpe.kernels.encode.emit`.
     """
-    special_ids, ids, ends, at = work.shared.special_ids, output.ids, table.ends, work.shared.state[COUNT]
+    special_ids, ids, ends, at = work.shared.special_ids, output.ids, table.ends, work.shared.state.count
     begin = base = special = following = U0  # `following`: the index after the last pending pre-token
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -267,7 +266,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
             work.total[0] = 0
-    work.shared.state[COUNT] = at = copy(scratch, begin, written, ids, at)
+    work.shared.state.count = at = copy(scratch, begin, written, ids, at)
     if begin < written and table.rules[RESTART] != AT_PIECE:
         add_words(text, pretokens, following, begin, written, table, work, ids, at)
     return row
@@ -277,7 +276,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, table, output
 def locate(text, pretokens, count, waiting, table, output, place, row, work):
     """Convert the spans of a round's ids to characters. The arguments are as in `fst.runtime.pretokens.kernels.spans.locate`."""
     state, pending, offsets = work.shared.state, work.shared.pending, output.offsets
-    characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], table.shared.params[JOINS_WORDS], U0
+    characters, word, in_word, joins, item = state.before, state.word, state.in_word, table.shared.scalars.joins_words, U0
     block, bits, behind = count_from(text, np.uint64(pretokens[0]) & PLACE, characters)
     for index in range(count):
         pretoken, end = np.uint64(pretokens[index]), np.uint64(pretokens[np.uint64(index) + U1]) & PLACE
@@ -307,7 +306,7 @@ def locate(text, pretokens, count, waiting, table, output, place, row, work):
             block, bits, behind = count_to(text, end, block, bits, behind)
             characters = characters_before(end, block, bits, behind)
         word += np.uint64(kind != DROPPED and not in_word)
-    state[BEFORE], state[WORD], state[IN_WORD] = characters, word, in_word
+    state.before, state.word, state.in_word = characters, word, in_word
 
 
 @inlined
@@ -317,7 +316,7 @@ def encode(text, starts, more, table, output, work):
     """
     own, shared = work.shared, table.shared
     state, pretokens, scratch, pending = own.state, own.pretokens, own.scratch, own.pending
-    if not state[OPEN]:
+    if not state.is_open:
         work.total[0] = 0
     begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
@@ -325,7 +324,7 @@ def encode(text, starts, more, table, output, work):
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, own)
         written, waiting = find_words(text, count, shared, own)
         find_nodes(text, pretokens, pending, waiting, table.ends, table.rules[RESTART] != AT_STRETCH, work)
-        place, first = state[COUNT], ended
+        place, first = state.count, ended
         ended = emit(text, pretokens, scratch, written, pending, waiting, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, waiting, table, output, place, first, work)

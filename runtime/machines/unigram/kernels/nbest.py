@@ -23,7 +23,7 @@ from fst.runtime.machines.unigram.kernels.encode import locate, put_nodes
 from fst.runtime.machines.unigram.kernels.viterbi import nodes_from
 from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pretokens, mark_dropped
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
-from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
+from fst.tables.kernel_call import IDS_ALONE
 
 LOG_2, LOG_2_HIGH, LOG_2_LOW, TERMS = sampling.LOG_2, sampling.LOG_2_HIGH, sampling.LOG_2_LOW, sampling.TERMS
 LEAST_ARGUMENT = sampling.LEAST_ARGUMENT
@@ -190,7 +190,7 @@ def draw(texts, table, work, row):
     likeliest = totals[0] if alpha >= 0 else totals[texts - U1]
     for text in range(texts):
         total += exponential(alpha * (totals[text] - likeliest))
-    number = mixed(key_of(table.seed[0], work.own.shared.state[FIRST_ROW] + row) + GAMMA)
+    number = mixed(key_of(table.seed[0], work.own.shared.state.first_row + row) + GAMMA)
     limit = np.float64(number >> TO_SHARE) * UNIT * total
     total, found = 0.0, U0
     for text in range(texts):
@@ -208,7 +208,7 @@ def put_row(text, chosen, ended, table, output, work):
     row, begin, index = U0, np.uint64(work.bounds[0]), U0
     while row == U0:
         row, begin, count = next_pieces(text, row, begin, own.shared, work)
-        at, special, place, first_row = state[COUNT], U0, state[COUNT], ended
+        at, special, place, first_row = state.count, U0, state.count, ended
         for pretoken in range(count):
             kind = np.uint64(pretokens[pretoken]) >> KIND << KIND
             first, last = np.uint64(pretokens[pretoken]) & PLACE, np.uint64(pretokens[np.uint64(pretoken) + U1]) & PLACE
@@ -225,7 +225,7 @@ def put_row(text, chosen, ended, table, output, work):
                 index += U1
             elif kind != DROPPED:
                 at, ended, special = put_other(kind, work.own.shared.special_ids, special, ended, output, at)
-        state[COUNT] = at
+        state.count = at
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, count, own, output, place, first_row, work.own)
     return ended
@@ -235,7 +235,7 @@ def put_row(text, chosen, ended, table, output, work):
 def encode_rows(text, starts, more, table, output, work):
     """Encode texts. Arguments and result are as in `fst.runtime.machines.bpe.kernels.encode.encode_rows`, except for `table` and `work`,
     which are `fst.machines.unigram.arguments.NBestArguments` and `NBestWork`; and ``work.state`` contains the number of the first row. If
-    ``table.is_every`` is 1, the kernel writes all best segmentations, each as a row; ``work.state[ROW]`` is then their number, and
+    ``table.is_every`` is 1, the kernel writes all best segmentations, each as a row; ``work.state.row`` is then their number, and
     ``work.totals`` contains their scores.
 
     Returns:
@@ -253,7 +253,7 @@ def encode_rows(text, starts, more, table, output, work):
         if texts == U0:
             return np.uint64(len(text)) + U1
         if table.is_every[0]:
-            state[ROW] = texts
+            state.row = texts
             for chosen in range(texts):
                 ended = put_row(text, np.uint64(chosen), ended, table, output, work)
         else:

@@ -24,7 +24,7 @@ from fst.runtime.pretokens.kernels.find import DROPPED, KIND, ROW_END, find_pret
 from fst.runtime.pretokens.kernels.look_up import bounds_of
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.stretches import start_before
-from fst.tables.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
+from fst.tables.kernel_call import IDS_ALONE
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)
 UNSET = np.int32(-128)  # the value at a position where no node ends yet
@@ -216,7 +216,7 @@ def emit(text, pretokens, count, row, table, output, work):
     row.
     """
     state, special_ids, ids, own, seed = work.own.shared.state, work.own.shared.special_ids, output.ids, table.own, table.seed[0]
-    at, place, special, base, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
+    at, place, special, base, key = state.count, state.place_in_row, U0, U0, key_of(seed, state.first_row + row)
     for index in range(count):
         kind = np.uint64(pretokens[index]) >> KIND << KIND
         first, last, length = bounds_of(pretokens, np.uint64(index))
@@ -234,8 +234,8 @@ def emit(text, pretokens, count, row, table, output, work):
         elif kind != DROPPED:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
         if kind == ROW_END:
-            place, key = U0, key_of(seed, state[FIRST_ROW] + row)
-    state[COUNT], state[PLACE_IN_ROW] = at, place
+            place, key = U0, key_of(seed, state.first_row + row)
+    state.count, state.place_in_row = at, place
     return row
 
 
@@ -255,7 +255,7 @@ def encode_rows(text, starts, more, table, output, work):
         for index in range(count):  # sampling may split any pre-token, so all pre-tokens are pending
             pending[index] = np.uint64(index) << HALF
         find_nodes(text, pretokens, pending, count, table.own.ends, False, work.own)
-        place, first = state[COUNT], ended
+        place, first = state.count, ended
         ended = emit(text, pretokens, count, ended, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, count, table.own, output, place, first, work.own)

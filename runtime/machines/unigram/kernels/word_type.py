@@ -24,7 +24,7 @@ from fst.runtime.pretokens.kernels.find import DROPPED, KIND, PLACE, find_pretok
 from fst.runtime.pretokens.kernels.look_up import bounds_of, find_words
 from fst.runtime.pretokens.kernels.rows import begin_call, put_other
 from fst.runtime.text.kernels.whitespace import SPACE_BYTE
-from fst.tables.kernel_call import BEFORE, COUNT, IDS_ALONE
+from fst.tables.kernel_call import IDS_ALONE
 
 NO_RUN = ~U0  # the value of `run` if no run is unfinished
 
@@ -61,7 +61,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, o
         The row after the last complete row; the start of the run that is unfinished at the end of the round, or `NO_RUN`; and the end of
         the words that continue a run from an earlier round, or 0.
     """
-    special_ids, ids, start, at = work.shared.special_ids, output.ids, work.shared.state[COUNT], work.shared.state[COUNT]
+    special_ids, ids, start, at = work.shared.special_ids, output.ids, work.shared.state.count, work.shared.state.count
     begin = special = reached = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -85,7 +85,7 @@ def emit(text, pretokens, scratch, written, pending, waiting, row, run, table, o
         else:
             put_end(last, output, at)
         work.counts[item] = at - before
-    work.shared.state[COUNT] = copy(scratch, begin, written, ids, at)
+    work.shared.state.count = copy(scratch, begin, written, ids, at)
     return row, NO_RUN if begin < written else run, reached
 
 
@@ -96,9 +96,9 @@ def take_back(at, run, output, state):
     """
     if run == NO_RUN:
         return at
-    state[COUNT] -= U1
+    state.count -= U1
     if len(output) > IDS_ALONE and len(output.offsets):
-        state[BEFORE] = output.offsets[state[COUNT] << U1]
+        state.before = output.offsets[state.count << U1]
     return run
 
 
@@ -112,7 +112,7 @@ def encode_rows(text, starts, more, table, output, work):
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pretokens(text, starts, row, at, more, shared, own)
         written, waiting = find_words(text, count, shared, own)
-        place, first = state[COUNT], ended
+        place, first = state.count, ended
         ended, run, reached = emit(text, pretokens, scratch, written, pending, waiting, ended, run, table, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
             locate(text, pretokens, count, waiting, table, output, place, first, work)

@@ -14,23 +14,16 @@ from fst.machines.wordpiece.arguments import (
     BEGINNING,
     BEGINS,
     BORDER,
-    BORDERS,
     CLEAR,
-    END_CLASS,
     ENDS,
-    GRAMS,
     IN_WORD,
-    INSIDE,
-    LONGEST,
     OWN,
-    SHORTEST,
 )
 from fst.runtime.kernels.constants import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U4, U8, U42, U48, U54, U63, U64
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.machines.wordpiece.kernels.words import FAILED
-from fst.tables.kernel_call import LAST_SYMBOL, ROW
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
 NO_WORD = LOW_HALF  # in place of the index of a pending word
@@ -111,8 +104,8 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
         Twice the number of tokens. `tokens` contains two items for each token: ``first symbol | one past the last << 32`` and
         ``index of its word in pending | class << 32``.
     """
-    added, row, longest, last_class = table.added, state[ROW], table.params[LONGEST], table.params[END_CLASS]
-    shortest, widths = added.params[SHORTEST], added.params[INSIDE]
+    added, row, longest, last_class = table.added, state.row, table.scalars.longest, table.scalars.end_class
+    shortest, widths = added.scalars.shortest, added.scalars.inside_widths
     memo[START] = memo[READ] = memo[NODE] = U0
     found = U0
     for index in range(U0, count, U2):
@@ -127,7 +120,7 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
                     first = four + trailing_zeros(places)
                     places &= places - U1
                     if is_known(symbols, first, end, U0, OWN_GRAMS, widths, added.grams):
-                        before = np.uint64(symbols[first - U1]) if first else state[LAST_SYMBOL]
+                        before = np.uint64(symbols[first - U1]) if first else state.last_symbol
                         stop, number, unclear = token_at(symbols, first, end, before, added, memo)
                         if unclear:
                             suspects[row] = 1
@@ -209,8 +202,8 @@ def find_bordered_suspects(symbols, filled, begins, stops, count, table, suspect
     """Mark texts that may contain a bordered token. The search examines each symbol that ends a word, because such a symbol may be the
     first border of a token.
     """
-    added, last_class = table.added, table.params[END_CLASS]
-    grams, sides, widths, border_widths = added.grams, added.sides, added.params[GRAMS], added.params[BORDERS]
+    added, last_class = table.added, table.scalars.end_class
+    grams, sides, widths, border_widths = added.grams, added.sides, added.scalars.gram_widths, added.scalars.border_widths
     memo[START] = memo[READ] = memo[NODE] = U0
     for index in range(count):
         start, end = np.uint64(begins[index]), np.uint64(stops[index])

@@ -32,7 +32,6 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel, part
-from fst.machines.wordpiece.arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
 from fst.runtime.kernels.constants import (
     FAIL,
     HALF,
@@ -58,7 +57,7 @@ from fst.runtime.machines.wordpiece.kernels.added_tokens import cut_words, find_
 from fst.runtime.machines.wordpiece.kernels.spans import locate
 from fst.runtime.machines.wordpiece.kernels.words import FAILED, find_slots, find_words, look_up
 from fst.runtime.text.kernels.reading import begin_reading, is_fence, read, skip_row
-from fst.tables.kernel_call import AT, BEFORE, COUNT, IDS_ALONE, KEPT, LAST_SYMBOL, OPEN, READ_ROW, ROW
+from fst.tables.kernel_call import IDS_ALONE
 
 
 @inlined
@@ -78,8 +77,8 @@ def sort_words(symbols, table, pending, count, active, results, longer):
     Returns:
         The length of the longest word. ``longer[n]`` is the number of words with at least n symbols, for n up to this length + 1.
     """
-    records, start_targets, entries, params = table.reader.records, table.start_targets, table.entries, table.params
-    longest, most = params[LONGEST], U0
+    records, start_targets, entries, scalars = table.reader.records, table.start_targets, table.entries, table.scalars
+    longest, most = scalars.longest, U0
     for length in range(min(longest, pending[count - U1]) + U2 if count else U2):  # no word is longer than the end of the last word
         longer[length] = U0
     for index in range(U0, count, U2):
@@ -164,12 +163,12 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
     Words are sorted, so unfinished words are first. For each word, `results` contains, at the index of the symbol that ends the word, the
     index after the word's last id, or `FAILED`.
     """
-    records, entries, pool, params = table.reader.records, table.entries, table.pool, table.params
+    records, entries, pool, scalars = table.reader.records, table.entries, table.pool, table.scalars
     most = sort_words(symbols, table, pending, count, active, results, longer)
     for step in range(U1, most + U1):
         going_on = longer[step + U1]
         finish_words(step, going_on, longer[step], table, scratch, active, results)
-        if params[IS_LINKED]:
+        if scalars.is_linked:
             follow_links(symbols, step, going_on, table, scratch, active)
         for index in range(U0, going_on << U1, U2):
             state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
@@ -188,34 +187,34 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
                     place = put_pooled(pool, output, scratch, place)
                 else:
                     place -= U1
-                    follow = params[DEAD]
+                    follow = scalars.dead
             prefetch_step(entries, follow, symbols, start + step + U1, records)
             active[index] = follow | place << HALF
 
 
 @part
-def emit(symbols, scratch, written, pending, count, results, params, output, state):
+def emit(symbols, scratch, written, pending, count, results, scalars, output, state):
     """Write to the output: the ids, the special ids before and after each text, and the end of each text."""
     prefix, suffix, ids, ends = output.prefix, output.suffix, output.ids, output.ends
-    at, begin, row = state[COUNT], U0, state[ROW]
+    at, begin, row = state.count, U0, state.row
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
         gap, start = word & LOW_HALF, word >> HALF
         result = results[end]
         if result & FAILED:
             at = copy(scratch, begin, gap, ids, at)
-            ids[at] = np.int32(params[UNK])
+            ids[at] = np.int32(scalars.unk)
             at += U1
         else:
             at = copy(scratch, begin, result, ids, at)
         begin = gap if start == end else gap + (end - start) + U1
-        if symbols[end] == params[END_CLASS]:
+        if symbols[end] == scalars.end_class:
             at = put_special_ids(suffix, at, output)
             ends[row] = at
             row += U1
             if row < np.uint64(len(ends)):
                 at = put_special_ids(prefix, at, output)
-    state[COUNT], state[ROW] = copy(scratch, begin, written, ids, at), row
+    state.count, state.row = copy(scratch, begin, written, ids, at), row
 
 
 @part
@@ -223,31 +222,31 @@ def encode_symbols(filled, table, output, work):
     """Encode all complete words, and move the symbols of the last, incomplete word to the front; return the number of these symbols."""
     symbols, spans, pending, scratch, results, state = work.symbols, work.spans, work.pending, work.scratch, work.results, work.state
     begins, stops, slots, tokens, pieces = work.begins, work.stops, work.slots, work.tokens, work.pieces
-    params, isolated_ids = table.params, table.isolated_ids
+    scalars, isolated_ids = table.scalars, table.isolated_ids
     # The next symbol may cancel a fence at the end, so that the word before the fence continues.
     fenced = filled > U0 and is_fence(table.reader.records[np.uint64(symbols[filled - U1])])
     filled -= U1 if fenced else U0
-    found = find_words(symbols, filled, params, work.masks, begins, stops, U1)
+    found = find_words(symbols, filled, scalars, work.masks, begins, stops, U1)
     find_slots(symbols, begins, stops, found, table, slots)
     written, count = look_up(symbols, begins, stops, slots, found, table, scratch, pending)
     of_words, known, cut = pending, count, U0
     if len(output) > IDS_ALONE and len(output.suspects):
-        if table.added.params[HAS_BORDERS]:
-            find_bordered_suspects(symbols, filled, begins, stops, found, table, output.suspects, state[ROW], work.symbol_memo)
+        if table.added.scalars.has_borders:
+            find_bordered_suspects(symbols, filled, begins, stops, found, table, output.suspects, state.row, work.symbol_memo)
         cut = find_tokens(symbols, pending, count, table, output.suspects, state, tokens, work.symbol_memo)
         if cut:
-            of_words, known = pieces, cut_words(symbols, pending, count, tokens, cut, table.added.params[FILLER], spans, pieces)
+            of_words, known = pieces, cut_words(symbols, pending, count, tokens, cut, table.added.scalars.filler, spans, pieces)
             if len(output.offsets):  # find the words again, with all spaces: a space after a token may end a pending word
-                found = find_words(symbols, filled, params, work.masks, begins, stops, U0)
+                found = find_words(symbols, filled, scalars, work.masks, begins, stops, U0)
     transduce(symbols, table, scratch, of_words, known, work.active, results, slots)  # `slots` is reused as `longer`
     if len(output) > IDS_ALONE and len(output.offsets):
         locate(symbols, begins, stops, found, scratch, of_words, known, results, table, output, work)
     if len(output) > IDS_ALONE and cut:
-        join_words(symbols, pending, tokens, cut, isolated_ids, scratch, results, params[UNK])
-    emit(symbols, scratch, written, pending, count, results, params, output, state)
+        join_words(symbols, pending, tokens, cut, isolated_ids, scratch, results, scalars.unk)
+    emit(symbols, scratch, written, pending, count, results, scalars, output, state)
     start = np.uint64(begins[found])
-    state[LAST_SYMBOL] = np.uint64(symbols[start - U1]) if found else state[LAST_SYMBOL]
-    kept = min(filled - start, params[LONGEST] + U1)  # enough to detect that the word is too long
+    state.last_symbol = np.uint64(symbols[start - U1]) if found else state.last_symbol
+    kept = min(filled - start, scalars.longest + U1)  # enough to detect that the word is too long
     for index in range(kept):
         symbols[index] = symbols[start + np.uint64(index)]
     if len(output) > IDS_ALONE and len(output.offsets) and kept:
@@ -279,16 +278,16 @@ def encode_rows(text, starts, more, table, output, work):
     """
     state, reading = work.state, work.reading
     with_spans = len(output) > IDS_ALONE and len(output.offsets) > 0
-    state[ROW] = U0
-    if len(starts) > 1 and not state[OPEN]:
-        state[COUNT] = put_special_ids(output.prefix, state[COUNT], output)
-    state[OPEN] = more
+    state.row = U0
+    if len(starts) > 1 and not state.is_open:
+        state.count = put_special_ids(output.prefix, state.count, output)
+    state.is_open = more
     begin_reading(starts, work)
     is_more = True
     while is_more:
-        filled, is_more = read(text, starts, more, table.params[END_CLASS], with_spans, table.reader, work)
-        state[KEPT] = encode_symbols(filled, table, output, work)
-        if len(output) > IDS_ALONE and len(output.suspects) and is_more and output.suspects[reading[READ_ROW]]:
+        filled, is_more = read(text, starts, more, table.scalars.end_class, with_spans, table.reader, work)
+        state.kept = encode_symbols(filled, table, output, work)
+        if len(output) > IDS_ALONE and len(output.suspects) and is_more and output.suspects[reading.row]:
             skip_row(starts, reading)  # this text is normalized and encoded again, so the rest of it need not be read
-    state[BEFORE] += reading[AT]
-    return reading[AT]
+    state.before += reading.at
+    return reading.at

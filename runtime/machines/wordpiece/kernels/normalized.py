@@ -13,14 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, kernel
-from fst.machines.wordpiece.arguments import END_CLASS
 from fst.runtime.kernels.constants import KIND_SHIFT, LIST, U0, U1, U3
 from fst.runtime.kernels.output import put_special_ids
 from fst.runtime.kernels.utf_8 import LOW_6
 from fst.runtime.machines.wordpiece.kernels.encode import encode_symbols
 from fst.runtime.text.kernels.reading import PAST_LIMIT, class_of, put_list
 from fst.runtime.text.kernels.stretches import code_at
-from fst.tables.kernel_call import COUNT, KEPT, OPEN, ROW
 from fst.text import arguments as of
 from fst.text.reading import NORMALIZED as FIRST_NORMALIZED
 
@@ -57,11 +55,11 @@ def encode_rows(text, starts, more, table, output, work):
     """
     reader, own, places, state = table.table.reader, table.table, table.places, work.state
     limit, rows = np.uint64(len(work.symbols)) - PAST_LIMIT, len(starts) - 1
-    state[ROW] = U0
-    if rows and not state[OPEN]:
-        state[COUNT] = put_special_ids(output.prefix, state[COUNT], output)
-    state[OPEN] = more
-    filled, index, span = state[KEPT], U0, U0
+    state.row = U0
+    if rows and not state.is_open:
+        state.count = put_special_ids(output.prefix, state.count, output)
+    state.is_open = more
+    filled, index, span = state.kept, U0, U0
     for row in range(rows):
         at, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
         while at < stop:
@@ -81,6 +79,6 @@ def encode_rows(text, starts, more, table, output, work):
             if filled >= limit:
                 filled = encode_symbols(filled, own, output, work)
         if not more or row + 1 < rows:
-            filled = put_symbol(own.params[END_CLASS], filled, U0, work)
-    state[KEPT] = encode_symbols(filled, own, output, work)
+            filled = put_symbol(own.scalars.end_class, filled, U0, work)
+    state.kept = encode_symbols(filled, own, output, work)
     return np.uint64(starts[rows])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fst.core.jit import inlined, part
-from fst.machines.wordpiece.arguments import END_CLASS
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.machines.wordpiece.kernels.words import FAILED
-from fst.tables.kernel_call import COUNT, WORD
 
 
 @inlined
@@ -54,10 +52,10 @@ def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, wo
 @part
 def locate(symbols, begins, stops, count, scratch, pending, known, results, table, output, work):
     """Write the span of each id that `emit` writes later, in the same order."""
-    isolated_ids, params, lengths = table.isolated_ids, table.params, table.token_lengths
+    isolated_ids, scalars, lengths = table.isolated_ids, table.scalars, table.token_lengths
     offsets, words, state, spans = output.offsets, output.words, work.state, work.spans
     around = np.uint64(len(output.prefix) + len(output.suffix))
-    index, at, word = U0, state[COUNT], state[WORD]
+    index, at, word = U0, state.count, state.word
     stops[count] = np.uint32(LOW_HALF)  # a sentinel: no symbol has this index
     for item in range(U0, known, U2):
         end = pending[item + U1]
@@ -75,8 +73,8 @@ def locate(symbols, begins, stops, count, scratch, pending, known, results, tabl
         put_span(spans, end, end, offsets, words, at, word)
         at += own
         word += own
-        if symbols[end] == params[END_CLASS]:
+        if symbols[end] == scalars.end_class:
             at += around
             word = U0
         index += U1
-    _, _, state[WORD] = locate_found(symbols, begins, stops, index, LOW_HALF, isolated_ids, spans, offsets, words, at, word)
+    _, _, state.word = locate_found(symbols, begins, stops, index, LOW_HALF, isolated_ids, spans, offsets, words, at, word)

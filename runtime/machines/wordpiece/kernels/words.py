@@ -6,7 +6,6 @@ import numpy as np
 
 from fst.automata.rows import WORD_SYMBOLS
 from fst.core.jit import inlined, part
-from fst.machines.wordpiece.arguments import BUCKET_SHIFT, END_CLASS, PARTS, SLOT_SHIFT, WHITESPACE_CLASS
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8, U63
 from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, prefetch, trailing_zeros
 
@@ -26,7 +25,7 @@ def put_bits(mask, base, numbers, count):
 
 
 @part
-def find_words(symbols, filled, params, masks, begins, stops, omits):
+def find_words(symbols, filled, scalars, masks, begins, stops, omits):
     """Write the start and the end of each word. A word ends at a symbol that is not a part of words; a word may be empty.
 
     A space directly after a symbol that ends a word would end an empty word, and has no id. With `omits`, this space is skipped.
@@ -37,8 +36,8 @@ def find_words(symbols, filled, params, masks, begins, stops, omits):
     last = filled + U63 >> U6
     for word in range(last):
         base = np.uint64(word) << U6
-        masks[word << 1] = at_least(symbols, base, params, PARTS)
-        masks[word << 1 | 1] = equal_to(symbols, base, params, WHITESPACE_CLASS) if omits else U0
+        masks[word << 1] = at_least(symbols, base, scalars.parts)
+        masks[word << 1 | 1] = equal_to(symbols, base, scalars.whitespace_class) if omits else U0
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
     masks[last << U1 | U1] = U0
@@ -63,9 +62,9 @@ def mask_for(length):
 @part
 def find_slots(symbols, begins, stops, count, table, slots):
     """Find and prefetch the slot of each word. `look_up` reads the slots in a separate loop: two loops are a third faster than one loop."""
-    words, displacements, key_masks, params = table.words, table.displacements, table.key_masks, table.params
+    words, displacements, key_masks, scalars = table.words, table.displacements, table.key_masks, table.scalars
     highest = np.uint64(len(words) >> 2) - U1
-    bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
+    bucket_shift, slot_shift = scalars.bucket_shift, scalars.slot_shift
     for index in range(count):
         start, end = np.uint64(begins[index]), np.uint64(stops[index])
         hashed = hash_of(symbols, start, key_masks, mask_for(end - start))
@@ -83,7 +82,7 @@ def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
         it, or if it ends a text. A pending word has two items, ``gap | start << 32`` and its end: `gap` is the index of its first id;
         `start` is the start of the word, or the end of the word if the table contains it.
     """
-    isolated_ids, words, key_masks, last = table.isolated_ids, table.words, table.key_masks, table.params[END_CLASS]
+    isolated_ids, words, key_masks, last = table.isolated_ids, table.words, table.key_masks, table.scalars.end_class
     place, known = U0, U0
     for index in range(count):
         start, end, slot = np.uint64(begins[index]), np.uint64(stops[index]), slots[index]
