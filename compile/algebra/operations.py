@@ -8,16 +8,47 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.algebra import boolean, compose, rational
-from fst.compile.algebra.arcs import Arcs
+from fst.compile.algebra import compose, rational
+from fst.compile.algebra.arcs import Arcs, make
+from fst.compile.algebra.compose import need_acceptor, subtract
 from fst.compile.algebra.connect import connect
 from fst.compile.algebra.decisions import equivalence, functional
 from fst.compile.algebra.forms.determinize import determinize
 from fst.compile.algebra.forms.epsilon import remove_epsilon
 from fst.compile.algebra.forms.minimize import minimize, optimize
 from fst.compile.algebra.forms.subsequential import determinize_input
+from fst.compile.algebra.rational import without_weights
 from fst.compile.algebra.shortest import Semiring, push, shortest_distance, shortest_path
-from fst.compile.algebra.symbols import text_of
+from fst.compile.algebra.symbols import Symbols, text_of, with_shared_symbols
+
+
+def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
+    """The acceptor of all strings over an alphabet that an acceptor does not accept with any weight.
+
+    Args:
+        arcs: the acceptor.
+        alphabet: characters and symbols; None: those on the arcs.
+
+    Raises:
+        UnsupportedError: the machine has outputs of its own, or determinization gives too many states.
+    """
+    symbols = Symbols(arcs.symbols, arcs.unit)
+    labels = np.unique(arcs.ilabel[arcs.ilabel != 0] if alphabet is None else [symbols.label(name) for name in alphabet]).astype(np.int64)
+    count = len(labels)
+    everything = make([0] * count, labels, labels, [0] * count, None, [0], 0, symbols.names, arcs.unit)
+    return difference(everything, arcs)
+
+
+def difference(first: Arcs, second: Arcs) -> Arcs:
+    """The acceptor of all strings of the first acceptor, with their weights, that the second does not accept with any weight.
+
+    Raises:
+        UnsupportedError: a machine has outputs of its own, or the result has too many states.
+    """
+    first, second = with_shared_symbols([first, second])
+    for machine in (first, second):
+        need_acceptor(machine)
+    return subtract(first, determinize(without_weights(second)))
 
 Machine = TypeVar("Machine", bound="Operations")
 
@@ -74,7 +105,7 @@ class Operations(Arcs):
         Raises:
             UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
         """
-        return type(self).of(boolean.difference(self, other))
+        return type(self).of(difference(self, other))
 
     def complement(self: Machine, alphabet: Iterable[str] | None = None) -> Machine:
         """The acceptor of all strings over an alphabet that this acceptor does not accept with any weight.
@@ -90,7 +121,7 @@ class Operations(Arcs):
             >>> list(fst.Fst.from_strings(["a", "bb"]).complement().paths(2))
             [('', '', 0.0), ('b', 'b', 0.0)]
         """
-        return type(self).of(boolean.complement(self, alphabet))
+        return type(self).of(complement(self, alphabet))
 
     def closure(self: Machine, *, plus: bool = False) -> Machine:
         """The machine of all sequences of paths; with `plus`, of all that have at least one path."""

@@ -24,11 +24,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.patterns import parser
+from fst.compile.patterns.code_points import members, union
+from fst.compile.patterns.tree import Characters, Choice, Node, Repeat
 from fst.compile.text.characters import reference
 from fst.compile.text.characters.maps import Map, Symbols, counts
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
-from fst.compile.text.edits.replacements import unfolded
 from fst.errors import UnsupportedError, quoted
+
+MOST = 64  # the maximum number of characters in the sets
+
+
+def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    """The normalizers into which `part` is split; `part` alone if it cannot be split."""
+    pattern = part["pattern"].get("Regex") if part["type"] == "Replace" else None
+    if not isinstance(pattern, str):
+        return [part]
+    tree = parser.parse(pattern)
+    choices = tree.parts if isinstance(tree, Choice) else (tree,)
+    head = pattern.partition("|")[0] if isinstance(choices[0], Repeat) else ""
+    if "(" in head or head.count("[") != head.count("]"):  # the first "|" is part of the run
+        return [part]
+    chars = _characters(choices[1:] if head else choices, part["content"])
+    run = [{**part, "pattern": {"Regex": head}}] if head else []
+    return [*run, *({**part, "pattern": {"String": char}} for char in chars)] if chars else [part]
+
+
+def _characters(parts: Sequence[Node], content: str) -> Sequence[str]:
+    """The characters of the sets, if each character may be replaced separately; otherwise empty."""
+    sets = [part.edges for part in parts if isinstance(part, Characters)]
+    if not sets or len(sets) < len(parts):
+        return []
+    found = members(union(*sets))
+    chars = [char for char in map(chr, found[: MOST + 1].tolist()) if char != content]
+    return chars if len(found) <= MOST and not {*chars} & {*content} else []
 
 KNOWN: Fields = {
     "BertNormalizer": {"lowercase": FLAG, "strip_accents": FLAG_OR_NULL, "clean_text": FLAG, "handle_chinese_chars": FLAG},

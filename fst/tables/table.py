@@ -6,20 +6,64 @@ order of proofs from these declarations. So a new machine adds only a class and 
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from hashlib import sha256
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from fst.automata.picture import Picture
+from fst.core import remote
+from fst.core.regular_files import need_regular
 from fst.core.threads import thread_count
 from fst.errors import TableError, quoted
 from fst.tables import npz
-from fst.tables.origin import Origin
+
+
+def digest_of(directory: bytes) -> str:
+    """The digest of a table: SHA-256 of the directory at the end of its file, which contains the name, the size and the CRC-32 of each
+    array. So no array is read again; a file is read whole, and compared with its directory, whenever it is loaded.
+    """
+    return sha256(directory).hexdigest()
+
+
+class Origin(NamedTuple):
+    """The file that a table comes from.
+
+    Attributes:
+        place: an absolute path, or a URL.
+        digest: the digest of the table, see `digest_of`.
+        size: the number of bytes of the directory.
+    """
+
+    place: str
+    digest: str
+    size: int
+
+    @classmethod
+    def of(cls, path: str | Path, directory: bytes) -> Origin:
+        """The origin of a table that was loaded from a path or a URL, given the directory at the end of the file."""
+        place = remote.plain(str(path))
+        return cls(place if remote.is_remote(place) else str(Path(place).absolute()), digest_of(directory), len(directory))
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file still has the digest of the table; true for a URL, which is not read."""
+        if remote.is_remote(self.place):
+            return True
+        with suppress(OSError, TableError):
+            path = Path(self.place)
+            need_regular(path, TableError)
+            with path.open("rb") as file:
+                file.seek(-self.size, os.SEEK_END)
+                return digest_of(file.read(self.size)) == self.digest
+        return False
 
 MAX_THREADS = 4  # more threads make loading no faster, because it would wait for memory, not for processors
 MEMBER = "member"  # the key under which the metadata of a field contains its `npz.Member`
@@ -174,7 +218,7 @@ class Table(ABC):
 
         Args:
             place: the path or the URL of the file.
-            digest: as in `fst.tables.origin.Origin`.
+            digest: as in `fst.tables.table.Origin`.
 
         Raises:
             TableError: the file is missing or cannot be read, has another digest, or is no safe table of this kind.

@@ -1,4 +1,4 @@
-"""Upper bounds on the rewritten size of one text, from a bound for each character; `fst.text.expansion` has a single bound for all
+"""Upper bounds on the rewritten size of one text, from a bound for each character; `fst.text.normalizer` has a single bound for all
 characters.
 
 Only few characters become much longer; U+FDFA, for example, becomes 18 letters. So the capacity for a long text is the sum of the bounds of

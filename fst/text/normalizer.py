@@ -14,24 +14,64 @@ The search for added tokens finds the longest token at each position and continu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import prod
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fst.automata.matcher import overlapping
 from fst.automata.rows import WHITE_SPACE
 from fst.core.lazy import Lazy
 from fst.tables.header import AddedTokens, ContextualToken
-from fst.text import expansion
 from fst.text.charsmap import Charsmap
-from fst.text.composition import Composition, Images, Place
+from fst.text.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images, Place
 from fst.text.edits import Edits, applied, edits_from_stored
 from fst.text.splitter import Splitter
 from fst.text.whitespace import BREAKS, NO_WHITESPACE, SPACE, Whitespace
+
+RATIOS = 840  # a common multiple of 1 to 8, the possible byte lengths of one or two characters
+OF_SYLLABLE = 3  # the bound for a Hangul syllable, which has at most three parts; each part has as many bytes as the syllable
+
+
+def of_images(images: Images) -> Fraction:
+    """The bound for a mapping of characters. Of a run of characters, the first has the fewest bytes, and so decides the bound."""
+    return _most(([first], [first if part == ITSELF else part for part in image]) for first, _, *image in images.runs)
+
+
+def of_composition(composition: Composition) -> Fraction:
+    """The bound for a composition, which consists of a mapping, the decomposition (Hangul syllables last), and the composites."""
+    parts = composition.decompositions.values()
+    makes_syllables = any(HANGUL <= part < HANGUL + SYLLABLES for part in chain.from_iterable(parts))
+    decomposed = _most(([code], parts) for code, parts in composition.decompositions.items())
+    decomposed = decomposed * OF_SYLLABLE if makes_syllables else max(decomposed, Fraction(OF_SYLLABLE))
+    return of_images(composition.first) * decomposed * _most((pair, [whole]) for pair, whole in composition.pairs.items())
+
+
+def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
+    """The bound for changes. A change is a string of code points before, and a string of code points after.
+
+    The bound is at least 1: text that a later change removes needs capacity until then.
+    """
+    listed = [*changes]
+    if not listed:
+        return Fraction(1)
+    before, after = map(_sizes, zip(*listed, strict=True))
+    return max(Fraction(int(np.max(after * RATIOS // before)), RATIOS), Fraction(1))
+
+
+def _sizes(strings: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """The byte lengths of strings of code points."""
+    codes, lengths = np.array([*chain.from_iterable(strings)], np.int64), np.array([*map(len, strings)])
+    ends = np.cumsum(lengths)
+    sums = np.cumsum(np.append(0, 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)))
+    sizes: NDArray[np.int64] = sums[ends] - sums[ends - lengths]
+    return sizes
 
 MAX_STEPS = 100  # maximum number of steps, which is also the maximum length of a sequence of normalizers
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
@@ -181,9 +221,9 @@ class Normalizer:
     @Lazy
     def expansion_bound(self) -> Fraction:
         """The maximum number of output bytes for each byte of a stretch."""
-        composed = expansion.of_composition(self.composition) if self.composition else Fraction(1)
+        composed = of_composition(self.composition) if self.composition else Fraction(1)
         edited = prod(edit.expansion_bound for edit in self.edits)
-        return composed * expansion.of_images(self.last) * edited * spread(self)
+        return composed * of_images(self.last) * edited * spread(self)
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """Normalize a stretch between added tokens; return the text and the span of each character."""

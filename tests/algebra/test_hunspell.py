@@ -300,7 +300,7 @@ LIMITS = {
     "sources.transducers.hunspell.forbidden.MAX_READ": "x.aff: the forbidden words pass more than 262,144 states or 1 arcs",
     "sources.transducers.hunspell.conversion.MAX_ARCS": "x.aff: the conversions (ICONV) take more than 1 arcs; expected fewer",
     "algebra.build.paths.MAX_PATHS": "x.aff: the words and endings have more than 1 parts",
-    "algebra.build.shared.MAX_NODES": "x.aff: the words and endings have more than 1 states",
+    "algebra.build.paths.MAX_NODES": "x.aff: the words and endings have more than 1 states",
 }
 
 

@@ -63,9 +63,9 @@ def share(symbols, starts, trees, follow_start, follows, open_nodes, nodes, root
         starts: int64[strings + 1], the first symbol of each string. The strings of a tree are distinct and sorted.
         trees: int64[trees + 1], the first string of each tree.
         follow_start: int64[strings + 1], and follows: int32[m], the numbers of what follows each string.
-        open_nodes: an `fst.compile.algebra.build.shared.Open`; ``labels`` and ``targets`` have room for ``strings + m`` arcs, and ``path``
+        open_nodes: an `fst.compile.algebra.build.paths.Open`; ``labels`` and ``targets`` have room for ``strings + m`` arcs, and ``path``
             and ``bottom`` for one more number than the longest string has symbols.
-        nodes: an `fst.compile.algebra.build.shared.Nodes`, without nodes. The arcs of a node are those to what follows, with the label
+        nodes: an `fst.compile.algebra.build.paths.Nodes`, without nodes. The arcs of a node are those to what follows, with the label
             `FOLLOWING`, and then one for each child, in the order of their labels.
         roots: output, int32[trees], the node of each root.
 

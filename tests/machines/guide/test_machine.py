@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.machines.byte_automata import accepted, accepts
 
 from fst import Fst
-from fst.compile.machines.guide.machine import from_fst
+from fst.compile.machines.guide.compiler import from_fst
 from fst.compile.machines.guide.regex import from_regex
 from fst.errors import UnsupportedError
 
