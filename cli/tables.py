@@ -26,12 +26,7 @@ TAKEN = {
 
 
 def load(path: str, *others: str) -> Any:
-    """Load the table of a tokenizer, or of one of other kinds.
-
-    Raises:
-        UnsupportedError: the file is a table of another kind, such as keywords; the message names the kind.
-        TableError, OSError: as in `fst.registry.load`.
-    """
+    """Load the table of a tokenizer, or of one of other kinds."""
     table = registry.load(path)
     if not table.has_tokens and table.kind not in others:
         raise UnsupportedError(f"{path} is a table of {table.kind}; expected the table of a tokenizer; make one with `fst compile SOURCE`")
@@ -39,12 +34,7 @@ def load(path: str, *others: str) -> Any:
 
 
 def load_for(public_class: str, path: str) -> Any:
-    """Load a table for a public class, a key of `TAKEN`.
-
-    Raises:
-        UnsupportedError: the file is a table for another public class; the message names the kind of the table.
-        TableError, OSError: as in `fst.registry.load`.
-    """
+    """Load a table for a public class, a key of `TAKEN`."""
     table = registry.load(path)
     if public_class not in [base.__name__ for base in resolve_name(table.public_class).__mro__]:
         raise UnsupportedError(f"{path} is a table of {table.kind}; expected a table of {TAKEN[public_class]}")

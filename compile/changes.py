@@ -32,10 +32,6 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
 
     Returns:
         A new table, or `table` itself if nothing changes.
-
-    Raises:
-        UnsupportedError, VocabularyError, TypeError: for the same reasons as in `fst.Tokenizer.with_added_tokens`.
-        TableError: a component in the table's header is malformed.
     """
     added, reference = table.metadata.added_tokens, _reference(table)
     if reference.startswith(SENTENCEPIECE):
@@ -81,9 +77,6 @@ def _token(token: Any) -> AddedToken:
 def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str, int]:
     """The id of each added token. The first new id is the number of tokens if `tokenizers` defines the ids; if another library defines
     them, the highest id + 1.
-
-    Raises:
-        UnsupportedError: a new id is already the id of another token, or is too high.
     """
     known = {content: number for content, number in zip(table.tokens, table.token_ids.tolist(), strict=True) if content in parts}
     following = len(table.token_ids) if reference == TOKENIZERS else 1 + int(table.token_ids.max())
@@ -119,10 +112,6 @@ def with_post_processor(table: Any, part: Mapping[str, Any] | None) -> Any:
 
     Returns:
         A new table, or `table` itself if nothing changes.
-
-    Raises:
-        UnsupportedError: no template adds the same ids; or the post-processor trims offsets, and that of the table does not.
-        VocabularyError: the post-processor is malformed, or adds an id that no token has.
     """
     try:
         templates, trims = of_post_processor(part), trimming(part)

@@ -28,10 +28,6 @@ def read_text(path: Path, *, drop_mark: bool = False) -> str:
     Args:
         path: the file.
         drop_mark: drop a byte-order mark at the beginning instead of refusing it.
-
-    Raises:
-        VocabularyError: the file is too large or damaged, is not UTF-8, or begins with a byte-order mark.
-        OSError: the file cannot be read.
     """
     data = contents(path)
     try:
@@ -47,12 +43,7 @@ def read_text(path: Path, *, drop_mark: bool = False) -> str:
 
 
 def beginning(path: Path, size: int) -> bytes:
-    """The first bytes of a file, at most `size`, unpacked if the file is packed with gzip.
-
-    Raises:
-        VocabularyError: the file is a pipe, a socket or a device.
-        OSError: the file cannot be read.
-    """
+    """The first bytes of a file, at most `size`, unpacked if the file is packed with gzip."""
     regular_files.need_regular(path, VocabularyError)
     with path.open("rb") as stream:
         begun = stream.read(size)
@@ -67,12 +58,7 @@ def beginning(path: Path, size: int) -> bytes:
 
 
 def contents(path: Path) -> bytes:
-    """The bytes of a file, unpacked if the file is packed with gzip.
-
-    Raises:
-        VocabularyError: the file is too large or damaged, or is a pipe, a socket or a device.
-        OSError: the file cannot be read.
-    """
+    """The bytes of a file, unpacked if the file is packed with gzip."""
     data = regular_files.contents(path, MAX_SOURCE_BYTES, VocabularyError)
     if not data.startswith(GZIP):
         return data

@@ -52,9 +52,6 @@ class Writer(Generic[Result]):
         file: the output.
         form: "arrow" or "parquet".
         columns: the conversion of results to columns.
-
-    Raises:
-        TextError: the other columns differ between documents, or another column has the name of an added column.
     """
 
     def __init__(self, file: IO[bytes], form: str, columns: ColumnsOf[Result]) -> None:

@@ -53,10 +53,6 @@ def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str
         name: the file, or "-".
         form: a form of the command; None: from the ending of the name.
         inputs: the input files.
-
-    Raises:
-        click.UsageError: the file cannot have this form, or is one of the inputs.
-        OSError: the folder of the file is missing or cannot be written.
     """
     form = form_of(forms, name, form)
     keep_apart(files_of(name, form), inputs)
@@ -75,21 +71,13 @@ def splits_name(name: str) -> str:
 
 
 def check_writable(name: str, form: str) -> None:
-    """Check that the files of an output can be written, as far as possible in advance.
-
-    Raises:
-        OSError: the folder of the file is missing or cannot be written.
-    """
+    """Check that the files of an output can be written, as far as possible in advance."""
     for file in files_of(name, form):
         check_target(file)
 
 
 def form_of(forms: Forms, name: str, form: str | None) -> str:
-    """The form of an output, from the option or the ending of its name.
-
-    Raises:
-        click.UsageError: the file cannot have this form.
-    """
+    """The form of an output, from the option or the ending of its name."""
     form = _form(forms, name, form)
     if form not in forms.lines:
         _check_whole_file(name, form)

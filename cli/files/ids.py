@@ -70,9 +70,6 @@ def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
     Args:
         block: some lines.
         known: the ids of the table.
-
-    Raises:
-        TextError: a line has another form, or contains a number that is not an id of the table.
     """
     row = -1
     try:

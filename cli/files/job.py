@@ -31,10 +31,6 @@ class Job:
         how: the options for reading files.
         outputs: the files to write.
         policy: the treatment of documents that are not text.
-
-    Raises:
-        click.UsageError, OSError: as in `Target.outputs`.
-        ReadingError: the options for reading contradict each other.
     """
 
     def __init__(
@@ -53,11 +49,7 @@ class Job:
         self.policy = Policy(errors)
 
     def check_inputs(self) -> None:
-        """Check all input files before any document is read; see `Reading.check`.
-
-        Raises:
-            OSError: a file is missing.
-        """
+        """Check all input files before any document is read; see `Reading.check`."""
         inputs = [file for output in self.outputs for file in output.inputs]
         self._total = size(inputs)
         self.how.check(inputs)

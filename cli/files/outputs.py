@@ -58,9 +58,6 @@ class Target:
         form: the format; None: the ending of the file name determines it, and in a folder each output has the format of its input.
         overwrite: whether existing files in the folder are replaced.
         resume: whether complete files in the folder are kept, and not written again.
-
-    Raises:
-        click.UsageError: the options contradict each other.
     """
 
     name: str
@@ -91,10 +88,6 @@ class Target:
             table: the table file.
             how: the options for reading inputs.
             of_text: in a folder, the format of outputs for inputs of plain text; None: the default of the command.
-
-        Raises:
-            click.UsageError: an output cannot have its format, is one of the inputs, or exists; or two outputs have the same name.
-            OSError: a folder is missing or cannot be written.
         """
         if not self.is_folder:
             return [Output(self.name, checked_form(forms, self.name, self.form, (table, *inputs)), inputs)]

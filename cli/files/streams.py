@@ -49,11 +49,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
 
 
 def target(name: str) -> Path:
-    """The path of the file that an output replaces, after a check that its folder can be written.
-
-    Raises:
-        OSError: the output is a folder, its folder is missing or cannot be written, or the name is invalid.
-    """
+    """The path of the file that an output replaces, after a check that its folder can be written."""
     path = Path(name)
     try:
         mode = path.stat().st_mode
@@ -74,9 +70,6 @@ def target(name: str) -> Path:
 def check_target(name: str) -> None:
     """Check in advance that an output can be written. For a local file, a new file is opened in its folder and removed; for a remote file,
     nothing can be checked.
-
-    Raises:
-        OSError: as in `target`, or the file cannot be opened.
     """
     from fst.tables.npz import need_writable
 
@@ -85,11 +78,7 @@ def check_target(name: str) -> None:
 
 
 def check_folder(name: str, files: Iterable[str]) -> None:
-    """Check in advance that files can be written into a folder, which may be missing.
-
-    Raises:
-        OSError: a file cannot be written, or the folder cannot be created.
-    """
+    """Check in advance that files can be written into a folder, which may be missing."""
     if remote.is_remote(name):
         return
     there = next(path for path in (Path(name).absolute(), *Path(name).absolute().parents) if path.exists())
@@ -110,11 +99,7 @@ def modified(name: str) -> float:
 
 
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise an error if an output is also an input, even under another name. "-" means standard output, but in `inputs` standard input.
-
-    Raises:
-        click.UsageError: an output is an input.
-    """
+    """Raise an error if an output is also an input, even under another name. "-" means standard output, but in `inputs` standard input."""
     read = {_identity(name, standard_input) for name in inputs} - {None}
     for name in outputs:
         if _identity(name, standard_output) in read:

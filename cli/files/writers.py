@@ -110,11 +110,7 @@ class MembersOf(Protocol[Input]):
 
 
 def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
-    """The other fields of each document, as the first members of an object.
-
-    Raises:
-        TextError: a document has a field with the name of an added member.
-    """
+    """The other fields of each document, as the first members of an object."""
     records = documents.records()
     if records is None:
         return repeat(b"")

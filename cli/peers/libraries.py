@@ -109,9 +109,6 @@ def readable(name: str, sources: Mapping[str, Path]) -> Path:
     Args:
         name: a key of `LIBRARIES`.
         sources: kind of a file → file.
-
-    Raises:
-        UnsupportedError: the library is not installed, or cannot read any of the files.
     """
     if find_spec(name) is None:
         library(name)
@@ -146,9 +143,6 @@ class Worker:
 
         Returns:
             int64[n], the ids of all texts in order; int64[texts], the number of ids of each text.
-
-        Raises:
-            FstError: the library cannot read the file or encode the texts.
         """
         self._texts, peer = texts, self._made()
         try:

@@ -38,11 +38,7 @@ class Reference(Protocol):
 
 
 def reference(path: Path) -> Reference:
-    """The reference tokenizer for a file, or for the first of `files` in a folder.
-
-    Raises:
-        FstError: no file is found, or the library is not installed or cannot read the file.
-    """
+    """The reference tokenizer for a file, or for the first of `files` in a folder."""
     found = files(path)[0]
     if path.is_dir() and kind(found) == MODEL and sentencepiece.names_class(path):
         raise UnsupportedError(f"{path} has the ids of transformers; save its {DOCUMENT} with transformers, and name that")
@@ -50,12 +46,7 @@ def reference(path: Path) -> Reference:
 
 
 def files(path: Path) -> list[Path]:
-    """The files that a reference library may read: the given file, or those in the given folder, tokenizer.json first.
-
-    Raises:
-        VocabularyError: the folder contains no file that a reference reads.
-        OSError: the folder cannot be read.
-    """
+    """The files that a reference library may read: the given file, or those in the given folder, tokenizer.json first."""
     if not path.is_dir():
         return [path]
     named = [path / DOCUMENT, *(file for file in single_files(path) if not file.name.startswith(tekken.FILE))]
@@ -66,12 +57,7 @@ def files(path: Path) -> list[Path]:
 
 
 def kind(path: Path) -> str:
-    """The kind of a file: `DOCUMENT`, `RANKS` or `MODEL`.
-
-    Raises:
-        VocabularyError: no reference reads this kind of file.
-        OSError: the file cannot be read.
-    """
+    """The kind of a file: `DOCUMENT`, `RANKS` or `MODEL`."""
     return MODEL if is_model(path) else RANKS if tiktoken.is_ranks(_text(path)) else DOCUMENT
 
 
@@ -88,11 +74,7 @@ def _text(path: Path) -> str:
 
 
 def library(name: str) -> Any:
-    """Import a library with which tables are compared.
-
-    Raises:
-        UnsupportedError: the library is not installed.
-    """
+    """Import a library with which tables are compared."""
     try:
         return import_module(name)
     except ImportError:

@@ -16,12 +16,7 @@ FIRST_STATES = 1 << 10
 
 
 def compose(first: Arcs, second: Arcs) -> Arcs:
-    """The trimmed machine that gives the output of the first machine to the second.
-
-    Raises:
-        UnsupportedError: the result has too many states or arcs.
-        VocabularyError: the labels of one machine are characters, those of the other are bytes.
-    """
+    """The trimmed machine that gives the output of the first machine to the second."""
     first, second = with_shared_symbols([first, second])
     if not first.states or not second.states:
         return empty(first.symbols, first.unit)
@@ -30,11 +25,7 @@ def compose(first: Arcs, second: Arcs) -> Arcs:
 
 
 def intersect(first: Arcs, second: Arcs) -> Arcs:
-    """The acceptor of all strings that both acceptors accept; their weights are added.
-
-    Raises:
-        UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
-    """
+    """The acceptor of all strings that both acceptors accept; their weights are added."""
     for machine in (first, second):
         need_acceptor(machine)
     return compose(first, second)
@@ -52,9 +43,6 @@ def subtract(first: Arcs, second: Arcs) -> Arcs:
     Args:
         first: an acceptor.
         second: a deterministic acceptor without weights and ε.
-
-    Raises:
-        UnsupportedError: the result has too many states or arcs.
     """
     first, second = with_shared_symbols([first, second])
     if not first.states:
@@ -79,9 +67,6 @@ def products(
         starts: the start states.
         operation: the operation, for messages.
         sink: a state of the second machine that reads everything, or -1.
-
-    Raises:
-        UnsupportedError: there are too many pairs or arcs.
     """
     from fst.compile.algebra.kernels.compose import compose as step
     from fst.compile.algebra.kernels.pools import fill

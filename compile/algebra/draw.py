@@ -22,9 +22,6 @@ def dot(arcs: Arcs, drawn: NDArray[np.bool_] | None = None) -> str:
     Args:
         arcs: the machine.
         drawn: bool[arcs], the arcs that are drawn, with their states; None: the whole machine.
-
-    Raises:
-        UnsupportedError: too many states or edges would be drawn.
     """
     chosen = np.arange(arcs.arcs) if drawn is None else np.flatnonzero(drawn)
     pairs = arcs.sources[chosen].astype(np.int64) << 32 | arcs.target[chosen]

@@ -28,9 +28,6 @@ def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
     Args:
         arcs: the acceptor.
         alphabet: characters and symbols; None: those on the arcs.
-
-    Raises:
-        UnsupportedError: the machine has outputs of its own, or determinization gives too many states.
     """
     symbols = Symbols(arcs.symbols, arcs.unit)
     labels = np.unique(arcs.ilabel[arcs.ilabel != 0] if alphabet is None else [symbols.label(name) for name in alphabet]).astype(np.int64)
@@ -40,11 +37,7 @@ def complement(arcs: Arcs, alphabet: Iterable[str] | None = None) -> Arcs:
 
 
 def difference(first: Arcs, second: Arcs) -> Arcs:
-    """The acceptor of all strings of the first acceptor, with their weights, that the second does not accept with any weight.
-
-    Raises:
-        UnsupportedError: a machine has outputs of its own, or the result has too many states.
-    """
+    """The acceptor of all strings of the first acceptor, with their weights, that the second does not accept with any weight."""
     first, second = with_shared_symbols([first, second])
     for machine in (first, second):
         need_acceptor(machine)
@@ -84,27 +77,15 @@ class Operations(Arcs):
         return type(self).of(rational.concatenate(self, other))
 
     def __matmul__(self: Machine, other: Arcs) -> Machine:
-        """The composition: the other machine reads what this one writes.
-
-        Raises:
-            UnsupportedError: the result has too many states or arcs.
-        """
+        """The composition: the other machine reads what this one writes."""
         return type(self).of(compose.compose(self, other))
 
     def __and__(self: Machine, other: Arcs) -> Machine:
-        """The acceptor of all strings that both acceptors accept; weights are added.
-
-        Raises:
-            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
-        """
+        """The acceptor of all strings that both acceptors accept; weights are added."""
         return type(self).of(compose.intersect(self, other))
 
     def __sub__(self: Machine, other: Arcs) -> Machine:
-        """The acceptor of all strings of this acceptor, with their weights, that the other does not accept with any weight.
-
-        Raises:
-            UnsupportedError: a machine is not an acceptor, or the result has too many states or arcs.
-        """
+        """The acceptor of all strings of this acceptor, with their weights, that the other does not accept with any weight."""
         return type(self).of(difference(self, other))
 
     def complement(self: Machine, alphabet: Iterable[str] | None = None) -> Machine:

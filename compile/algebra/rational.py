@@ -78,11 +78,7 @@ def invert(arcs: Arcs) -> Arcs:
 
 
 def project(arcs: Arcs, side: Side) -> Arcs:
-    """The acceptor of all inputs, or of all outputs.
-
-    Raises:
-        VocabularyError: `side` is not "input" or "output".
-    """
+    """The acceptor of all inputs, or of all outputs."""
     if side == "input":
         return replace(arcs, olabel=arcs.ilabel)
     if side == "output":

@@ -34,10 +34,6 @@ def shortest_distance(arcs: Arcs, *, reverse: bool = False, semiring: Semiring =
     the sum of all of these paths, ``-log(sum(exp(-weight)))``.
 
     States are improved in the order in which a depth-first search leaves them, so a machine without cycles takes one round.
-
-    Raises:
-        UnsupportedError: a cycle has a negative weight; or a distance or sum is not found in a large number of rounds.
-        VocabularyError: the semiring is unknown.
     """
     if semiring not in SEMIRINGS:
         raise VocabularyError(not_one_of("semiring", semiring, SEMIRINGS))
@@ -58,11 +54,7 @@ def _summed(
     weight: NDArray[np.float32],
     base: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The distances in the log semiring, computed in rounds until none changes. Arguments are those of `improved`.
-
-    Raises:
-        UnsupportedError: the sums still change after many rounds, as those of cycles whose probabilities have a sum of 1 or more.
-    """
+    """The distances in the log semiring, computed in rounds until none changes. Arguments are those of `improved`."""
     from fst.compile.algebra.kernels import graph
 
     distance, starts, targets, weights = np.full(len(order), np.inf), read_only(row_start), read_only(target), read_only(weight)
@@ -95,9 +87,6 @@ def improved(
         order: the order of states in a round.
         row_start, target, weight: rows of arcs.
         distance: float64[states], the distance of each state without arcs.
-
-    Raises:
-        UnsupportedError: a cycle has a negative weight, or the distances still change after many rounds.
     """
     from fst.compile.algebra.kernels import graph
 
@@ -129,9 +118,6 @@ def push(arcs: Arcs) -> Arcs:
     """The trimmed machine with weights moved towards the start: from each state, the smallest weight to the end is 0.
 
     The total goes to the arcs of the start; if arcs lead to the start, to those of a new start.
-
-    Raises:
-        UnsupportedError: a cycle has a negative weight.
     """
     arcs = connect(arcs)
     if not arcs.states or not arcs.is_weighted:
@@ -201,9 +187,6 @@ def paths(arcs: Arcs, limit: int) -> Iterator[tuple[Labels, Labels, float]]:
     Args:
         arcs: the machine; it may have cycles.
         limit: the maximum number of pairs.
-
-    Raises:
-        UnsupportedError: a cycle has a negative weight, or the search takes more than `MAX_STEPS` steps.
     """
     left = shortest_distance(arcs, reverse=True)
     steps_left = _steps_to_end(arcs, left)
@@ -251,9 +234,5 @@ def _steps_to_end(arcs: Arcs, left: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shortest_path(arcs: Arcs, count: int) -> Arcs:
-    """The tree of the `count` best pairs of input and output, each with its smallest weight.
-
-    Raises:
-        UnsupportedError: a cycle has a negative weight, or the search takes too long.
-    """
+    """The tree of the `count` best pairs of input and output, each with its smallest weight."""
     return tree(paths(arcs, count), arcs.symbols, arcs.unit)

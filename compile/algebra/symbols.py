@@ -54,9 +54,6 @@ def labels_of(text: str, symbols: Sequence[str] = (), unit: Unit = "character") 
         [97, 1114113]
         >>> labels_of("é", unit="utf-8")
         [195, 169]
-
-    Raises:
-        VocabularyError: the text contains U+0000, whose number is the label of ε.
     """
     numbers = {name: FIRST_SYMBOL + number for number, name in enumerate(symbols)}
     longest_first = sorted(filter(None, numbers), key=len, reverse=True)
@@ -87,11 +84,7 @@ def text_of(labels: Iterable[int], symbols: Sequence[str] = (), unit: Unit = "ch
 
 
 def with_shared_symbols(machines: Sequence[Arcs]) -> list[Arcs]:
-    """The machines with equal `symbols`: all symbols of all machines, those of the first machine first.
-
-    Raises:
-        VocabularyError: the labels of one machine are characters, those of another are bytes.
-    """
+    """The machines with equal `symbols`: all symbols of all machines, those of the first machine first."""
     numbers: dict[str, int] = {}
     for machine in machines:
         if machine.unit != machines[0].unit:

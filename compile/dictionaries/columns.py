@@ -21,11 +21,7 @@ TEXT = ("string", "large_string", "string_view", "binary", "large_binary", "bina
 
 
 def words_of(column: Any) -> Sequence[Any]:
-    """The words of a column, as str, or as bytes if the column is binary.
-
-    Raises:
-        VocabularyError: the column does not contain text, or a value is null.
-    """
+    """The words of a column, as str, or as bytes if the column is binary."""
     with _blaming("the column"):
         if not isinstance(column, pa.Array | pa.ChunkedArray):
             column = pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column)
@@ -33,13 +29,7 @@ def words_of(column: Any) -> Sequence[Any]:
 
 
 def words_of_file(path: Path, form: str, column: str | None) -> Sequence[Any]:
-    """Read the words of a column of a file. If `column` is None, the file must have only one column.
-
-    Raises:
-        VocabularyError: the file is a pipe or a device, or is damaged, or does not have exactly one column with this name; or a value is
-            null.
-        OSError: the file cannot be read.
-    """
+    """Read the words of a column of a file. If `column` is None, the file must have only one column."""
     need_regular(path, VocabularyError)
     with path.open("rb") as file, _blaming(str(path)):
         table = pq.ParquetFile(file) if form == "parquet" else _arrow(file)

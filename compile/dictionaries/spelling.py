@@ -11,11 +11,7 @@ MAX_MATCHES = 1 << 24  # the maximum number of matches in the outputs of a table
 
 
 def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list[bytes]:
-    """Encode words in UTF-8 and check their lengths. Messages use `noun` for a word, such as "keyword".
-
-    Raises:
-        VocabularyError, UnsupportedError: a word is not text, is empty or is too long, or all words together are too long.
-    """
+    """Encode words in UTF-8 and check their lengths. Messages use `noun` for a word, such as "keyword"."""
     found, total = list[bytes](), 0
     for number, word in enumerate(given.words):
         data = _utf_8(word, given, number)

@@ -68,12 +68,6 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         form: the file format, one of `FORMATS`; None: determined by the ending of the file's name.
         column: the name of the column, if the file has columns.
         noun: what messages call a word of a list, such as "keyword".
-
-    Raises:
-        VocabularyError: the file does not follow its format, or lacks the column, or a word is null; the message gives the position.
-        UnsupportedError: the format is unknown, a format or a column was given for a source that has none, or `pyarrow` is needed but not
-            installed.
-        OSError: the file cannot be read.
     """
     if form is not None and form not in FORMATS:
         raise UnsupportedError(not_one_of("format", form, FORMATS))

@@ -54,9 +54,6 @@ def filled(rows: RowFormat, slots: Ints, width: int, own: Any, noun: str) -> Arr
         width: 1 + the maximum distance between the slot of a state and a slot that look-ups in its row can read.
         own: the entry in each state's slot, or one entry for all states.
         noun: the name of the automaton in messages.
-
-    Raises:
-        UnsupportedError: the rows take more slots than a target can address.
     """
     size = int(slots.max()) + width
     if size > rows.max_target + 1:

@@ -61,9 +61,6 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
         visits: float64[states], the expected number of visits of each state; the rows of the most visited states are placed next to each
             other.
         layout: "compact" or "linked".
-
-    Raises:
-        UnsupportedError: the machine has more labels, states or outputs than entries can express.
     """
     shapes = _shapes(transducer)
     columns = _columns(transducer, shapes)

@@ -22,11 +22,7 @@ class Budget:
         self._left = MAX_STEPS
 
     def take(self, steps: int) -> None:
-        """Count steps before they are executed.
-
-        Raises:
-            UnsupportedError: the total exceeds `MAX_STEPS`.
-        """
+        """Count steps before they are executed."""
         self._left -= steps
         if self._left < 0:
             raise UnsupportedError(f"the patterns take more than {MAX_STEPS:,} steps to compile; write shorter ones")

@@ -41,20 +41,12 @@ START_OF_ANY_LINE = LookBehind(NO_NEWLINE, True, "^")
 
 
 def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
-    """Parse a pattern into a tree.
-
-    Raises:
-        UnsupportedError: the pattern is malformed, or contains an unsupported construct, which the message names.
-    """
+    """Parse a pattern into a tree."""
     return Parser(pattern, dialect).tree()
 
 
 def literal(text: str) -> Node:
-    """The tree of a pattern that is a literal string.
-
-    Raises:
-        UnsupportedError: the string is too long.
-    """
+    """The tree of a pattern that is a literal string."""
     _need_short(text)
     return Sequence(tuple(Characters(of_text(char)) for char in text))
 

@@ -16,10 +16,6 @@ def decoder_of(part: Component | None, supported: str) -> AnyDecoder | None:
         part: the decoder in the file; None if the file has none.
         supported: the type of decoder that tables of this kind of model support. Unless it is WordPiece, steps (`fst.tables.decoder_steps`)
             are also supported.
-
-    Raises:
-        UnsupportedError: the decoder is not supported.
-        ValueError: the decoder is malformed.
     """
     if part is None:
         return None

@@ -37,11 +37,7 @@ class Kind(NamedTuple):
     needs_text: bool = False
 
     def read(self, model: Mapping[str, Any], text: TextPipeline) -> Model:
-        """Read the ``model`` of a ``tokenizer.json``, given the text pipeline.
-
-        Raises:
-            UnsupportedError, ValueError: the model has an unsupported feature, or is malformed.
-        """
+        """Read the ``model`` of a ``tokenizer.json``, given the text pipeline."""
         found: Model = resolve_name(self.model)(model, *([text] if self.needs_text else []))
         return found
 
@@ -70,23 +66,14 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (WORDPIECE, WORD_LEVEL,
 
 
 def need_kind(found: str, wanted: str | None) -> None:
-    """Refuse a model of a kind other than `wanted`; None: accept any kind.
-
-    Raises:
-        UnsupportedError: the kind is different.
-    """
+    """Refuse a model of a kind other than `wanted`; None: accept any kind."""
     if wanted not in (None, found):
         takes, other = KINDS[wanted].function, KINDS[found].function
         raise UnsupportedError(f"model {found}: fst.compile.{takes} takes only {wanted}; take fst.compile.{other}")
 
 
 def kind_and_model(document: Mapping[str, Any]) -> tuple[Kind, Mapping[str, Any]]:
-    """The kind of model in a ``tokenizer.json``, and the model without the mark of a vocabulary whose training a deadline ended.
-
-    Raises:
-        UnsupportedError: models of this type are not supported.
-        ValueError: the document has no model, or the model is malformed.
-    """
+    """The kind of model in a ``tokenizer.json``, and the model without the mark of a vocabulary whose training a deadline ended."""
     model = mapping(field_of(document, "model", "it"), "model")
     is_stated = model.get("type") is not None  # in older files, the model has no type
     name = kind_of(model, "model") if is_stated else _kind_by_fields(model)

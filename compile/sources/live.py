@@ -17,11 +17,7 @@ Json = dict[str, Any]
 
 
 def stated(source: Any) -> tuple[Json, Json]:
-    """The tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`.
-
-    Raises:
-        UnsupportedError: the tokenizer is implemented in Python and has no tokenizer.json.
-    """
+    """The tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.tables.header.Settings`."""
     text, settings = statement(source)
     if settings:
         settings["chat_templates"] = chat_templates.stated(settings.pop("chat_template"))
@@ -34,9 +30,6 @@ def of_folder(folder: Path, why: str) -> tuple[Json, Json]:
     Args:
         folder: the folder.
         why: the reason why this package cannot read the folder without ``transformers``.
-
-    Raises:
-        UnsupportedError: ``transformers`` is not installed, or cannot make the tokenizer without code from the folder.
     """
     try:
         from transformers import AutoTokenizer

@@ -15,12 +15,7 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": Tr
 
 
 def document(folder: Path) -> dict[str, Any]:
-    """The ``tokenizer.json`` that ``ByteLevelBPETokenizer`` of `tokenizers` makes from the two files in a folder.
-
-    Raises:
-        VocabularyError: a file is malformed.
-        OSError: a file is missing, or cannot be read.
-    """
+    """The ``tokenizer.json`` that ``ByteLevelBPETokenizer`` of `tokenizers` makes from the two files in a folder."""
     path = folder / VOCABULARY
     vocabulary = parse_json(read_text(path), path)
     if not isinstance(vocabulary, Mapping):

@@ -31,10 +31,6 @@ LOOKED_AT = 1024  # number of bytes to read
 
 
 def mistaken(path: Path) -> str | None:
-    """A description of a file that was passed by mistake, and what to do instead; None for other files.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """A description of a file that was passed by mistake, and what to do instead; None for other files."""
     begun = beginning(path, LOOKED_AT)
     return next((f"{path} {reason}" for pattern, reason in BEGINNINGS if pattern.match(begun)), None)

@@ -46,11 +46,6 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
             sentencepiece.
         options: options of the compiler.
         kind: the required kind of model; None: any kind.
-
-    Raises:
-        VocabularyError: the source is not a vocabulary, or has no unknown token.
-        UnsupportedError: the source needs an unsupported feature, has a model of a different kind, or does not support an option.
-        OSError: the source cannot be read.
     """
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(source, str | Path):
@@ -80,9 +75,6 @@ def of_statement(statement: tuple[Any, Given], where: str, options: Given = NO_O
         statement: the value of the JSON; and settings that are not in the JSON, named as in `fst.tables.header.Settings`.
         where: the name of the source in messages.
         options, kind: as in `read`.
-
-    Raises:
-        VocabularyError, UnsupportedError: as in `read`.
     """
     return _checked(_of_statement(statement, Path(where), options, kind), where)
 
@@ -116,11 +108,7 @@ def single_files(folder: Path) -> list[Path]:
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file is a SentencePiece model, by its content or its name. (Llama 3's tokenizer.model is a file of `tiktoken`.)
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Whether a file is a SentencePiece model, by its content or its name. (Llama 3's tokenizer.model is a file of `tiktoken`.)"""
     begun = beginning(path, LOOKED_AT)
     is_named = path.name.removesuffix(".gz").endswith(model_file.SUFFIX)
     return model_file.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
@@ -133,9 +121,6 @@ def stated(source: Any) -> tuple[Any, Given] | None:
 
     Args:
         source: a live tokenizer, a file, a folder, or the name of a model.
-
-    Raises:
-        VocabularyError, UnsupportedError, OSError: as in `read`.
     """
     if is_live(source):
         return live.stated(source)
@@ -150,11 +135,7 @@ def stated(source: Any) -> tuple[Any, Given] | None:
 
 
 def config_of(source: str | Path) -> Given:
-    """The ``tokenizer_config.json`` of a folder, or of the name of a model, with the class that its files name; empty for other sources.
-
-    Raises:
-        VocabularyError, OSError: as in `read`.
-    """
+    """The ``tokenizer_config.json`` of a folder, or of the name of a model, with the class that its files name; empty for other sources."""
     path = _found(source)
     return pretrained.config_of(path) if path.is_dir() else {}
 

@@ -45,12 +45,7 @@ def roberta(cls: int, sep: int) -> Templates:
 
 
 def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
-    """Convert the post-processor of a tokenizer.json to templates.
-
-    Raises:
-        UnsupportedError: no template adds the same ids.
-        KeyError, TypeError, ValueError: the post-processor is malformed.
-    """
+    """Convert the post-processor of a tokenizer.json to templates."""
     if part is None:
         return BARE
     kind = kind_of(part, "post_processor")
@@ -62,9 +57,6 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
 def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
     """How a post-processor trims the offsets of tokens; None if it does not trim them. `of_post_processor` must have accepted the
     post-processor.
-
-    Raises:
-        UnsupportedError: two processors trim offsets, or a processor trims offsets after another processor has added ids.
     """
     processors = _processors(part)
     places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]

@@ -88,12 +88,7 @@ def is_ranks(text: str) -> bool:
 
 
 def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]:
-    """Make a source from a file of ranks and the compiler's options in `OPTIONS`.
-
-    Raises:
-        VocabularyError: the file is malformed, or neither its name nor the options give an encoding or a pattern.
-        UnsupportedError: the given encoding is unknown.
-    """
+    """Make a source from a file of ranks and the compiler's options in `OPTIONS`."""
     return of_ranks(*parts_of(text, path, given), str(path))
 
 
@@ -158,11 +153,7 @@ def _rank(line: str, where: str) -> tuple[bytes, int]:
 
 
 def base64_bytes(token: str, where: str) -> bytes:
-    """The bytes of a token in base64.
-
-    Raises:
-        VocabularyError: the token is not base64, or is empty; the message begins with `where`.
-    """
+    """The bytes of a token in base64."""
     try:
         data = b64decode(token, validate=True)
     except ValueError as error:

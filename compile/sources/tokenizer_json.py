@@ -27,10 +27,6 @@ def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]
         source: the value of the JSON.
         path: the name of the file in messages.
         kind: the required kind of model; None: any kind.
-
-    Raises:
-        VocabularyError: the value does not have the form of a tokenizer.json.
-        UnsupportedError: the tokenizer needs an unsupported feature, or has a model of a different kind.
     """
     if not isinstance(source, dict):
         tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""

@@ -39,10 +39,6 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
         parts: ``added_tokens`` of a ``tokenizer.json``.
         tokens: the vocabulary.
 
-    Raises:
-        UnsupportedError: an added token outside the vocabulary has the id of another added token.
-        ValueError: an added token is malformed.
-
     Examples:
         >>> added = added_tokens([{"content": "[SEP]", "special": True}, {"content": "foo", "normalized": True}], {"[SEP]": 0})
         >>> added.specials, list(added.contextual), added.skipped
@@ -127,11 +123,7 @@ def _has_flags(token: ContextualToken) -> bool:
 
 
 def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], normal: Normalization) -> list[tuple[int, ...]]:
-    """The symbols of each contextual token in normalized words.
-
-    Raises:
-        UnsupportedError: the symbols of a token may differ between texts, or two tokens have the same symbols.
-    """
+    """The symbols of each contextual token in normalized words."""
     if not contextual:
         return []
     _need_fixed_symbols(alphabet, contextual)

@@ -54,9 +54,6 @@ def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]
     Args:
         normalizers: from `fst.compile.text.folding.components`.
         pre_tokenizers: from `fst.compile.text.pre_tokenizers.components`.
-
-    Raises:
-        UnsupportedError: no alphabet can express the combined effect of the components.
     """
     return _folded(json.dumps([[*normalizers], [*pre_tokenizers]]))
 

@@ -107,9 +107,6 @@ def classify(
         other_ids: the id of all other isolated characters, followed by the ids of added tokens that are not in the alphabet.
         apart: symbols that get a separate class, even if they are equivalent to others.
         normalized: the symbols of every code point of normalized text; None if the kernel always reads raw text.
-
-    Raises:
-        UnsupportedError: there are more than 65,535 classes.
     """
     found = _symbol_classes(alphabet, letters, word_of_one, list(other_ids))
     class_of_symbol, class_of_letter, class_of_id, records = _kept_apart(found, letters, apart) if apart else found

@@ -22,22 +22,14 @@ MAX_COMPONENTS = 100
 
 
 def mapping(value: Any, role: str) -> Mapping[str, Any]:
-    """Check that a part of a file is a mapping, and return it.
-
-    Raises:
-        ValueError: the part is not a mapping; the message names its role.
-    """
+    """Check that a part of a file is a mapping, and return it."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{role} is {quoted(value)}; it must be a mapping")
     return value
 
 
 def sequence(value: Any, role: str) -> Sequence[Any]:
-    """Check that a part of a file is a list, and return it.
-
-    Raises:
-        ValueError: the part is not a list; the message names its role.
-    """
+    """Check that a part of a file is a list, and return it."""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{role} is {quoted(value)}; it must be a list")
     return value
@@ -45,9 +37,6 @@ def sequence(value: Any, role: str) -> Sequence[Any]:
 
 def field_of(part: Any, name: str, role: str) -> Any:
     """The value of a field of a part of a file.
-
-    Raises:
-        ValueError: the part lacks the field or is not a mapping; the message names its role.
 
     Examples:
         >>> field_of({"type": "NFD"}, "type", "normalizer")
@@ -59,11 +48,7 @@ def field_of(part: Any, name: str, role: str) -> Any:
 
 
 def kind_of(part: Any, role: str) -> str:
-    """The type of a part of a file.
-
-    Raises:
-        ValueError: the part lacks a type or is not a mapping; the message names its role.
-    """
+    """The type of a part of a file."""
     kind = field_of(part, "type", role)
     if not isinstance(kind, str):
         raise ValueError(f"{role} has {quoted(kind)} for its type; it must be a string")
@@ -71,11 +56,7 @@ def kind_of(part: Any, role: str) -> str:
 
 
 def only(part: Mapping[str, Any], role: str, known: str) -> None:
-    """Refuse a part of a file that has unknown fields. `known` lists the known fields, separated by spaces.
-
-    Raises:
-        UnsupportedError: the part has an unknown field; the message names it.
-    """
+    """Refuse a part of a file that has unknown fields. `known` lists the known fields, separated by spaces."""
     unknown = sorted(part.keys() - set(known.split()))
     if unknown:
         raise UnsupportedError(f"{role} has {listed(unknown)}, which is unknown to this version")
@@ -89,10 +70,6 @@ def flat(component: Component | None, role: str, inside: str, known: Fields) -> 
         role: the name of the component in messages.
         inside: the name of the field that lists a sequence's components.
         known: the supported types and their fields.
-
-    Raises:
-        UnsupportedError: a component or a field is unknown.
-        ValueError: a field has a value of the wrong type.
 
     Examples:
         >>> flat({"type": "Sequence", "normalizers": [{"type": "NFD"}]}, "normalizer", "normalizers", {"NFD": {}})

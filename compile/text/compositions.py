@@ -38,9 +38,6 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
 
     In a text without suspects, no image composes with the character before it, so each character can be composed separately. In such a
     text, only the marks must still be ordered.
-
-    Raises:
-        UnsupportedError: normalizing a normalized text again would change it, and a table normalizes twice.
     """
     name = str(normal.composed)
     whole = normal.before.then(decomposition(name))
@@ -61,9 +58,6 @@ def seen_in_spans(normal: Normalization, bare: Ints) -> Sequence[Sequence[int]]:
     Args:
         normal: the normalizers.
         bare: characters that become only marks, without a letter before these marks.
-
-    Raises:
-        UnsupportedError: an intermediate step maps a character to too many characters.
     """
     is_single = len(normal.steps) == 1
     alone = union(bare, _with_marks_of_their_own(*normal.steps[0])) if is_single else bare

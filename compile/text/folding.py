@@ -82,10 +82,6 @@ def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict
     Args:
         component: the component in the file, or None.
         known: the supported types and their fields.
-
-    Raises:
-        UnsupportedError: a normalizer is not supported.
-        ValueError: a normalizer is malformed.
     """
     return tuple(chain.from_iterable(map(unfolded, flat(component, "normalizer", "normalizers", known))))
 
@@ -118,11 +114,7 @@ class Normalization:
         return replace(self, first=self.first.then(by), stripped=stripped)
 
     def normalized(self, name: str) -> Normalization:
-        """Add NFC, NFD, NFKC or NFKD after these normalizers.
-
-        Raises:
-            UnsupportedError: the previous ordering would change the final text, or the number of orderings exceeds `MAX_ORDERINGS`.
-        """
+        """Add NFC, NFD, NFKC or NFKD after these normalizers."""
         if len(self.steps) == MAX_ORDERINGS:
             raise UnsupportedError(f"more than {MAX_ORDERINGS} normalizers that order marks, such as NFD")
         step = self._ordered(decomposition(name), (self.second if self.ordered else self.first, name))
@@ -168,9 +160,6 @@ def normalization(parts: Sequence[Component]) -> Normalization:
 
     Args:
         parts: from `components`.
-
-    Raises:
-        UnsupportedError: the normalizers are not equivalent to a map, an ordering and a map.
     """
     result = Normalization(Map.identity(), False, Map.identity())
     for part in parts:
@@ -231,9 +220,6 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
     Returns:
         The symbols. The rank of each symbol: its position in canonical ordering, or 0 if symbols of adjacent characters cannot move past
             it. For each character: whether all its symbols may move, so that the character does not end a run of marks.
-
-    Raises:
-        UnsupportedError: a character becomes marks followed by a letter, so that the marks would join the letter before them.
     """
     rows, places, after = _in_order(rows)
     last = after.max(axis=1, keepdims=True)

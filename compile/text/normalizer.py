@@ -34,9 +34,6 @@ def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Norm
     Args:
         normalizers: from `fst.compile.text.folding.components`.
         whitespace: how texts spell spaces, for example as ▁.
-
-    Raises:
-        UnsupportedError: the normalizers do more than a `Normalizer` can express.
     """
     if sum(part["type"] == "Precompiled" for part in normalizers) > 1:
         raise UnsupportedError("several normalizers Precompiled")
@@ -54,11 +51,7 @@ def normalizer(normalizers: Sequence[Component], whitespace: Whitespace) -> Norm
 
 
 def steps_of(normalizers: Sequence[Component]) -> NormalizerSteps:
-    """Group normalizers into the fewest steps, for a text pipeline that an alphabet cannot fully express.
-
-    Raises:
-        UnsupportedError: a step does more than a `Normalizer` can express.
-    """
+    """Group normalizers into the fewest steps, for a text pipeline that an alphabet cannot fully express."""
     return _steps(json.dumps([*normalizers]))
 
 

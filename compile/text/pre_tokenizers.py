@@ -26,12 +26,7 @@ BEHAVIORS = ("Removed", "Isolated", "Contiguous", "MergedWithPrevious", "MergedW
 
 
 def components(component: Component | None) -> tuple[dict[str, Any], ...]:
-    """The pre-tokenizers of a ``tokenizer.json``, in order.
-
-    Raises:
-        UnsupportedError: a pre-tokenizer is not supported.
-        ValueError: a pre-tokenizer is malformed.
-    """
+    """The pre-tokenizers of a ``tokenizer.json``, in order."""
     parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
     for part in parts:
         if part.get("behavior") not in (None, *BEHAVIORS):

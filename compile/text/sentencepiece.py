@@ -45,10 +45,6 @@ def components(
         own: the user-defined pieces.
         add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, is_suffix: as in the model.
         are_found: whether the model finds user-defined pieces anywhere in normalized text.
-
-    Raises:
-        UnsupportedError: the pieces or the charsmap are not supported.
-        VocabularyError: the charsmap is malformed.
     """
     _need_findable(own)
     given = of_bytes(data, LONGEST) if data else None

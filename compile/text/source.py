@@ -116,9 +116,6 @@ class Source(Generic[AnyModel_co]):
 
         Args:
             layout: the layout of the transitions of WordPiece, see `fst.compile.wordpiece`.
-
-        Raises:
-            UnsupportedError, VocabularyError: the source cannot be compiled exactly.
         """
         made: Table = import_module(self.model.compiler).assemble(self, layout)
         return made

@@ -23,9 +23,6 @@ def with_post_processor(tokenizer: Tokenizer, part: Mapping[str, Any] | None) ->
 
     Returns:
         A new tokenizer; the present tokenizer if nothing changes.
-
-    Raises:
-        UnsupportedError, VocabularyError: as in `fst.compile.changes.with_post_processor`.
     """
     from fst.compile.changes import with_post_processor as with_other
 

@@ -26,11 +26,7 @@ PROBED = 20  # the number of pieces in the text that compares a processor of sen
 
 
 def compiled(source: Any, asker: str) -> Tokenizer:
-    """The `fst.Tokenizer` for a tokenizer in any form; a `fst.Tokenizer` is returned unchanged. Arguments and errors: see `table_for`.
-
-    Raises:
-        UnsupportedError: the table is not a tokenizer's.
-    """
+    """The `fst.Tokenizer` for a tokenizer in any form; a `fst.Tokenizer` is returned unchanged. Arguments and errors: see `table_for`."""
     from fst.runtime.tokenizer import Tokenizer
 
     found = source if isinstance(source, Tokenizer) else getattr(source, "fst", None)
@@ -45,12 +41,6 @@ def table_for(source: Any, asker: str) -> Table:
             ``transformers``, ``tiktoken`` or ``sentencepiece``; the path or the URL of a table; any source of `fst.compile.tokenizer`, such
             as a file, a folder, the name of a model or a list of tokens; or a trained vocabulary.
         asker: the name of the calling function, for messages.
-
-    Raises:
-        TypeError: the argument is not a tokenizer.
-        UnsupportedError: the tokenizer needs an unsupported feature; the message names it.
-        VocabularyError: the vocabulary cannot be compiled.
-        TableError, OSError: the file cannot be read.
     """
     own = getattr(source, "fst", source)
     table = own if isinstance(own, Table) else getattr(own, "_table", None)
@@ -105,11 +95,7 @@ def _of_live(source: Any) -> Table:
 
 
 def _of_processor(source: Any) -> Table:
-    """The table of a processor of ``sentencepiece``.
-
-    Raises:
-        UnsupportedError: the processor encodes texts in another way than its model.
-    """
+    """The table of a processor of ``sentencepiece``."""
     table = _of_live(source)
     plain = {"add_bos": False, "add_eos": False, "reverse": False, "emit_unk_piece": False, "enable_sampling": False}
     size = source.get_piece_size()

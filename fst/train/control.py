@@ -62,10 +62,6 @@ class Control:
         checkpoint: the path of an ``.npz``. A run writes this file every `INTERVAL` seconds and when it stops early; a run with the same
             words and options resumes from it, and a completed run removes it.
         begun: the time from `time.monotonic` when this object was created.
-
-    Raises:
-        UnsupportedError: the deadline is negative.
-        VocabularyError, OSError: the checkpoint cannot be written, see `need_checkpoint`.
     """
 
     progress: Progress | None = None
@@ -170,12 +166,7 @@ class Control:
 
 
 def need_checkpoint(path: str | Path) -> None:
-    """Try the path of a checkpoint before a run.
-
-    Raises:
-        VocabularyError: the file exists and is not a checkpoint.
-        OSError: a checkpoint cannot be written.
-    """
+    """Try the path of a checkpoint before a run."""
     if Path(path).exists():
         with _blaming(path), zipfile.ZipFile(_regular(path)) as file:
             if not {f"{name}.npy" for name in (DIGEST, SEAL)} <= {*file.namelist()}:

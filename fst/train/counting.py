@@ -140,9 +140,6 @@ def counted(source: Any, splitter: Any, arguments: Mapping[str, Any], *, kind: s
         arguments: all arguments of the trainer, by name. Those that trainers share, such as `threads` and `deadline`, are used here.
         kind: the type of the model, if neither its files nor its tables can contain a rule of SentencePiece; otherwise None.
         control: the control of the training, if it began before this call; None: it begins now.
-
-    Raises:
-        VocabularyError: the digest of counted words does not belong to a named splitter, so the splitter is unknown.
     """
     of_rounds: dict[str, Any] = {name: arguments.get(name) for name in ("progress", "deadline", "checkpoint")}
     control = control or Control(**of_rounds)
@@ -240,11 +237,7 @@ def _no_splitter(why: str) -> NoReturn:
 
 
 def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
-    """Set the digest of counted words to the digest of a pipeline.
-
-    Raises:
-        VocabularyError: the words were split by a different pipeline.
-    """
+    """Set the digest of counted words to the digest of a pipeline."""
     if pipeline is None or counted.split == pipeline.digest:
         return counted
     if counted.split != UNKNOWN_SPLIT:

@@ -76,9 +76,6 @@ class Names:
 
         Args:
             merges: int32[n, 3], all merges of the run, old and new.
-
-        Raises:
-            VocabularyError: a token is longer than any word, because a checkpoint is damaged.
         """
         for left, right, made in merges[self._read :].tolist():
             if made == len(self.by_id):
@@ -100,11 +97,7 @@ class Names:
 
 
 def need_size(vocab_size: int, tokens: int) -> None:
-    """Raise an error if `vocab_size` is less than the number of special tokens and characters.
-
-    Raises:
-        VocabularyError: the message contains both numbers.
-    """
+    """Raise an error if `vocab_size` is less than the number of special tokens and characters."""
     if vocab_size < tokens:
         raise VocabularyError(
             f"vocab_size is {vocab_size:,}; expected at least {tokens:,}, the special tokens and the alphabet; "
@@ -192,9 +185,6 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
     Args:
         symbols: a function that returns the words spelled in symbols. It is called before each run, because a run changes the symbols.
         options: arguments of `merged`.
-
-    Raises:
-        VocabularyError: as in `merged`.
     """
     try:
         return merged(symbols(), **options)

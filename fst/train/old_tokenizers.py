@@ -69,9 +69,6 @@ def statement_of(old: Any, asker: str = LIKE) -> tuple[Mapping[str, Any], Mappin
     Args:
         old: a tokenizer in any form that `fst.train.like` accepts. It is compiled only if it has no ``tokenizer.json``.
         asker: the name of the calling function, for messages.
-
-    Raises:
-        VocabularyError, UnsupportedError, TypeError, OSError: the tokenizer cannot be read, or no ``tokenizer.json`` can express it.
     """
     from fst.runtime.compat.transformers.backend import backend_of
 
@@ -87,11 +84,7 @@ def statement_of(old: Any, asker: str = LIKE) -> tuple[Mapping[str, Any], Mappin
 
 
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
-    """The vocabulary of a tokenizer. For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces the pattern.
-
-    Raises:
-        UnsupportedError: no ``tokenizer.json`` can express the tokenizer.
-    """
+    """The vocabulary of a tokenizer. For an encoding of ``tiktoken``, an equivalent splitter of ``tokenizers`` replaces the pattern."""
     from fst.runtime.compat.transformers.backend import backend_of
     from fst.runtime.compat.transformers.bpe_document import model_of
 
@@ -108,11 +101,7 @@ def settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def config_of(old: Any) -> Mapping[str, Any]:
-    """The ``tokenizer_config.json`` of an old tokenizer; empty if the tokenizer has none. For `old`, see `fst.bridge.from_live.compiled`.
-
-    Raises:
-        VocabularyError, OSError: a file is malformed, or cannot be read.
-    """
+    """The ``tokenizer_config.json`` of an old tokenizer; empty if there is none. For `old`, see `fst.bridge.from_live.compiled`."""
     if isinstance(old, Trained):
         return old.config
     if isinstance(old, str | Path):
@@ -127,11 +116,7 @@ def is_tiktoken(table: Any) -> bool:
 
 
 def segmented(old: OldVocabulary, words: Words) -> Batch:
-    """Segment each word with the old model, without the old normalizer and splitter. Return the ids.
-
-    Raises:
-        TextError: a word is not UTF-8.
-    """
+    """Segment each word with the old model, without the old normalizer and splitter. Return the ids."""
     from fst.runtime.tokenizer import Tokenizer
 
     table = of_statement((old.alone(), {}), "the model").table()
@@ -153,9 +138,6 @@ def used(old: OldVocabulary, words: Words) -> Any:
 def counterpart(table: Any) -> Json | None:
     """A ``tokenizer.json`` from which a vocabulary like that of a table of `tiktoken` or SentencePiece can be trained; None for other
     tables.
-
-    Raises:
-        UnsupportedError: `tokenizers` has no equivalent of a component, which the message names.
     """
     text = getattr(table.metadata, "text", None)
     if text is None:

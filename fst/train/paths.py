@@ -36,12 +36,7 @@ def _is_collection(items: Iterable[Any]) -> bool:
 
 
 def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -> bool:
-    """Whether items are paths. A collection of texts is mistaken for paths only if every text is the name of an existing file or a URL.
-
-    Raises:
-        UnsupportedError: the items of a collection are neither clearly paths nor clearly texts: some are existing files; or all look like
-            paths, but name no file; or all are folders.
-    """
+    """Whether items are paths. A collection of texts is mistaken for paths only if every text is the name of an existing file or a URL."""
     if any(isinstance(item, os.PathLike) for item in first):
         return True
     if not all(isinstance(item, str) for item in first):

@@ -72,12 +72,7 @@ class Pipeline:
 
     @property
     def parts(self) -> TextPipeline:
-        """The normalizers and the pre-tokenizers, without nested sequences and in canonical form.
-
-        Raises:
-            UnsupportedError: a component is not supported.
-            VocabularyError: a component is malformed.
-        """
+        """The normalizers and the pre-tokenizers, without nested sequences and in canonical form."""
         if self.rule is not None:
             parts = sentencepiece.components(of_rule(self.rule), [], **sentencepiece.DEFAULTS, are_found=True)
             return TextPipeline(parts, (sentencepiece.WORD_CUTS,))
@@ -117,10 +112,6 @@ class Pipeline:
 
         In the table's pre-tokens, a space replaces Metaspace's symbol, which is in ``metadata.model.letters.symbol``; the caller puts the
         symbol back. If the table has added tokens, texts with one of these tokens cannot be split.
-
-        Raises:
-            UnsupportedError: no automaton can make the splits of the pipeline.
-            VocabularyError: a component is malformed.
         """
         are_bytes = self.are_bytes
         names = LETTERS.values() if are_bytes else "a"
@@ -188,10 +179,6 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
         normalizer: a key of `NORMALIZERS`, or a normalizer as a mapping or as an object of `tokenizers`; for the splitter "sentencepiece",
             also one of `RULES`, which take precedence; None: the splitter's normalizer.
 
-    Raises:
-        UnsupportedError: the name is unknown, or an object of `tokenizers` is implemented in Python.
-        VocabularyError: a component is malformed.
-
     Examples:
         >>> pipeline_of("whitespace", "nfkc").normalizer
         {'type': 'NFKC'}
@@ -207,11 +194,7 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
 
 
 def need_no_rule(kind: str, pipeline: Pipeline | None) -> None:
-    """Raise an error if a rule of SentencePiece normalizes the words of a vocabulary whose files and tables cannot contain the rule.
-
-    Raises:
-        UnsupportedError: the message contains the rule.
-    """
+    """Raise an error if a rule of SentencePiece normalizes the words of a vocabulary whose files and tables cannot contain the rule."""
     if pipeline is not None and pipeline.rule is not None:
         found = f"the splitter {SENTENCEPIECE!r} runs the rule {pipeline.rule} of sentencepiece, and the vocabulary is {kind}"
         raise UnsupportedError(f"{found}; expected BPE or Unigram; pass another splitter, such as 'whitespace' with normalizer='nfkc'")

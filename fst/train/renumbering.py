@@ -20,9 +20,6 @@ def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any]
         part: the component, or None.
         ids: token → id.
 
-    Raises:
-        VocabularyError: the vocabulary lacks a token of the component.
-
     Examples:
         >>> renumbered({"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}, {"[SEP]": 1, "[CLS]": 0})
         {'type': 'BertProcessing', 'sep': ['[SEP]', 1], 'cls': ['[CLS]', 0]}

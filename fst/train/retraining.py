@@ -137,9 +137,6 @@ class Recipe:
             trained: the result.
             options: the names of the recipe's arguments that the caller replaced; for them, the model's values are from the trainer, not
                 from the recipe.
-
-        Raises:
-            VocabularyError: the post-processor contains a token that is not a special token.
         """
         given = {name: value for name, value in trained.model.items() if name in options}
         ids = dict(trained.vocabulary)
@@ -171,10 +168,6 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
         settings: settings outside the ``tokenizer.json``, with the names in `fst.tables.header.Settings`.
         new_special_tokens: further special tokens, after the old ones: str, or objects or mappings as in a ``tokenizer.json``.
         names: old name → new name of special tokens.
-
-    Raises:
-        VocabularyError: the document does not have the structure of a ``tokenizer.json``; or a key of `names` is not an old special token.
-        UnsupportedError: the type of the model is not supported.
 
     Examples:
         >>> model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "vocab": {"[UNK]": 0, "a": 1}}

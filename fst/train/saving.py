@@ -63,9 +63,6 @@ def files_of(path: str | Path, kind: str | None = None) -> list[str]:
         path: the file or the folder.
         kind: the type of the model; None: any type.
 
-    Raises:
-        UnsupportedError: the file format is unknown, or cannot represent this type of model.
-
     Examples:
         >>> files_of("english/")[:3]
         ['english/tokenizer.json', 'english/tokenizer_config.json', 'english/chat_template.jinja']
@@ -136,11 +133,7 @@ class Form(NamedTuple):
 
 
 def _form(name: str, kind: str | None) -> Form:
-    """The format of a file, determined by its full name or, if that is unknown, by its ending.
-
-    Raises:
-        UnsupportedError: the format is unknown, or cannot represent a model of this type.
-    """
+    """The format of a file, determined by its full name or, if that is unknown, by its ending."""
     found = FORMS.get(name) or FORMS.get(Path(name).suffix)
     if not found:
         raise UnsupportedError(f"{name}: the form of a vocabulary is unknown; expected a folder, {', '.join(FORMS)} or {TABLE}")

@@ -49,9 +49,6 @@ def model_of(document: Mapping[str, Any], scores: Sequence[float] | None, rule: 
         scores: the scores of BPE, by id; None: the scores are the negative ranks of the merges.
         rule: the rule of SentencePiece by which texts are normalized, see `fst.compile.text.edits.rules`; None: the normalizer and the
             pre-tokenizer of the document determine it.
-
-    Raises:
-        ValueError: with every ``.model``, SentencePiece would return other ids; the message is the reason.
     """
     model = document["model"]
     if model["type"].lower() not in KINDS.values():
@@ -80,9 +77,6 @@ def model_file(model: SentencePieceModel, rule: str | None) -> bytes:
     Args:
         model: the content.
         rule: the name of the normalizer; None: it has none.
-
-    Raises:
-        UnsupportedError: sentencepiece or protobuf is not installed.
     """
     proto = description(WHERE).ModelProto()
     for piece, score, kind in zip(model.pieces, model.scores, model.types, strict=True):
@@ -119,11 +113,7 @@ def _steps(part: Component | None, members: str) -> list[Component]:
 
 
 def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> Normalizer:
-    """The normalizer of a ``.model`` that is equivalent to the given normalizers and pre-tokenizers.
-
-    Raises:
-        ValueError: SentencePiece has no equivalent of a component.
-    """
+    """The normalizer of a ``.model`` that is equivalent to the given normalizers and pre-tokenizers."""
     charsmap, rest = _charsmap(normalizers)
     adds_prefix, removes_runs, replaces = False, False, False
     for step in rest:
@@ -208,11 +198,7 @@ def _need_normal(merges: Sequence[Sequence[str]], types: Mapping[str, int]) -> N
 
 
 def _scores(model: Mapping[str, Any], pieces: Sequence[str]) -> Sequence[float]:
-    """The scores of pieces; for BPE, the negative ranks of their merges.
-
-    Raises:
-        ValueError: with these scores, SentencePiece would not make the same merges.
-    """
+    """The scores of pieces; for BPE, the negative ranks of their merges."""
     if model["type"] == "Unigram":
         return [score for _, score in model["vocab"]]
     ranks = {left + right: rank for rank, (left, right) in enumerate(model["merges"], 1)}

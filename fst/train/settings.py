@@ -91,9 +91,6 @@ def checked(given: Json, tokens: Json) -> Iterator[tuple[str, Any]]:
     Args:
         given: the settings: roles such as ``eos_token``, ``chat_template``, ``extra_special_tokens``, and the names in `AS_THEY_ARE`.
         tokens: token → id.
-
-    Raises:
-        VocabularyError: a setting is unknown, has a wrong value, or names a string that is not a token.
     """
     for name, value in given.items():
         if _is_role(name, value):

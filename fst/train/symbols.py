@@ -64,11 +64,7 @@ class Alphabet:
 
     @property
     def options(self) -> list[object]:
-        """All options, as JSON.
-
-        Raises:
-            VocabularyError: a special token or an initial character is not text.
-        """
+        """All options, as JSON."""
         initial = None if self.initial is None else sorted(initial_characters(self, are_bytes=False))
         return [
             [*checked(self.special_tokens)],
@@ -112,10 +108,6 @@ def symbols_of(words: Words, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
         words: the words with their counts.
         alphabet: the options.
         are_bytes: whether words are bytes; otherwise they are text.
-
-    Raises:
-        VocabularyError: a word of text is not UTF-8; an option is invalid; there are more than 2^31 - 2 symbols, or the sum of their counts
-            is above 2^63 - 1.
     """
     letters, ends = letters_of(words, are_bytes)
     _check_sizes(words, ends)
@@ -178,9 +170,6 @@ def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArra
 
     Returns:
         int32[n], code points; bytes are spelled with the letters of ByteLevel. int64[words], the end of each word.
-
-    Raises:
-        VocabularyError: a word is not UTF-8; the message quotes it.
     """
     if are_bytes:
         letters = np.array([ord(LETTERS[byte]) for byte in range(256)], np.int32)
@@ -199,11 +188,7 @@ def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArra
 
 
 def strings_of(words: Words, *, are_bytes: bool) -> list[str]:
-    """Each word as a string; bytes are spelled with the letters of ByteLevel.
-
-    Raises:
-        VocabularyError: a word is not UTF-8; the message quotes it.
-    """
+    """Each word as a string; bytes are spelled with the letters of ByteLevel."""
     letters, ends = letters_of(words, are_bytes)
     text, places = letters.tobytes().decode("utf-32-le"), ends.tolist()
     return [text[begin:end] for begin, end in zip([0, *places], places, strict=False)]
@@ -233,22 +218,14 @@ def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:
 
 
 def check_numbers(**numbers: int) -> None:
-    """Raise an error if an option is not a whole number from 0 to 2^63 - 1.
-
-    Raises:
-        VocabularyError: the message names the option.
-    """
+    """Raise an error if an option is not a whole number from 0 to 2^63 - 1."""
     for name, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= MAX_COUNT:
             raise VocabularyError(f"{name} is {quoted(value)}; expected a whole number from 0 to {MAX_COUNT:,}")
 
 
 def checked(tokens: Iterable[str]) -> Iterator[str]:
-    """Check that special tokens are non-empty text, and return them.
-
-    Raises:
-        VocabularyError: a special token is not text or is empty, or `tokens` is a single str.
-    """
+    """Check that special tokens are non-empty text, and return them."""
     if isinstance(tokens, str) or not isinstance(tokens, Iterable):
         raise VocabularyError(f"special_tokens is {quoted(tokens)}; expected a list of str; put the token into a list")
     for token in tokens:
@@ -271,11 +248,7 @@ def _kept(sums: NDArray[np.int64], alphabet: Alphabet, are_bytes: bool) -> list[
 
 
 def initial_characters(alphabet: Alphabet, are_bytes: bool) -> set[str]:
-    """The characters that are in the alphabet even if no word contains them.
-
-    Raises:
-        VocabularyError: a string is not text.
-    """
+    """The characters that are in the alphabet even if no word contains them."""
     initial = alphabet.initial
     if initial is None:
         initial = [*LETTERS.values()] if are_bytes else ()
@@ -283,11 +256,7 @@ def initial_characters(alphabet: Alphabet, are_bytes: bool) -> set[str]:
 
 
 def checked_initial(initial: Collection[str]) -> Collection[str]:
-    """Check that the strings of an initial alphabet are text, and return them.
-
-    Raises:
-        VocabularyError: a string is not text.
-    """
+    """Check that the strings of an initial alphabet are text, and return them."""
     for text in initial:
         if not is_text(text):
             raise VocabularyError(f"initial_alphabet contains {quoted(text)}; expected characters, as str")

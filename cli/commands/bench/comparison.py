@@ -126,10 +126,6 @@ def sources(names: Sequence[str], source: Path) -> dict[str, Path]:
     Args:
         names: keys of `fst.cli.peers.libraries.LIBRARIES`, or `ALL` for all installed libraries that read a file of the source.
         source: a file, or a folder.
-
-    Raises:
-        UnsupportedError: a named library is not installed, or cannot read the files; or, with `ALL`, no installed library reads the source.
-        VocabularyError: no library reads the source.
     """
     by_kind = {kind(file): file for file in reversed(files(source))}
     wanted = libraries.LIBRARIES if ALL in names else dict.fromkeys(names)
@@ -168,10 +164,6 @@ def compared(tables: WordPieceTable, found: Documents, read: Mapping[str, Path],
         read: the result of `sources` for `names`.
         names: the same names as for `sources`.
         threads: the number of threads of each tokenizer.
-
-    Raises:
-        TextError: the documents have no tokens.
-        FstError: a named library fails.
     """
     tokenizer, texts = ready(tables), [line.decode() for line in found.lines]
     encode = partial(tokenizer.encode_batch, texts, add_special_tokens=False, threads=threads)

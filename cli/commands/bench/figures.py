@@ -62,11 +62,7 @@ class Documents:
 
 
 def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
-    """Read the documents of all files into memory.
-
-    Raises:
-        TextError: a document is not text, or a file is damaged.
-    """
+    """Read the documents of all files into memory."""
     lines, characters, words = list[bytes](), 0, 0
     blocks: list[Block] = []
     for some in how.documents(files, advance):
@@ -81,11 +77,7 @@ def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], Non
 
 
 def measured(tables: WordPieceTable, found: Documents) -> Iterator[str]:
-    """Measure the speed and count the tokens; return the lines to print, first the counts, then the speeds.
-
-    Raises:
-        TextError: the documents have no tokens.
-    """
+    """Measure the speed and count the tokens; return the lines to print, first the counts, then the speeds."""
     tokenizer: Tokenizer = ready(tables)
 
     def encode(threads: int) -> Batch:
@@ -117,11 +109,7 @@ def _seconds(encode: Callable[[int], Any], threads: int) -> float:
 
 
 def counted(tables: WordPieceTable, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
-    """The counts as lines, followed by the lines of `more`.
-
-    Raises:
-        TextError: the documents have no tokens.
-    """
+    """The counts as lines, followed by the lines of `more`."""
     size, tokens, unknown = found.size, len(batch.ids), np.count_nonzero(batch.ids == tables.metadata.model.unk_id)
     if not tokens:
         raise TextError("the input has no tokens; name a file with text in it")
@@ -167,9 +155,6 @@ def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes
 
     To bound memory, at most `DIFFERENT` words are counted at a time. If there are more, the rarer half is dropped; a dropped word is
     counted from 0 if it appears again.
-
-    Raises:
-        UnsupportedError: the vocabulary does not determine the lengths of its tokens.
     """
     number = tokenizer._metadata.model.unk_id
     counts, rest = Counter[bytes](), iter(lines)

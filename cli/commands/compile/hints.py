@@ -22,11 +22,7 @@ OTHERS = {
 
 
 def hint(source: str) -> str:
-    """The hint at the end of a message about a source that is not a vocabulary; empty if no command compiles the source.
-
-    Raises:
-        OSError: the source cannot be read.
-    """
+    """The hint at the end of a message about a source that is not a vocabulary; empty if no command compiles the source."""
     path = Path(source)
     if not path.exists():
         return similar(source, KINDS)

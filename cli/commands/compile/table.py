@@ -34,10 +34,6 @@ def write_table(
         user: a file with additional words, or None.
         named: a function from the name of a local file to the first argument of the compiling function.
         options: options of the compiling function; None values are left out.
-
-    Raises:
-        click.UsageError: the output is an input, not a regular file or named like another kind of file, or an option has an invalid value.
-        FstError, OSError: the source cannot be compiled or read.
     """
     keep_apart([output], [*_files_of(Path(source)), *filter(None, [user])])
     check_target(output)

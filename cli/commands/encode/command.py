@@ -131,11 +131,7 @@ def command(
 
 
 def _randomness(dropout: float | None, sample: float | None, seed: int | None) -> Randomness | None:
-    """The randomness of ids, or None.
-
-    Raises:
-        click.UsageError: the options cannot be combined.
-    """
+    """The randomness of ids, or None."""
     from fst import Dropout, Sampling
 
     if dropout is sample is None and seed is not None:

@@ -36,9 +36,6 @@ class Rows:
         stride: the number of ids that a window shares with the previous window; None: no windows.
         append: the token after each document, or None.
         pack: the number of ids in a row, which may span documents; None: one row per document.
-
-    Raises:
-        click.UsageError: the options contradict each other.
     """
 
     form: str
@@ -71,22 +68,13 @@ class Rows:
         return self.stride is None and not self.offsets
 
     def check(self, tables: WordPieceTable) -> None:
-        """Check the options against a vocabulary, before `numba` is imported.
-
-        Raises:
-            click.UsageError: an option has an impossible value for this vocabulary.
-        """
+        """Check the options against a vocabulary, before `numba` is imported."""
         self._window(tables)
         if self.append is not None and self.append not in names(tables).values():
             raise click.UsageError(f"--append {self.append!r} is not a token of the vocabulary; `fst info` lists the special ones")
 
     def encode(self, tokenizer: Tokenizer, threads: int | None, randomness: Randomness | None) -> Encode:
-        """A function that encodes documents.
-
-        Raises:
-            click.UsageError: a value of `randomness` is impossible with this vocabulary.
-            UnsupportedError: this kind of randomness is not supported for the vocabulary.
-        """
+        """A function that encodes documents."""
         form = self._window(tokenizer._table)
         options: dict[str, Any] = {"threads": threads, "add_special_tokens": self.special and form is None}
         options |= {"max_length": self.max_length} if form is None else {}

@@ -28,9 +28,6 @@ class Encoding:
 
     Attributes:
         done: the number of documents or rows, and of tokens, written so far.
-
-    Raises:
-        click.UsageError: the options contradict each other.
     """
 
     def __init__(self, job: Job, rows: Mapping[str, Any]) -> None:

@@ -56,11 +56,7 @@ def command(table: str, text: str) -> None:
 
 
 def explained(table: Table, text: str) -> Iterator[str]:
-    """The lines that explain how a text becomes tokens, or what a table of another kind finds in it.
-
-    Raises:
-        TextError: the text contains a lone surrogate.
-    """
+    """The lines that explain how a text becomes tokens, or what a table of another kind finds in it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

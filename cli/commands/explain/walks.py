@@ -26,11 +26,7 @@ def explained_matches(tables: KeywordTable, text: str) -> Iterator[str]:
 
 
 def explained_rules(tables: RulesTable, text: str) -> Iterator[str]:
-    """Yield the lines that explain rules: the text of each stage, and the matches in it; see `fst.Rewriter.explain`.
-
-    Raises:
-        UnsupportedError: a stage is a transducer.
-    """
+    """Yield the lines that explain rules: the text of each stage, and the matches in it; see `fst.Rewriter.explain`."""
     from fst.bridge.rules import explained
 
     return map(visible, explained(tables, text).lines())

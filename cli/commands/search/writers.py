@@ -35,11 +35,7 @@ MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b
 
 
 def check_options(form: str, names: bool, replaces: bool) -> None:
-    """Refuse options that have no effect in a form.
-
-    Raises:
-        click.UsageError: an option has no effect.
-    """
+    """Refuse options that have no effect in a form."""
     if names and (replaces or form in ("lines", "npz")):
         what = "--replace" if replaces else form
         raise click.UsageError(f"--names cannot be combined with {what}; expected the format matches, json, arrow or parquet")
@@ -48,11 +44,7 @@ def check_options(form: str, names: bool, replaces: bool) -> None:
 
 
 def check_replacing(tables: KeywordTable) -> None:
-    """Refuse to replace matches that may overlap.
-
-    Raises:
-        click.UsageError: matches may overlap.
-    """
+    """Refuse to replace matches that may overlap."""
     if tables.metadata.automaton.match_kind == OVERLAPPING:
         raise click.UsageError("--replace cannot replace overlapping matches; compile the keywords with another --match-kind")
 

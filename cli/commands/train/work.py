@@ -132,9 +132,6 @@ def trim(
         keep: the number of tokens that are not removed.
         ids: the file to write the new id of each old id to; None: no file.
         files, output, overwrite, report, by, options: as in `train`.
-
-    Raises:
-        click.UsageError, UnsupportedError: as in `train`.
     """
     import fst
 
@@ -166,9 +163,6 @@ def _telling_checkpoint(path: str | None) -> Iterator[None]:
 def _old(old: str, command: str, output: str) -> tuple[list[Any], Any]:
     """The old vocabulary as the first argument of `command`, and the splitter of texts. Only `extend` needs the vocabulary as a tokenizer,
     which takes seconds to compile; for `like`, its ``tokenizer.json`` is enough, which is read once.
-
-    Raises:
-        UnsupportedError: as in `_tokenizer`.
     """
     if command != "like":
         tokenizer = _tokenizer(old, command, output)
@@ -185,11 +179,7 @@ def _old(old: str, command: str, output: str) -> tuple[list[Any], Any]:
 
 
 def _tokenizer(old: str, command: str, output: str) -> Any:
-    """Load the old vocabulary of `command` as a tokenizer.
-
-    Raises:
-        UnsupportedError: the file is a table without tokens, or the format of the output cannot express the vocabulary.
-    """
+    """Load the old vocabulary of `command` as a tokenizer."""
     from fst.bridge.from_live import compiled
     from fst.cli.tables import load
     from fst.train.saving import files_of

@@ -33,12 +33,7 @@ class NativeCompiler:
 
 
 def write_native_code(folder: Path) -> None:
-    """Write native code to a folder, and a line after each level.
-
-    Raises:
-        UnsupportedError: this processor cannot run the code of the highest level, or no linker is installed.
-        FstError: a process failed.
-    """
+    """Write native code to a folder, and a line after each level."""
     from fst.compile.export.native import need_linker, write
 
     need_linker()  # before kernels are compiled for minutes

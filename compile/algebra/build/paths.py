@@ -61,9 +61,6 @@ def shared(
         trees: int64[trees + 1], the first string of each tree.
         follow_start: int64[strings + 1], and follows: int32[n], the numbers of what follows each string. They become the targets of arcs
             with the label -1.
-
-    Raises:
-        UnsupportedError: there are too many nodes or arcs.
     """
     symbols = np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32)
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
@@ -119,11 +116,7 @@ class Paths:
         return self.pairs(labels, labels)
 
     def pairs(self, read: Iterable[int], write: Iterable[int]) -> str:
-        """The path that reads some labels and writes others. The first ones are a pair, and so on; the shorter side is filled up with ε.
-
-        Raises:
-            UnsupportedError: there are too many pairs.
-        """
+        """The path that reads some labels and writes others. The first ones are a pair, and so on; the shorter side is filled up with ε."""
         found = [self._pair(pair) for pair in zip_longest(read, write, fillvalue=EPSILON)]
         return "".join(found)
 
@@ -137,11 +130,7 @@ class Paths:
         return char
 
     def add(self, root: int, path: str, following: int, weight: float = 0.0) -> None:
-        """Add a path from a root to another root, or to the end.
-
-        Raises:
-            UnsupportedError: there are too many paths.
-        """
+        """Add a path from a root to another root, or to the end."""
         number = self._trees[root].setdefault(path, self._count)
         if number == self._count:
             self._count += 1
@@ -156,11 +145,7 @@ class Paths:
         self._weight.append(weight)
 
     def machine(self, start: int, symbols: tuple[str, ...] = ()) -> Arcs:
-        """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it.
-
-        Raises:
-            UnsupportedError: the trees have too many states or arcs.
-        """
+        """The machine of all paths that begin at a root. An ε-arc leads from the end of a path to the root that follows it."""
         strings = [sorted(tree) for tree in self._trees]
         trees = np.cumsum([0, *map(len, strings)])
         numbers = [tree[path] for tree, some in zip(self._trees, strings, strict=True) for path in some]

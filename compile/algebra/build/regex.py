@@ -25,19 +25,12 @@ def from_regex(pattern: str, alphabet: Iterable[str] | None = None) -> Arcs:
     Args:
         pattern: a regular expression.
         alphabet: the characters in sets such as ``.`` or ``[^a]``; None: all of Unicode, one arc each.
-
-    Raises:
-        UnsupportedError: the pattern is malformed or too large, or has a construct that describes more than a set of strings.
     """
     return from_tree(parse(pattern, "fancy-regex"), TEXT if alphabet is None else intersection(TEXT, of_text(alphabet)))
 
 
 def from_tree(tree: Node, alphabet: Set = TEXT) -> Arcs:
-    """The acceptor of all strings that a parsed pattern matches as a whole, without ε-arcs. Sets contain characters of the alphabet.
-
-    Raises:
-        UnsupportedError: the pattern is too large, or has a construct that describes more than a set of strings.
-    """
+    """The acceptor of all strings that a parsed pattern matches as a whole, without ε-arcs. Sets contain characters of the alphabet."""
     builder = _Builder(alphabet)
     start, end = builder.state(), builder.state()
     builder.add(tree, start, end)

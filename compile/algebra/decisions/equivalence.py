@@ -25,10 +25,6 @@ def is_equivalent(first: Arcs, second: Arcs) -> bool:
     In functional transducers, the input determines the output. So they are equivalent if their inputs have the same weights, and their
     union is functional. The equivalence of other transducers is undecidable in general. Those with few pairs are compared pair by pair;
     others are known to be equivalent if they are as acceptors of pairs of labels.
-
-    Raises:
-        UnsupportedError: the machines are neither acceptors nor functional, have many pairs, and differ as acceptors of pairs of labels; or
-            determinization gives too many states.
     """
     first, second = with_shared_symbols([first, second])
     if first.is_acceptor and second.is_acceptor:

@@ -23,9 +23,6 @@ def over_characters(arcs: Arcs) -> Arcs:
 
     Args:
         arcs: a transducer of either unit; one over characters is returned unchanged.
-
-    Raises:
-        UnsupportedError: the transducer writes malformed UTF-8 for a text, or the result has too many arcs.
     """
     if arcs.unit == "character":
         return arcs

@@ -80,11 +80,7 @@ def is_deterministic(arcs: Arcs) -> bool:
 
 
 def determinize(arcs: Arcs) -> Arcs:
-    """A machine with the same paths in which no state has two arcs with the same labels. Its states are numbered breadth first.
-
-    Raises:
-        UnsupportedError: the result has too many states, arcs or members of sets. Weighted machines with cycles may have no finite result.
-    """
+    """A machine with the same paths in which no state has two arcs with the same labels. Its states are numbered breadth first."""
     arcs = remove_epsilon(arcs)
     if not arcs.states:
         return arcs

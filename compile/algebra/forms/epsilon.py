@@ -28,11 +28,7 @@ class _Arcs(NamedTuple):
 
 
 def remove_epsilon(arcs: Arcs) -> Arcs:
-    """A trimmed machine with the same paths and no arc that reads and writes nothing. Of equal arcs, the lightest is kept.
-
-    Raises:
-        UnsupportedError: a cycle of ε-arcs has a negative weight, or the result has too many arcs.
-    """
+    """A trimmed machine with the same paths and no arc that reads and writes nothing. Of equal arcs, the lightest is kept."""
     arcs = connect(arcs)
     silent = (arcs.ilabel == EPSILON) & (arcs.olabel == EPSILON)
     if not silent.any():

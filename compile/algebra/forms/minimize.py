@@ -29,12 +29,7 @@ class _Partition(NamedTuple):
 
 
 def minimize(arcs: Arcs) -> Arcs:
-    """The deterministic machine with the fewest states; see `determinize`. Weights are pushed towards the start.
-
-    Raises:
-        UnsupportedError: the machine is not deterministic, and determinization gives too many states or arcs; or a cycle has a negative
-            weight.
-    """
+    """The deterministic machine with the fewest states; see `determinize`. Weights are pushed towards the start."""
     arcs = push(arcs if is_deterministic(arcs) else determinize(arcs))
     return _merged(arcs, _arc_labels(arcs)) if arcs.states else arcs
 

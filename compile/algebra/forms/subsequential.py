@@ -40,9 +40,6 @@ REFUSED = "use a machine whose outputs and weights are determined by a bounded p
 def determinize_input(arcs: Arcs) -> Arcs:
     """A machine with the same pairs and weights in which no state has two arcs that read the same label. Strings of several labels, and
     what is left at the end of an input, are written by arcs that read nothing. An input with n outputs has n ends.
-
-    Raises:
-        UnsupportedError: outputs are delayed without bound, an input has infinitely many outputs, or the result is too large.
     """
     arcs = connect(arcs)
     if not arcs.states:

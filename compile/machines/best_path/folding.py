@@ -61,12 +61,7 @@ def _joined(arc: Arc, following: Sequence[Arc | None]) -> Arc:
 
 
 def without_cycles(machine: Machine) -> Machine:
-    """Break the cycles of ε-arcs.
-
-    Raises:
-        VocabularyError: a cycle has a negative weight; the message contains its states.
-        UnsupportedError: a cycle has too many states.
-    """
+    """Break the cycles of ε-arcs."""
     silent = [[arc for arc in row if arc.byte == EPSILON] for row in machine.rows]
     rows, finals = [*machine.rows], dict(machine.finals)
     found = components([[arc.target for arc in row] for row in silent])

@@ -55,11 +55,7 @@ class Machine(NamedTuple):
 
 
 def machine_of(arcs: Arcs) -> Machine:
-    """The machine over bytes of an arc table that has states, without states that are on no path.
-
-    Raises:
-        VocabularyError: an arc writes a character that is not text.
-    """
+    """The machine over bytes of an arc table that has states, without states that are on no path."""
     ends = arcs.final[np.isfinite(arcs.final)]
     largest = float(np.abs(np.concatenate([arcs.weights, ends])).max(initial=0))
     exponent = WHOLE_BITS - int(np.frexp(largest)[1])
@@ -136,11 +132,7 @@ def _reached(states: Iterable[int], following: list[list[int]]) -> set[int]:
 
 
 def need_in_range(machine: Machine) -> None:
-    """Refuse weights that are out of range after cycles were broken.
-
-    Raises:
-        VocabularyError: a weight is out of range.
-    """
+    """Refuse weights that are out of range after cycles were broken."""
     for state, row in enumerate(machine.rows):
         if any(abs(arc.weight) >> WEIGHT_BITS for arc in row):
             raise VocabularyError(f"arcs after state {state} that read nothing have a very large weight together; scale the weights")

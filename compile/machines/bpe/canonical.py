@@ -55,10 +55,6 @@ class Merges:
 
         Args:
             ranks: the bytes of each token → its rank.
-
-        Raises:
-            VocabularyError: an id is out of range, or two tokens share an id.
-            UnsupportedError: a token is too long.
         """
         spelled = Spelled.of(ranks)
         by_rank = np.argsort(spelled.ids, kind="stable")
@@ -99,10 +95,6 @@ class Spelled:
         Args:
             tokens: the name of each token → its id.
             affixes: the prefix and the suffix in the names.
-
-        Raises:
-            VocabularyError: an id is out of range, or two tokens share an id.
-            UnsupportedError: a token is too long.
         """
         wrong = [number for number in tokens.values() if not 0 <= number <= MAX_ID]
         if wrong:
@@ -143,12 +135,7 @@ class Canonical:
 
 
 def canonical(merges: Merges) -> Canonical:
-    """Find the last merge of every token.
-
-    Raises:
-        VocabularyError: an id is out of range or shared, or a part or the result of a pair is not a token.
-        UnsupportedError: a token is too long.
-    """
+    """Find the last merge of every token."""
     spelled = Spelled.of(merges.tokens, merges.affixes)
     keys, result = _numbered(merges)
     pairs = pairs_for(len(keys))

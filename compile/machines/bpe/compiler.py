@@ -71,11 +71,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTable:  # noqa: ARG001
 
 
 def with_added(table: BpeTable, added: AddedTokens) -> BpeTable:
-    """A copy of the table with different added tokens. The merges do not change; the splitter changes only if it depends on added tokens.
-
-    Raises:
-        UnsupportedError: as from `assemble`.
-    """
+    """A copy of the table with different added tokens. The merges do not change; the splitter changes if it depends on added tokens."""
     stated, names = table.metadata.text, table.tokens
     text = TextPipeline(tuple(stated.normalizers or ()), tuple(stated.pre_tokenizers or ()))
     metadata, arrays = table.metadata, dict[str, NDArray[Any]]()

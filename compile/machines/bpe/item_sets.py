@@ -92,11 +92,7 @@ class States:
 
 
 def close(tokens: Canonical) -> States:
-    """Find all states that are reachable from the root, in breadth-first order.
-
-    Raises:
-        UnsupportedError: the merge list is improper, or the states exceed the capacity of a table.
-    """
+    """Find all states that are reachable from the root, in breadth-first order."""
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
@@ -122,11 +118,7 @@ def close(tokens: Canonical) -> States:
 
 
 def items_of(tokens: Canonical) -> Items:
-    """Build the items of all tokens.
-
-    Raises:
-        UnsupportedError: there are too many items.
-    """
+    """Build the items of all tokens."""
     by_suffix = _by_suffix(tokens)
     keys = _completions(tokens, by_suffix)
     lengths = tokens.tokens.lengths[tokens.right[by_suffix]]
@@ -201,11 +193,7 @@ class MergeRows:
 
 
 def lay_out(tokens: Spelled, states: States) -> MergeRows:
-    """Lay out the automaton as rows of entries.
-
-    Raises:
-        UnsupportedError: the rows need more slots than an entry can address.
-    """
+    """Lay out the automaton as rows of entries."""
     starts, labels, targets = _with_whole_root(states)
     kept = labels < LABELS
     starts, labels, targets = np.append(0, np.cumsum(kept))[starts], labels[kept], targets[kept]

@@ -20,11 +20,7 @@ BEGIN: Cut = (DEAD, frozenset())  # the beginning of a text, where no search has
 
 
 def last_tokens(table: BpeTable) -> LastTokens:
-    """The last-token automaton of a table.
-
-    Raises:
-        UnsupportedError: the table rewrites texts by more than composition, drops pre-tokens, or has no automaton.
-    """
+    """The last-token automaton of a table."""
     _need_plain(table)
     splitter = table.splitter
     cuts, ends = cuts_of(splitter)
@@ -53,9 +49,6 @@ def cuts_of(splitter: Splitter) -> tuple[Array, Array]:
 
     A word is cut correctly if its search finds a match that ends there, and no longer match. So the automaton runs the search of the
     current word, and continues the searches of earlier words until they end without another match.
-
-    Raises:
-        UnsupportedError: characters of a text may be in no match.
     """
     moves = splitter.moves
     _need_matches(moves)

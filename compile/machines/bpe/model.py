@@ -70,10 +70,6 @@ class BpeModel:
         Args:
             model: the field ``model`` of the file.
             letters: the letters for bytes in the names of tokens.
-
-        Raises:
-            UnsupportedError: the model has an unknown field, or an unsupported setting that changes ids.
-            ValueError: the model is malformed.
         """
         only(model, "model", FIELDS)
         _refuse(model)
@@ -297,9 +293,6 @@ def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letter
 def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     """Parse merges from lines: two tokens, separated by one space.
 
-    Raises:
-        ValueError: a line is not a merge. As in `tokenizers`, the line number in the message does not count comments.
-
     Examples:
         >>> pairs(["#version: 0.2", "Ġ t", "h e"])
         [('Ġ', 't'), ('h', 'e')]
@@ -316,11 +309,7 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
-    """Read the model of a ``tokenizer.json``. The text pipeline determines whether symbols are bytes or characters.
-
-    Raises:
-        UnsupportedError, ValueError: as for `BpeModel.of_json`.
-    """
+    """Read the model of a ``tokenizer.json``. The text pipeline determines whether symbols are bytes or characters."""
     if BYTES in text.pre_tokenizers:
         return BpeModel.of_json(model)
     symbol = metaspace.pipeline(text.normalizers, text.pre_tokenizers).whitespace.symbol

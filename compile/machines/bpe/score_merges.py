@@ -25,9 +25,6 @@ def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -
     Args:
         scores: the score of each piece of several characters that merges may make.
         characters: the characters that are pieces.
-
-    Raises:
-        UnsupportedError: pieces have equal scores, and no order of these pieces gives the same segmentations as equal scores.
     """
     keys = {piece: _key(score) for piece, score in scores.items()}
     splits = dict[str, list[Pair]]()

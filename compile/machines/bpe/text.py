@@ -48,20 +48,12 @@ def _around_space(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequen
 
 
 def text_of(source: Source[BpeModel]) -> Text:
-    """Compile the text pipeline of a source: added tokens, normalizer and splitter.
-
-    Raises:
-        UnsupportedError: a table cannot express the pipeline.
-    """
+    """Compile the text pipeline of a source: added tokens, normalizer and splitter."""
     return text_of_bytes(source.text, source.added) if source.model.letters.are_bytes else _text_of_characters(source)
 
 
 def text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
-    """Compile the text pipeline of a byte-level BPE.
-
-    Raises:
-        UnsupportedError: a table cannot express the pipeline.
-    """
+    """Compile the text pipeline of a byte-level BPE."""
     if any(map(makes_white_space, text.normalizers)):
         with suppress(UnsupportedError):
             return _without_white_space(text, added)
@@ -71,9 +63,6 @@ def text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
 def _text_of_characters(source: Source[BpeModel]) -> Text:
     """Compile the text pipeline of a BPE over characters. If the source does not split texts, the positions of cuts are derived from the
     tokens.
-
-    Raises:
-        UnsupportedError: a table cannot express the pipeline.
     """
     line = _line(source)
     added, by = line.normalizer(source.added)
@@ -97,11 +86,7 @@ def is_cut_by_tokens(source: Source[BpeModel]) -> bool:
 
 
 def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
-    """The text pipeline without the normalizers that replace whitespace by other whitespace, if these normalizers do not change ids.
-
-    Raises:
-        UnsupportedError: a normalizer that replaces whitespace by other whitespace changes ids, or a table cannot express the pipeline.
-    """
+    """The text pipeline without the normalizers that replace whitespace by other whitespace, if these normalizers do not change ids."""
     kept = [part for part in text.normalizers if not makes_white_space(part)]
     added, by, split = _text_by(text, given, kept)
     whole = by or NOTHING
@@ -158,9 +143,6 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
     Args:
         model: the model.
         parts: the pre-tokenizers, in the form of `fst.compile.pretokens.splits`.
-
-    Raises:
-        UnsupportedError: there are such splits, and the model also has `ignore_merges`, affixes or missing bytes.
     """
     kinds = kinds_of_bytes(parts)
     if not len(kinds):
@@ -178,9 +160,6 @@ def _splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
 
     Args:
         parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.pretokens.splits`.
-
-    Raises:
-        UnsupportedError: a Split may have different matches in the text than in the letters.
     """
     has_cuts = False
     for part in parts:

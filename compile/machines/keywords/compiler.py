@@ -243,11 +243,7 @@ def _need_slots(count: int) -> None:
 
 
 def _linked(trie: Nodes, is_leaf: NDArray[np.bool_], read: Sequence[bytes], match_kind: str) -> Outputs:
-    """Link the nodes of a trie.
-
-    Raises:
-        UnsupportedError: there are too many matches to list.
-    """
+    """Link the nodes of a trie."""
     if match_kind == OVERLAPPING:
         return _overlapping(trie, is_leaf, read)
     if match_kind == STANDARD:

@@ -30,12 +30,7 @@ MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0
 
 
 def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> KeywordText:
-    """The steps that spell texts and keywords, for the options of `fst.compile.keywords`.
-
-    Raises:
-        UnsupportedError: `fst.text.normalizer.Normalizer` cannot express the normalizer.
-        ValueError: the normalizer is malformed.
-    """
+    """The steps that spell texts and keywords, for the options of `fst.compile.keywords`."""
     return KeywordText(
         _normalizer(_stored(normalizer)),
         folds() if ignore_case else None,
@@ -78,11 +73,7 @@ def words() -> Set:
 
 
 def spelled(keywords: Sequence[str], text: KeywordText) -> list[bytes]:
-    """Spell all keywords at once, with the same result as `KeywordText.spelled`.
-
-    Raises:
-        VocabularyError: a keyword is empty after the normalizer.
-    """
+    """Spell all keywords at once, with the same result as `KeywordText.spelled`."""
     strings = _normalized(keywords, text.normalizer) if text.normalizer else keywords
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     codes = np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32)

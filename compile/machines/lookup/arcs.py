@@ -36,11 +36,7 @@ class Pool(Generic[Item]):
         self._size = 0
 
     def number(self, item: Item) -> int:
-        """The number of an item, which is added if it is new.
-
-        Raises:
-            UnsupportedError: the pool is full.
-        """
+        """The number of an item, which is added if it is new."""
         found = self._numbers.get(item)
         if found is None:
             found = self._numbers[item] = len(self.items)

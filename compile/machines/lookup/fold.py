@@ -23,11 +23,7 @@ LARGE = (1e18, 4096, 1024, 256, 64, 16, 4, 0)  # arcs into states with more arcs
 
 
 def folded(arcs: Arcs, root: int, outputs: Pool[str], conditions: Pool[tuple[int, ...]]) -> Arcs:
-    """Fold the arcs of a machine that read nothing. The result may contain arcs that read nothing, but no cycles of them.
-
-    Raises:
-        UnsupportedError: a cycle reads nothing, and writes something, has a weight, or has conditions.
-    """
+    """Fold the arcs of a machine that read nothing. The result may contain arcs that read nothing, but no cycles of them."""
     arcs = trimmed(arcs, root)
     arcs = _without_chains(arcs, root, outputs, conditions)
     arcs = without_cycles(arcs, outputs)
@@ -121,11 +117,7 @@ def _replaced(arcs: Arcs, is_folded: Array, outputs: Pool[str], conditions: Pool
 
 
 def without_cycles(arcs: Arcs, outputs: Pool[str]) -> Arcs:
-    """Make each cycle of arcs that read nothing and write nothing one state.
-
-    Raises:
-        UnsupportedError: a cycle writes something, has a weight, or has conditions.
-    """
+    """Make each cycle of arcs that read nothing and write nothing one state."""
     places = _core(arcs)
     if not len(places):
         return arcs

@@ -76,9 +76,6 @@ def composed(first: Part, second: Part, budget: Budget) -> Part:
     Args:
         first, second: the stages.
         budget: the steps that may be used.
-
-    Raises:
-        UnsupportedError: a stage or the composition has more than `MAX_COMPOSED` entries, or the composition takes too many steps.
     """
     if max(array.size for part in (first, second) for array in (part.to_left, part.to_right)) > MAX_COMPOSED:
         raise UnsupportedError(f"a stage has more than {MAX_COMPOSED:,} entries; expected at most as many")

@@ -35,11 +35,7 @@ class Machine(NamedTuple):
 
 
 def folded_arcs(machine: Fst, turn: Literal[1, -1] = 1) -> Machine:
-    """Fold the arcs that read nothing into the arcs after them, and into finals; with `turn` -1, reverse the characters of each label.
-
-    Raises:
-        UnsupportedError: the result has too many arcs.
-    """
+    """Fold the arcs that read nothing into the arcs after them, and into finals; with `turn` -1, reverse the characters of each label."""
     if not machine.states:
         return Machine([{}], {}, 0)
     arcs: list[dict[str, list[Arc]]] = [{} for _ in range(machine.states)]

@@ -31,11 +31,7 @@ START = -2  # the state before the first character
 
 
 def passes(machine: Fst, strings: Strings) -> Passes:
-    """Make both passes.
-
-    Raises:
-        UnsupportedError: the transducer is not functional, has weights, reads symbols of several characters or bytes, or is too large.
-    """
+    """Make both passes."""
     folded = folded_machine(machine)
     characters = sorted({char for arcs in folded.arcs for char in arcs})
     alphabet = Alphabet([of_text(char) for char in characters])
@@ -64,11 +60,7 @@ def passes(machine: Fst, strings: Strings) -> Passes:
 
 
 def folded_machine(machine: Fst, is_mirrored: bool = False) -> Machine:
-    """The transducer, or its reverse, with arcs that read one character each.
-
-    Raises:
-        UnsupportedError: as in `passes`.
-    """
+    """The transducer, or its reverse, with arcs that read one character each."""
     _check(machine)
     over = Fst.of(over_characters(machine.connect()))
     return folded_arcs(over.reverse(), -1) if is_mirrored else folded_arcs(over)
@@ -81,11 +73,7 @@ class _Steps:
         self._left, self._most_sets = MAX_STEPS, MAX_BITS // (states + 1)
 
     def take(self, steps: int, sets: int) -> None:
-        """Count arcs that are read, and check the number of sets.
-
-        Raises:
-            UnsupportedError: there are too many arcs or sets.
-        """
+        """Count arcs that are read, and check the number of sets."""
         self._left -= steps
         if self._left < 0 or sets > self._most_sets:
             raise UnsupportedError(

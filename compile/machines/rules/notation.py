@@ -53,9 +53,6 @@ def check_rule(text: str, definitions: Mapping[str, str]) -> list[str]:
 
     Returns:
         a message for each possible fault.
-
-    Raises:
-        VocabularyError: the rule has a certain fault.
     """
     reader, text = _Reader(definitions), text.strip()
     rules = reader.rule(text)
@@ -95,11 +92,7 @@ class _Reader:
         self.how = ""
 
     def messages(self, what: str, advice: str) -> list[str]:
-        """The messages of possible faults.
-
-        Raises:
-            VocabularyError: there is a certain fault.
-        """
+        """The messages of possible faults."""
         for fault in self._certain:
             raise VocabularyError(f"{what} {fault}{advice}")
         return [f"{what} {fault}{advice}" for fault in self._possible]

@@ -89,11 +89,7 @@ class Numbering(Generic[State]):
         self.listed = [*states]
 
     def number(self, state: State) -> int:
-        """The number of a state, which is added if it is new.
-
-        Raises:
-            UnsupportedError: there are too many states.
-        """
+        """The number of a state, which is added if it is new."""
         number = self._numbers.setdefault(state, len(self.listed))
         if number == len(self.listed):
             if number >= self._most:
@@ -125,9 +121,6 @@ def merged_passes(alphabet: Alphabet, rows: Sequence[tuple[int, int]], entries: 
         rows: for each set and class, the next set and the column.
         entries: int64[states, columns, 3], the next state, the number of the string, and `COPY` or 0.
         finals: the number of the string that each state writes at the end of a text.
-
-    Raises:
-        UnsupportedError: there are too many columns.
     """
     to_left, to_right = packed_passes(alphabet.size, rows, entries)
     return Passes(alphabet, to_left, to_right, np.array(finals, np.uint32))
@@ -167,11 +160,7 @@ class Compiler:
         self._lasts = cache(lambda rules: all_of(self._phis[rule].last for rule in bits(rules)))
 
     def passes(self) -> Passes:
-        """Make both passes.
-
-        Raises:
-            UnsupportedError: the passes are too large.
-        """
+        """Make both passes."""
         alphabet, columns, end = self._alphabet, Numbering[Column](1), (self._contexts.ended(), 0)
         sets, rows = Numbering(alphabet.size, end), list[tuple[int, int]]()
         for found in sets.listed:

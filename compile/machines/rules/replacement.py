@@ -71,11 +71,7 @@ class Replacement:
         self._empty = machine.finals.get(machine.start)
 
     def passes(self) -> Passes:
-        """Make both passes.
-
-        Raises:
-            UnsupportedError: the passes are too large.
-        """
+        """Make both passes."""
         alphabet, columns, end = self._alphabet, Numbering[Column](1), self._contexts.ended()
         sets, rows = Numbering[tuple[Right, Ranking]](alphabet.size, (end, ())), list[tuple[int, int]]()
         for right, ranking in sets.listed:

@@ -51,11 +51,7 @@ def of_string(phi: str, psi: str, left: str, right: str, definitions: Mapping[st
 
 
 def of_text(text: str, definitions: Mapping[str, str]) -> Rule:
-    """Read a rule from its text.
-
-    Raises:
-        VocabularyError: the text is not a rule.
-    """
+    """Read a rule from its text."""
     phi, arrow, rest = _partition(text, ARROW)
     if not arrow:
         raise VocabularyError(f"the rule {quoted(text)} has no '->'; expected 'phi -> psi / left _ right'")
@@ -73,11 +69,7 @@ def of_text(text: str, definitions: Mapping[str, str]) -> Rule:
 
 
 def trees(rule: Rule) -> Trees:
-    """Parse the regular expressions of a rule.
-
-    Raises:
-        UnsupportedError: an expression is malformed, or has an unsupported construct; the message names the rule and the construct.
-    """
+    """Parse the regular expressions of a rule."""
     found = []
     for name, pattern in (("phi", rule.phi), ("left", rule.left), ("right", rule.right)):
         try:
@@ -226,11 +218,7 @@ def pieces(pattern: str) -> Iterator[str]:
 
 
 def _string(psi: str, text: str) -> str:
-    """Resolve the escapes of a string.
-
-    Raises:
-        UnsupportedError: an escape is unknown, or refers to a group of phi.
-    """
+    """Resolve the escapes of a string."""
     parts = []
     for part in re.findall(r"\\u\{[0-9a-fA-F]{1,6}\}|\\.|[^\\]|\\$", psi, re.DOTALL):
         escaped = part[1:]

@@ -22,11 +22,7 @@ EXTRA = "pip install jieba==0.42.1, which the extra jieba has"
 
 
 def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Read the hidden Markov model as the arrays `emits` and `chances`; see `fst.machines.segmentation.jieba.JiebaTable`.
-
-    Raises:
-        UnsupportedError: jieba is not installed.
-    """
+    """Read the hidden Markov model as the arrays `emits` and `chances`; see `fst.machines.segmentation.jieba.JiebaTable`."""
     model = _installed("jieba.finalseg")
     never, start, steps, emitted = model.MIN_FLOAT, model.start_P, model.trans_P, model.emit_P
     emits = np.array([[emitted[state].get(chr(code), never) for state in LETTERS] for code in HAN])
@@ -40,9 +36,6 @@ def tag_model(tags: Collection[str], *, hmm: bool) -> tuple[list[str], TagModel]
     Args:
         tags: the tags of the dictionary.
         hmm: whether to read the model from an installed jieba.
-
-    Raises:
-        UnsupportedError: jieba is not installed, or there are more than 32,767 tags.
     """
     installed = _installed("jieba.posseg") if hmm else None
     found = sorted(installed.start_P) if installed else []
@@ -72,11 +65,7 @@ def tag_model(tags: Collection[str], *, hmm: bool) -> tuple[list[str], TagModel]
 
 
 def dictionary() -> Path:
-    """The path of jieba's dictionary file.
-
-    Raises:
-        UnsupportedError: jieba is not installed.
-    """
+    """The path of jieba's dictionary file."""
     spec = find_spec("jieba")
     if spec is None or spec.origin is None:
         raise UnsupportedError(f"jieba is not installed; to compile its dictionary, {EXTRA}; or name a dictionary")

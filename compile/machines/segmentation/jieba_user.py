@@ -46,10 +46,6 @@ def user_words(source: str | Path | Iterable[Any], most: int) -> Iterator[UserWo
         source: the path of a file with lines ``word``, ``word frequency``, ``word part-of-speech`` or ``word frequency part-of-speech``;
             or words and pairs.
         most: the maximum frequency.
-
-    Raises:
-        VocabularyError: a frequency is not a whole number from 0 to `most`; the message gives the position.
-        OSError: the file cannot be read.
     """
     if isinstance(source, str | Path):
         yield from _of_lines(read_text(Path(source), drop_mark=True).split("\n"), str(source))
@@ -68,11 +64,7 @@ def _entry(entry: Any, place: int) -> tuple[Any, Any, str]:
 
 
 def tag_of(entry: Sequence[Any], place: str) -> str:
-    """The part of speech in a triple of a word, its frequency and its part of speech; "" for a pair.
-
-    Raises:
-        VocabularyError: the part of speech is not text.
-    """
+    """The part of speech in a triple of a word, its frequency and its part of speech; "" for a pair."""
     tag = entry[2] if len(entry) > 2 else ""
     if not isinstance(tag, str) or not tag.isprintable():
         raise VocabularyError(f"{place}, {quoted(entry[0])}: the part of speech is {quoted(tag)}; expected a string such as 'n'")
@@ -112,11 +104,7 @@ class Frequencies:
         self._added.append(word)
 
     def suggested(self, word: str) -> int:
-        """The frequency with which the word is just not cut, by the operations of jieba in their order: the floating-point result counts.
-
-        Raises:
-            VocabularyError: no word has a frequency above 0 yet.
-        """
+        """The least frequency with which the word is not cut, by jieba's operations in their order: the floating-point result counts."""
         if not self._total:
             raise VocabularyError("the dictionary has no word with a frequency above 0; expected lines 'word frequency'")
         share = 1.0

@@ -129,11 +129,7 @@ def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
 
 
 def _linked(table: MaxMatchTable, trie: UnitTrie, rules: Rules) -> MaxMatchTable:
-    """Add the jumps to a table.
-
-    Raises:
-        UnsupportedError: the jumps have too many tokens.
-    """
+    """Add the jumps to a table."""
     links, last, pops = longest(trie.nodes, 1 + table.are_surrogates, MAX_MATCHES, EXCESS, rules)
     edges = table.edges()
     lasts, inner = table.lasts(edges), np.flatnonzero(trie.states != LEAF)[1:]

@@ -83,10 +83,6 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
     Args:
         folder: the folder of the dictionary.
         encoding: the encoding of all files; None: the encoding in ``dicrc``; UTF-8 if ``dicrc`` names no encoding.
-
-    Raises:
-        UnsupportedError: the encoding is unknown.
-        VocabularyError, OSError: the file cannot be read.
     """
     path = folder / "dicrc"
     found: Mapping[bytes, bytes] = {}
@@ -112,9 +108,6 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
         into: the entries so far; new entries are appended.
         shape: the numbers of left ids and of right ids.
         keep_spaces: whether spaces before a surface are part of the surface.
-
-    Raises:
-        VocabularyError: an entry is malformed; the message names file, line and word.
     """
     lefts, rights = shape
     for line_number, line in enumerate(_lines(path, encodings), 1):
@@ -154,9 +147,6 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
     Returns:
         int16[left ids, right ids], the cost of each connection of two words. Indices are the left id of the second word and the right id of
         the first word.
-
-    Raises:
-        VocabularyError: the file is missing or malformed; the message names the line.
     """
     data = _contents(path)
     head, _, body = data.partition(b"\n")
@@ -192,12 +182,7 @@ def _fill(matrix: NDArray[np.int16], lines: bytes, first: int, path: Path) -> No
 
 
 def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categories:
-    """Read ``char.def``.
-
-    Raises:
-        VocabularyError: the file is missing or malformed; the message names the line.
-        UnsupportedError: a character shares some categories with U+0020, but not all; or there are too many lists of categories.
-    """
+    """Read ``char.def``."""
     categories: dict[str, Kind] = {}
     ranges: list[tuple[int, int, tuple[str, ...]]] = []
     for line_number, line in enumerate(_lines(path, [encoding]), 1):

@@ -53,9 +53,6 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
     Args:
         words: distinct, non-empty strings.
         values: int64[words], the value of each string; 0 for a string that is not a word.
-
-    Raises:
-        UnsupportedError: the words take too many slots.
     """
     encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # words that are read backward have reversed surrogate pairs
     lengths = np.fromiter(map(len, encoded), np.int64, len(words)) // 2

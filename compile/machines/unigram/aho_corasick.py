@@ -28,11 +28,7 @@ class Automaton(NamedTuple):
 
 
 def automaton(trie: Trie) -> Automaton:
-    """The automaton of a trie of tokens in UTF-8.
-
-    Raises:
-        UnsupportedError: the rows take too many slots.
-    """
+    """The automaton of a trie of tokens in UTF-8."""
     parents, labels = edges_of(trie)
     firsts = np.searchsorted(parents, np.arange(len(trie) + 1))
     children = np.diff(firsts)
@@ -116,9 +112,6 @@ def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArr
 
     Returns:
         The entries, and the slot of each state.
-
-    Raises:
-        UnsupportedError: the rows take too many slots.
     """
     slots = placed(ENTRY, starts, labels, np.lexsort((rank, np.minimum(np.arange(len(rank)), 1))))
     return filled(ENTRY, slots, BYTE_ROW, ENTRY.pack(HEAD, 0, depths), "the trie of these tokens"), slots

@@ -79,10 +79,6 @@ def _usable(model: UnigramModel, line: Pipeline) -> Usable:
     Without an unknown token, the reference refuses a text if an unknown node is the best node that ends at any position, even if it is not
     on the best path. A character that is not a token, and with which no token ends, always makes such a node; so tokens with this character
     never occur, and other tokens that end with one of their characters may become unusable, too.
-
-    Raises:
-        UnsupportedError: the scores determine whether the reference refuses a text, because a token ends with a character that is not a
-            token.
     """
     spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
     kept = [(spelling, number) for spelling, number in spellings if spelling]
@@ -149,11 +145,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTable:  # noqa
 
 
 def with_added(table: UnigramTable, added: AddedTokens) -> UnigramTable:
-    """A copy of the table with different added tokens. The trie and the splitter do not change.
-
-    Raises:
-        UnsupportedError: as from `assemble`.
-    """
+    """A copy of the table with different added tokens. The trie and the splitter do not change."""
     stated = table.metadata.text
     found, by = metaspace.pipeline(stated.normalizers or (), stated.pre_tokenizers or ()).normalizer(added)
     metadata = replace(table.metadata, text=replace(stated, normalizer=by), added_tokens=found)

@@ -23,11 +23,7 @@ BEGIN, FIRST_SPACE, INSIDE, LATER_SPACE = range(4)
 
 
 def last_tokens(table: UnigramTable) -> LastTokens:
-    """The last-token automaton of a table.
-
-    Raises:
-        UnsupportedError: words do not begin with spaces, or sums continue from word to word.
-    """
+    """The last-token automaton of a table."""
     by = table.metadata.text.normalizer
     if table.has_text_scope or table.restarts != viterbi.BEFORE_SPACE or by is None:
         raise UnsupportedError("canonical masks cover Unigram if words begin with spaces and are segmented one by one; use canonical=False")

@@ -46,12 +46,7 @@ class UnigramModel:
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:
-        """Return the model of a ``tokenizer.json``.
-
-        Raises:
-            UnsupportedError: the model has an unknown field.
-            ValueError: the model is malformed.
-        """
+        """Return the model of a ``tokenizer.json``."""
         only(model, "model", FIELDS)
         rows = sequence(field_of(model, "vocab", "model"), "vocab of the model")
         unk_id, fallback = model.get("unk_id"), model.get("byte_fallback", False)

@@ -112,12 +112,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> WordPieceTable:
 
 
 def with_added(tables: WordPieceTable, added: AddedTokens) -> WordPieceTable:
-    """A copy of the table with different added tokens. The trie and the transitions do not change.
-
-    Raises:
-        UnsupportedError: as from `assemble`.
-        TableError: the components in the table are malformed.
-    """
+    """A copy of the table with different added tokens. The trie and the transitions do not change."""
     source = replace(source_of(tables), added=added)
     if source.trimming:
         _need_untrimmed([*added.ids])
@@ -174,11 +169,7 @@ def _metadata(source: Source[WordPieceModel]) -> Model:
 
 
 def source_of(tables: WordPieceTable) -> Source[WordPieceModel]:
-    """The source of a compiled table.
-
-    Raises:
-        TableError: the components in the table are malformed.
-    """
+    """The source of a compiled table."""
     metadata = tables.metadata
     tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: metadata.model.model_tokens])
     model = WordPieceModel(tokens, **{name: getattr(metadata.model, name) for name in SETTINGS})
@@ -261,11 +252,7 @@ def _pre_tokenizer(parts: Sequence[Component]) -> PreTokenizer:
 
 
 def text_pipeline(metadata: Metadata) -> TextPipeline:
-    """The text pipeline of a table.
-
-    Raises:
-        TableError: the components in the table are malformed.
-    """
+    """The text pipeline of a table."""
     return TextPipeline(_normalizers(metadata.normalizer), _pre_tokenizers(metadata.pre_tokenizer))
 
 

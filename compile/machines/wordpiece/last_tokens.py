@@ -33,11 +33,7 @@ WORD, REST = 0, 1  # the nodes where a word begins, and where the rest of a word
 
 
 def last_tokens(table: WordPieceTable) -> LastTokens:
-    """The last-token automaton of a table.
-
-    Raises:
-        UnsupportedError: the alphabet of the table does not express all texts.
-    """
+    """The last-token automaton of a table."""
     metadata, model = table.metadata, table.metadata.model
     decoder = metadata.settings.decoder
     if metadata.normalizer.steps is not None or not isinstance(decoder, Decoder):

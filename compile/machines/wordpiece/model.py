@@ -35,12 +35,7 @@ class WordPieceModel:
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> WordPieceModel:
-        """Return the model of a ``tokenizer.json``.
-
-        Raises:
-            UnsupportedError: the model has an unknown field.
-            ValueError: the model lacks a field.
-        """
+        """Return the model of a ``tokenizer.json``."""
         only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
         tokens = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
         settings = {name: model[name] for name in ("continuing_subword_prefix", "max_input_chars_per_word") if name in model}
@@ -71,12 +66,7 @@ class WordPieceModel:
 
 
 def word_level_model(model: Mapping[str, Any]) -> WordPieceModel:
-    """Convert the WordLevel model of a ``tokenizer.json`` to a WordPiece model with the same ids.
-
-    Raises:
-        UnsupportedError: the model has an unknown field.
-        ValueError: the model lacks a field.
-    """
+    """Convert the WordLevel model of a ``tokenizer.json`` to a WordPiece model with the same ids."""
     only(model, "model", "type vocab unk_token")
     tokens = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
     prefix = "##"

@@ -24,10 +24,6 @@ def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     Args:
         folder: the folder.
         config: the tokenizer_config.json of the folder.
-
-    Raises:
-        VocabularyError: a template is not text.
-        OSError: a file cannot be read.
     """
     files = {DEFAULT: folder / FILE} if (folder / FILE).is_file() else {}
     files |= {path.name.removesuffix(SUFFIX): path for path in sorted((folder / FOLDER).glob(f"*{SUFFIX}")) if path.is_file()}
@@ -37,9 +33,6 @@ def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
 
 def stated(template: Any) -> dict[str, str]:
     """The chat templates in a setting or an attribute: a text, a list of mappings with name and template, or a mapping.
-
-    Raises:
-        VocabularyError: the value has a different form.
 
     Examples:
         >>> stated("{{ messages }}"), stated([{"name": "rag", "template": "{{ documents }}"}]), stated(None)

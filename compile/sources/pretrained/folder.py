@@ -144,11 +144,6 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
 
     Returns:
         The tokenizer.json that all files together define, and further settings, named as in `fst.tables.header.Settings`.
-
-    Raises:
-        VocabularyError: the folder contains no vocabulary, or a file is malformed.
-        UnsupportedError: a file needs an unsupported feature, which the message names.
-        OSError: a file cannot be read.
     """
     files = _files(folder)
     try:
@@ -221,23 +216,13 @@ def _files(folder: Path) -> Files:
 
 
 def without_vocabulary(folder: Path) -> Files:
-    """Read the files that contain settings; the vocabulary is left out.
-
-    Raises:
-        VocabularyError: a file is malformed.
-        OSError: a file cannot be read.
-    """
+    """Read the files that contain settings; the vocabulary is left out."""
     config, specials, added, model = (json_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
     return Files(None, None, config, specials, added, model)
 
 
 def config_of(folder: Path) -> Json:
-    """The tokenizer_config.json of a folder. If it does not name the class, but another file does, the class is added.
-
-    Raises:
-        VocabularyError: a file is malformed.
-        OSError: a file cannot be read.
-    """
+    """The tokenizer_config.json of a folder. If it does not name the class, but another file does, the class is added."""
     files = without_vocabulary(folder)
     name = files.config.get("tokenizer_class") or files.model.get("tokenizer_class") or _class_of(files.model.get("model_type"))
     return {**files.config, **({"tokenizer_class": name} if name else {})}
@@ -249,12 +234,7 @@ def _class_of(kind: Any) -> str | None:
 
 
 def json_object(path: Path) -> Json | None:
-    """The JSON object in a file; None if the file does not exist.
-
-    Raises:
-        VocabularyError: the file does not contain a JSON object.
-        OSError: the file cannot be read.
-    """
+    """The JSON object in a file; None if the file does not exist."""
     if not path.is_file():
         return None
     found = parse_json(read_text(path), path)

@@ -25,10 +25,6 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
     """The folder in huggingface_hub's cache with the requested files that the model has, all of the same version.
 
     Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1, no file is fetched.
-
-    Raises:
-        UnsupportedError: huggingface_hub is not installed.
-        VocabularyError: the model does not exist, or cannot be fetched.
     """
     absent = f"there is no file or folder {name!r}"
     try:

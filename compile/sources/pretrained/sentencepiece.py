@@ -101,11 +101,7 @@ class PieceFamily:
 
 
 def names_class(folder: Path) -> bool:
-    """Whether a folder contains files of transformers, which `read` requires.
-
-    Raises:
-        VocabularyError: the folder's config.json is malformed.
-    """
+    """Whether a folder contains files of transformers, which `read` requires."""
     model = pretrained.json_object(folder / MODEL) or {}
     return any((folder / name).is_file() for name in (CONFIG, SPECIALS, ADDED)) or bool(model.keys() & {"model_type", "tokenizer_class"})
 
@@ -119,12 +115,6 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
 
     Returns:
         The tokenizer.json that all files define together, and further settings, named as in `fst.tables.header.Settings`.
-
-    Raises:
-        VocabularyError: a file is malformed.
-        UnsupportedError: the message names a class or a setting that is not supported, or says that `sentencepiece` or `protobuf` is not
-            installed.
-        OSError: a file cannot be read.
     """
     files = pretrained.without_vocabulary(folder)
     remedy = f"save its tokenizer.json with transformers, or name {path} for the ids of sentencepiece"

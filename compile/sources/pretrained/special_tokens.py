@@ -53,11 +53,7 @@ class SpecialTokens:
     lists_extras: bool
 
     def content(self, name: str) -> str:
-        """The content of the special token with a name.
-
-        Raises:
-            ValueError: no token has this name.
-        """
+        """The content of the special token with a name."""
         if name not in self.named:
             raise ValueError(f"{name} is null, and a tokenizer of this class needs one")
         return self.named[name].content
@@ -99,9 +95,6 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
         document: tokenizer.json.
         defaults: name → token, for names that no file defines.
         greedy: the names of special tokens that include the space before them if a file contains them as strings.
-
-    Raises:
-        KeyError, TypeError, ValueError: a file is malformed.
     """
     _need_lists(config)
     _need_lists(older)

@@ -111,10 +111,6 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
     Args:
         data: the bytes of the file.
         where: the name of the file in messages.
-
-    Raises:
-        VocabularyError: the file is not a sentencepiece model, or is damaged.
-        UnsupportedError: the model needs an unsupported feature, or sentencepiece or protobuf is not installed.
     """
     proto = _proto(data, where)
     try:
@@ -133,9 +129,6 @@ def description(where: str) -> Any:
 
     Args:
         where: the name of the file, for the message if a package is not installed.
-
-    Raises:
-        UnsupportedError: sentencepiece or protobuf is not installed.
     """
     try:
         from sentencepiece import sentencepiece_model_pb2
@@ -193,11 +186,7 @@ def _of_proto(proto: Any) -> SentencePieceModel:
 
 
 def check(model: SentencePieceModel) -> None:
-    """Refuse models that `sentencepiece` refuses, and scores that cannot be compared.
-
-    Raises:
-        ValueError: the model is malformed.
-    """
+    """Refuse models that `sentencepiece` refuses, and scores that cannot be compared."""
     if not isinstance(model.unk_surface, str):
         raise ValueError(f"unk_surface is {quoted(model.unk_surface)}, which is not UTF-8")
     first: dict[str, int] = {}

@@ -25,12 +25,7 @@ INPUTS = ["input_ids", "attention_mask"]
 
 
 def bpe_model(model: SentencePieceModel) -> BpeModel:
-    """Convert a model of the kind bpe or char. A char model makes only pieces of one character.
-
-    Raises:
-        UnsupportedError: no list of merges gives the same pieces.
-        VocabularyError: none of the model's pieces can occur in a text.
-    """
+    """Convert a model of the kind bpe or char. A char model makes only pieces of one character."""
     letters = Letters(are_bytes=False, symbol=SYMBOL if model.normalizer.escape_whitespaces else "")
     pieces = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == NORMAL and letters.bytes_of(piece)}
     characters = {piece for piece in pieces if len(piece) == 1}
@@ -115,10 +110,6 @@ def of_bytes(data: bytes, where: str) -> Source[Model]:
     Args:
         data: the bytes.
         where: the file's name in messages.
-
-    Raises:
-        VocabularyError: the file is not a sentencepiece model, or is damaged.
-        UnsupportedError: the model needs an unsupported feature, or sentencepiece or protobuf is not installed.
     """
     model = model_file.parse(data, where)
     try:
@@ -130,11 +121,7 @@ def of_bytes(data: bytes, where: str) -> Source[Model]:
 
 
 def of_model(model: SentencePieceModel) -> Source[Model]:
-    """Make a source from the content of a ``.model``.
-
-    Raises:
-        UnsupportedError, VocabularyError: as in `of_bytes`.
-    """
+    """Make a source from the content of a ``.model``."""
     _refuse(model)
     by = model.normalizer
     own = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == USER_DEFINED}

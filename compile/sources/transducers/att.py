@@ -49,11 +49,6 @@ def read_sections(path: Path, *, numbers: bool = False, unit: Unit = "character"
         path: a file, possibly packed with gzip.
         numbers: labels are decimal numbers, as OpenFst prints machines without symbol tables.
         unit: the meaning of numbers: code points, or bytes.
-
-    Raises:
-        VocabularyError: a line is malformed; the message contains its number.
-        UnsupportedError: a label is a wildcard of foma or HFST.
-        OSError: the file cannot be read.
     """
     rows = _rows(read_text(path))
     write = 2 if any(len(row) == 3 for row in rows) else 3  # the last column of labels: lines of 3 columns are arcs of an acceptor
@@ -184,10 +179,6 @@ def written(arcs: Arcs, *, numbers: bool = False) -> str:
     Args:
         arcs: the machine.
         numbers: write labels as decimal numbers, ε as ``0``.
-
-    Raises:
-        VocabularyError: a symbol is a special name of the format.
-        UnsupportedError: labels are bytes, and `numbers` is False.
     """
     names = {label: str(label) for label in _used(arcs)} if numbers else _names(arcs)
     lines = []

@@ -69,11 +69,6 @@ def read(path: Path) -> Arcs:
 
     Args:
         path: a file, possibly packed with gzip.
-
-    Raises:
-        VocabularyError: the file is damaged or hostile; the message contains the byte.
-        UnsupportedError: the file is of another type of HFST, or reads or writes a wildcard.
-        OSError: the file cannot be read.
     """
     reader = Reader(contents(path), path)
     tables = _tables(reader)

@@ -194,13 +194,7 @@ class _Reader:
 
 
 def read(path: Path) -> Arcs:
-    """The machine that reads the forms of a lexicon, and writes their analyses.
-
-    Raises:
-        VocabularyError: the file is malformed; the message contains line and column.
-        UnsupportedError: an entry is a regular expression, or the lexicon is too large.
-        OSError: the file cannot be read.
-    """
+    """The machine that reads the forms of a lexicon, and writes their analyses."""
     with of_file(path):
         return _Reader(path).machine()
 

@@ -56,11 +56,6 @@ def read(path: Path, name: str | None = None, unit: Unit | None = None) -> Arcs:
         name: the key of the machine in an archive; None: the file is a machine, or an archive of one.
         unit: the meaning of labels in a machine without symbol tables: code points, or bytes. None: bytes, if no label is above 255
             except for pynini's generated symbols, and somewhere the second byte of a character follows its first byte.
-
-    Raises:
-        VocabularyError: the file is damaged or hostile, or has no machine of this name.
-        UnsupportedError: the type of the machine, its arcs or the archive is not supported.
-        OSError: the file cannot be read.
     """
     reader = Reader(contents(path), path)
     (magic,) = reader.numbers("i")

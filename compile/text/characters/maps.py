@@ -81,9 +81,6 @@ class Map:
     def then(self, following: Map) -> Map:
         """Compose this map with a map that follows.
 
-        Raises:
-            UnsupportedError: an image has more than `MAX_IMAGE` symbols.
-
         >>> Map.to_lists({97: [98, 99]}).then(Map.to_lists({99: [], 100: [101]})).apply(np.array([97, 99, 100])).tolist()
         [[98, -1], [-1, -1], [101, -1]]
         """

@@ -13,11 +13,7 @@ from fst.text.clusters import FEED, NAMES, RETURN, SYLLABLE, Runs
 
 
 def of_component(part: Component) -> Charsmap:
-    """Read the charsmap of a normalizer, by which `tokenizers` replaces grapheme clusters.
-
-    Raises:
-        VocabularyError: the charsmap is malformed.
-    """
+    """Read the charsmap of a normalizer, by which `tokenizers` replaces grapheme clusters."""
     try:
         data = b64decode(part["precompiled_charsmap"], validate=True)
     except ValueError as error:
@@ -28,9 +24,6 @@ def of_component(part: Component) -> Charsmap:
 def of_bytes(data: bytes, manner: str) -> Charsmap:
     """Read a charsmap from its bytes. With `CLUSTERS` as `manner`, the charsmap is used as in `tokenizers`; with all other values, as in
     `sentencepiece`.
-
-    Raises:
-        VocabularyError: the charsmap is malformed.
     """
     found = Charsmap(data, manner, _classes() if manner == CLUSTERS else ())
     try:

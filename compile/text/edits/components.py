@@ -25,12 +25,7 @@ def is_edit(part: Component) -> bool:
 
 
 def edit_of(part: Component) -> Edit | Charsmap:
-    """Convert a normalizer to its edit.
-
-    Raises:
-        UnsupportedError: no edit is equivalent to the normalizer.
-        VocabularyError: the normalizer is malformed.
-    """
+    """Convert a normalizer to its edit."""
     if part["type"] in sentencepiece.KINDS:
         return sentencepiece.edit_of(part)
     if part["type"] == "Strip":

@@ -27,9 +27,6 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None, 
 
     Returns:
         The charsmap, as `fst.automata.double_array.read` reads it.
-
-    Raises:
-        ValueError: a node would lie too far from its parent, see `fst.automata.double_array.MAX_OFFSET`.
     """
     nodes = [_copy(given, ~0)]
     texts, places = bytearray(given.texts if given else b""), dict[str, int]()
@@ -61,9 +58,6 @@ def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> by
     """Write a charsmap from nodes; the first is the root. Nodes may share children, and a child may be a unit of `given`.
 
     Values are offsets in `texts`.
-
-    Raises:
-        ValueError: a node would lie too far from its parent.
     """
     bases = _bases(nodes, len(given))
     units = np.full((max(bases) // BLOCK + 1) * BLOCK, VALUE, np.uint32)  # an unused unit is not a child of any node, even for NUL

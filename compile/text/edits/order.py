@@ -31,9 +31,6 @@ Parts = Sequence[Component]
 def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
     """Rearrange normalizers, without changing the result, into three parts: edits; normalizers that map characters or order marks; edits.
 
-    Raises:
-        UnsupportedError: an edit can be moved neither before the earlier maps nor after the later maps; the message names the edit.
-
     Examples:
         >>> spaces = {"type": "Replace", "pattern": {"Regex": " +"}, "content": "A"}
         >>> before, maps, after = in_three([{"type": "NFC"}, spaces, {"type": "Lowercase"}])

@@ -59,9 +59,6 @@ def prove(state: Merging, first: Merging) -> None:
     Args:
         state: the state from a file, with the dtypes of `Merging`.
         first: the first state of the run.
-
-    Raises:
-        VocabularyError: the message names the array.
     """
     for checks in (_fixed_parts, _numbers, _lengths, _tables, _indices, _merges, _records):
         for name, holds in checks(state, first):

@@ -117,11 +117,7 @@ class Merger:
         return self.index is not None and bool(self.index.numbers[NEIGHBOURS])
 
     def prove(self, state: State) -> None:
-        """Check that kernels can safely run on a state from a checkpoint file.
-
-        Raises:
-            VocabularyError: the state does not belong to this run or is damaged.
-        """
+        """Check that kernels can safely run on a state from a checkpoint file."""
         for name, holds in self._checks(state):
             if not holds:
                 raise VocabularyError(f"{name} of the checkpoint is not of this run; the file is damaged; remove it and start again")

@@ -193,11 +193,7 @@ class Paths(NamedTuple):
 
 
 def letters_of(words: Words, *, are_bytes: bool) -> Letters:
-    """Convert words to letters. Words of bytes are spelled with the letters of ByteLevel.
-
-    Raises:
-        VocabularyError: the words are empty or too long, or occur too often, or a word is not UTF-8.
-    """
+    """Convert words to letters. Words of bytes are spelled with the letters of ByteLevel."""
     begins = np.concatenate([np.zeros(1, np.int64), words.ends])
     if are_bytes:
         code_points, chars = _byte_letters()[words.text], begins

@@ -68,12 +68,6 @@ def read(path: Path, direction: Direction = "lr") -> Dictionary:
     Args:
         path: a file, possibly packed with gzip.
         direction: "lr": read left strings and write right ones, without the entries that have ``r="RL"``; "rl": the reverse.
-
-    Raises:
-        VocabularyError: the file is malformed; the message contains line and column.
-        UnsupportedError: the file needs a feature that this version lacks, or is too large.
-        OSError: the file cannot be read.
-        ValueError: the direction is unknown.
     """
     if direction not in DIRECTIONS:
         raise ValueError(not_one_of("direction", direction, DIRECTIONS))

@@ -37,12 +37,7 @@ class Elements:
         self._parser.SkippedEntityHandler = self._refuse_entity
 
     def read(self, data: bytes) -> None:
-        """Call the handlers for all events of a document.
-
-        Raises:
-            VocabularyError: the document is not well-formed.
-            UnsupportedError: the document declares an entity, or refers to one.
-        """
+        """Call the handlers for all events of a document."""
         try:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:

@@ -67,11 +67,7 @@ class Budget:
         self._left = MAX_ARCS
 
     def take(self, arcs: int) -> None:
-        """Count new arcs.
-
-        Raises:
-            UnsupportedError: there are too many arcs.
-        """
+        """Count new arcs."""
         self._left -= arcs
         if self._left < 0:
             raise UnsupportedError(f"the dictionary has more than {MAX_ARCS:,} arcs; expected fewer; use paradigms at the end of entries")
@@ -99,11 +95,7 @@ class Entries:
         self._has_entries = self._reads_nothing = False
 
     def add(self, steps: Sequence[Step]) -> None:
-        """Add an entry.
-
-        Raises:
-            UnsupportedError: there are too many arcs.
-        """
+        """Add an entry."""
         self._has_entries = True
         self._reads_nothing |= reads_nothing(steps)
         target, last = END, len(steps) - 1

@@ -171,13 +171,7 @@ class Affixes:
 
 
 def read_affixes(path: Path) -> Affixes:
-    """Read a file.
-
-    Raises:
-        VocabularyError: a line is malformed.
-        UnsupportedError: the dictionary has compounds, or an unknown encoding.
-        OSError: the file cannot be read.
-    """
+    """Read a file."""
     data = contents(path)
     encoding = _encoding(data, path)
     lines = [line for line in lines_of(path, data, encoding) if line.text[:1].isupper()]

@@ -41,11 +41,6 @@ def read(path: Path, *, marks: bool = False) -> Arcs:
     Args:
         path: the ``.aff`` or the ``.dic`` file; the other one is in the same folder. Each may be packed with gzip.
         marks: also read the words with the flags KEEPCASE and FORBIDDENWORD, after the characters `KEPT` and `FORBIDDEN`.
-
-    Raises:
-        VocabularyError: a line is malformed.
-        UnsupportedError: the dictionary has compounds or another unsupported option, or is too large.
-        OSError: a file cannot be read.
     """
     affixes = read_affixes(_partner(path, ".aff"))
     entries = read_words(_partner(path, ".dic"), affixes)

@@ -28,13 +28,7 @@ class Entry(NamedTuple):
 
 
 def read_words(path: Path, affixes: Affixes) -> list[Entry]:
-    """Read a file, in its order.
-
-    Raises:
-        VocabularyError: a line is malformed.
-        UnsupportedError: there are too many words, or flags.
-        OSError: the file cannot be read.
-    """
+    """Read a file, in its order."""
     found: list[Entry] = []
     flags_of: dict[str, Flags] = {}
     for line in lines_of(path, contents(path), affixes.encoding):
