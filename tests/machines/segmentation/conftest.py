@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.machines.best_path import JIEBA, dictionary, written
+from support.machines.lattices import JIEBA, dictionary, written
 
 from fst.compile import lattice
 from fst.machines.segmentation.jieba import DEFAULT

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.machines.best_path import JIEBA, JIEBA_LETTERS, ORACLES, refused, walked
+from support.machines.lattices import JIEBA, JIEBA_LETTERS, ORACLES, refused, walked
 from support.naive.search import jieba_block
 from support.shared_data import SHARED, needs_shared
 from support.tiers import examples, sample

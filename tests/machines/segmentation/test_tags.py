@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.commands import call, written
-from support.machines.best_path import refused
+from support.machines.lattices import refused
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.machines.best_path import JIEBA, JIEBA_LETTERS, ORACLES, Files, dictionary, refused, walked, written
+from support.machines.lattices import JIEBA, JIEBA_LETTERS, ORACLES, Files, dictionary, refused, walked, written
 from support.shared_data import SHARED, needs_shared
 from support.tiers import sample
 
