@@ -21,7 +21,7 @@ from fst.compile.machines.guide.utf_8 import fragment
 from fst.errors import UnsupportedError
 from fst.machines.guide.arguments import ENDED, FIRST, Automaton
 from fst.machines.guide.network import Network
-from fst.machines.guide.scanning import need_start, row_of, working
+from fst.machines.guide.scanning import need_start, scanned_mask, working
 from fst.machines.guide.table import GuideTable, header
 from fst.machines.guide.vocabulary import Vocabulary, vocabulary_of
 from fst.tables.table import Table
@@ -129,7 +129,7 @@ def compile_masks(vocabulary: Vocabulary, source: ByteAutomaton, pattern: str | 
     states, masks = len(automaton.finals), Masks(vocabulary.words)
     numbers = masks.add_states(automaton, vocabulary.trie, vocabulary.end_id, np.arange(states))
     work = working(automaton, vocabulary.trie, vocabulary.words)
-    others = [masks.add(row_of(automaton, vocabulary, states + which, work)) for which in (FIRST, ENDED)]
+    others = [masks.add(scanned_mask(automaton, vocabulary, states + which, work)) for which in (FIRST, ENDED)]
     tokens = vocabulary.tokens
     table = GuideTable(
         header(pattern, vocabulary.end_id, keeps_first=bool(tokens.keeps_first[0])),

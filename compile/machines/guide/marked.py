@@ -20,7 +20,7 @@ from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary, marked
 
 MAX_STATES, MAX_STEPS = 1 << 15, 1 << 24  # of a guide before equal states are merged
 FIRST_NODES, MAX_NODES = 1 << 4, 1 << 19  # between states: nodes for which there is room at first, and at most
-LATE = "make rows late with fst.Guide(tok, …, canonical=True)"
+LATE = "make masks late with fst.Guide(tok, …, canonical=True)"
 
 add_steps = Deferred("fst.compile.machines.guide.kernels.marked", "add_steps")
 

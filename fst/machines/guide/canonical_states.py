@@ -139,7 +139,7 @@ class CanonicalStates:
                     found.add(self._stored(walk))
         return tuple(sorted(found - {DONE}))
 
-    def row(self, state: State) -> Array:
+    def mask(self, state: State) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
         row = np.zeros(self._vocabulary.words, np.uint32)
         for number in self._scan(state, row):

@@ -32,7 +32,7 @@ class Stepping(Protocol):
         """Whether a text may end in a state."""
 
 
-def row_of(automaton: Automaton, vocabulary: Vocabulary, state: int, work: Work) -> Array:
+def scanned_mask(automaton: Automaton, vocabulary: Vocabulary, state: int, work: Work) -> Array:
     """uint32[words], the mask of a state, or of one of the two states after those of the automaton.
 
     Args:

@@ -15,8 +15,8 @@ from fst.errors import UnsupportedError, counted, quoted
 from fst.machines.guide.arguments import NO_STATE, Automaton
 from fst.machines.guide.scanning import need_start
 from fst.runtime.decoder import row_of
-from fst.runtime.machines.guide.found_rows import FoundRows
-from fst.runtime.machines.guide.rows import LateRows, Rows, StoredRows, not_a_state
+from fst.runtime.machines.guide.found_masks import FoundMasks
+from fst.runtime.machines.guide.masks import LateMasks, StateMasks, StoredMasks, not_a_state
 from fst.runtime.public_class import PublicClass
 from fst.tables.table import Table
 
@@ -97,10 +97,10 @@ class Guide(PublicClass):
         depth: int | None = None,
         formats: bool | None = None,
     ) -> None:
-        self._rows: Rows
+        self._masks: StateMasks
         if regex is None and schema is None and fst is None:
             self._table, self._source, tokens = table, None, table.tokens()
-            self._rows = StoredRows(table)
+            self._masks = StoredMasks(table)
         else:
             from fst.bridge.guide import late
 
@@ -109,18 +109,18 @@ class Guide(PublicClass):
             tokenizer, texts, vocabulary = late(table, **given)
             self._table, self._source = None, (tokenizer, given)
             tokens = vocabulary.tokens
-            self._rows = LateRows(texts, vocabulary) if isinstance(texts, Automaton) else FoundRows(texts, vocabulary)
+            self._masks = LateMasks(texts, vocabulary) if isinstance(texts, Automaton) else FoundMasks(texts, vocabulary)
             if not canonical:
                 need_start(self, vocabulary)
         self._size, self._end_id = len(tokens.token_ends), int(tokens.end_id[0])
 
     def __repr__(self) -> str:
-        return f"<fst.Guide, {self._rows}, {counted(self.size, 'id')}>"
+        return f"<fst.Guide, {self._masks}, {counted(self.size, 'id')}>"
 
     @property
     def start(self) -> int:
         """The state before the first token."""
-        return self._rows.start
+        return self._masks.start
 
     @property
     def size(self) -> int:
@@ -130,7 +130,7 @@ class Guide(PublicClass):
     @property
     def words(self) -> int:
         """The number of 32-bit words of a mask."""
-        return self._rows.words
+        return self._masks.words
 
     @property
     def end_id(self) -> int | None:
@@ -181,10 +181,10 @@ class Guide(PublicClass):
             out = np.empty((len(numbers), self.words), np.uint32)
         view = _view(out, len(numbers), self.words)
         if view.dtype == np.uint32:
-            self._rows.copy(numbers, view)
+            self._masks.copy(numbers, view)
         else:
             rows = np.empty((len(numbers), self.words), np.uint32)
-            self._rows.copy(numbers, rows)
+            self._masks.copy(numbers, rows)
             expand.call(rows, view)
         return out
 
@@ -231,7 +231,7 @@ class Guide(PublicClass):
         """
         numbers = np.array(row_of(ids), np.int64)
         self._need_state(state)
-        return self._rows.advance(state, numbers)
+        return self._masks.advance(state, numbers)
 
     def is_final(self, state: int) -> bool:
         """Whether a text may end in a state.
@@ -240,7 +240,7 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
         """
         self._need_state(state)
-        return self._rows.is_final(state)
+        return self._masks.is_final(state)
 
     def forced(self, state: int) -> list[int]:
         """The tokens that follow without a choice: while a state allows only one token, this token. A model need not run for them.
@@ -252,7 +252,7 @@ class Guide(PublicClass):
             ValueError: `state` is not a state.
         """
         found = list[int]()
-        while len(found) < MAX_FORCED and state != self._rows.ended and len(allowed := self.allowed(state)) == 1:
+        while len(found) < MAX_FORCED and state != self._masks.ended and len(allowed := self.allowed(state)) == 1:
             found.append(int(allowed[0]))
             state = self.step(state, found[-1])
         return found
@@ -269,8 +269,8 @@ class Guide(PublicClass):
         self._table.save(path)
 
     def _need_state(self, state: Any) -> None:
-        if not isinstance(state, int | np.integer) or not NO_STATE <= state < len(self._rows):
-            raise not_a_state(quoted(state), len(self._rows))
+        if not isinstance(state, int | np.integer) or not NO_STATE <= state < len(self._masks):
+            raise not_a_state(quoted(state), len(self._masks))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._table,)) if self._source is None else (_late, self._source)

@@ -70,7 +70,7 @@ class NetworkStates:
         walk_network.call(self._network, work, np.frombuffer(content, np.uint8))
         return _state(work, len(content))
 
-    def row(self, state: State) -> Array:
+    def mask(self, state: State) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
         is_first = state == BEFORE
         trie = self._vocabulary.first if is_first else self._vocabulary.trie

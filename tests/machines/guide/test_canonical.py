@@ -37,7 +37,7 @@ from fst.machines.guide import canonical_states
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.vocabulary import marked as marked_tokens
 from fst.machines.guide.vocabulary import vocabulary_of
-from fst.runtime.machines.guide import rows
+from fst.runtime.machines.guide import masks
 
 SMALL = ("bpe automaton", "bpe ranks")
 REFUSED = {
@@ -272,7 +272,7 @@ def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(marked, name, 3)
             patch.setattr(marked, "FIRST_NODES", 3)
-            with pytest.raises(UnsupportedError, match=f"{found}.*make rows late"):
+            with pytest.raises(UnsupportedError, match=f"{found}.*make masks late"):
                 compile_guide(tok, regex="(ab|aab|b){1,9}", canonical=True)
     monkeypatch.setattr(canonical_states, "MAX_SEARCH", 0)
     guide = fst.Guide(tok, regex="abb", canonical=True)
@@ -357,7 +357,7 @@ class TestGuide:
     @pytest.mark.slow
     def test_kept_masks_are_dropped(self, guide: fst.Guide, monkeypatch: pytest.MonkeyPatch) -> None:
         """Masks are made again if too many are kept."""
-        monkeypatch.setattr(rows, "MAX_KEPT_BYTES", 1)
+        monkeypatch.setattr(masks, "MAX_KEPT_BYTES", 1)
         few = fst.Guide(fst.Tokenizer(wordpiece(TOKENS)), regex="ab(bb)*", end_id=1, canonical=True)
         for _ in range(3):
             state, other = guide.start, few.start

@@ -32,7 +32,7 @@ from fst.machines.guide.scanning import scan_row, working
 from fst.machines.guide.table import GuideTable
 from fst.machines.guide.vocabulary import vocabulary_of
 from fst.runtime.machines.guide import guide as late_guide
-from fst.runtime.machines.guide import rows
+from fst.runtime.machines.guide import masks
 
 TEXTS = (
     ["a", "ab", "abab", "ab a", "b  é", "a é1", "éa"],
@@ -355,7 +355,7 @@ def test_saved_copied_and_pickled(tmp_path: Path) -> None:
 
 def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that share a guide get the same masks, even if late masks are dropped all the time."""
-    monkeypatch.setattr(rows, "MAX_KEPT_BYTES", 16)
+    monkeypatch.setattr(masks, "MAX_KEPT_BYTES", 16)
     tok = fst.Tokenizer(table_of("bpe automaton"))
     found, late = fst.Guide(guide(tok, regex="(ab|é){3,9}")), fst.Guide(tok, regex="(ab|é){3,9}")
     states = np.arange(20) % 12

@@ -11,7 +11,7 @@ from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import TableError, counted
 from fst.machines.guide.arguments import AFTER_STATES, ENDED, FIRST, NO_STATE, WRONG, Automaton, Masks, Tokens, Work
-from fst.machines.guide.scanning import row_of, working
+from fst.machines.guide.scanning import scanned_mask, working
 from fst.machines.guide.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ KERNELS = "fst.runtime.machines.guide.kernels.masks"
 copy_masks, follow = (Deferred(KERNELS, name) for name in ("copy_masks", "follow"))
 
 
-class Rows(Protocol):
+class StateMasks(Protocol):
     """The masks of all states, and the steps between them.
 
     Attributes:
@@ -65,7 +65,7 @@ class Rows(Protocol):
         """Whether a text may end in a state."""
 
 
-class ByteRows:
+class ByteSteps:
     """The steps from state to state of an automaton over bytes.
 
     Args:
@@ -94,7 +94,7 @@ class ByteRows:
         return self._states + ENDED
 
     def advance(self, state: int, ids: Array) -> int:
-        """The state after tokens; see `Rows.advance`."""
+        """The state after tokens; see `StateMasks.advance`."""
         after = int(follow.call(self._automaton, self._tokens, self._masks, state, ids))
         if after == WRONG:
             raise TableError("a mask of the table allows a token whose bytes the automaton does not read; compile the table again")
@@ -107,7 +107,7 @@ class ByteRows:
         return bool(self._automaton.finals[0 if state == self._states + FIRST else state])
 
 
-class StoredRows(ByteRows):
+class StoredMasks(ByteSteps):
     """The masks of a table.
 
     Args:
@@ -119,17 +119,17 @@ class StoredRows(ByteRows):
         self.words = int(self._masks.rows.shape[1])
 
     def copy(self, states: Array, out: Array) -> None:
-        """Copy masks; see `Rows.copy`."""
+        """Copy masks; see `StateMasks.copy`."""
         wrong = copy_masks.call(states, self._masks, out)
         if wrong != DONE:
             raise not_a_state(int(states[wrong]), len(self._masks.mask_of))
 
 
-class MadeRows:
+class MadeMasks:
     """Masks that are made at their first use. The latest are kept, up to `MAX_KEPT_BYTES`.
 
     A mask is never changed after it is made, so threads read kept masks without a lock. A subclass defines the number of states, which is
-    its length, and `_row`, which makes the mask of a state.
+    its length, and `_mask`, which makes the mask of a state.
 
     Args:
         words: the number of 32-bit words of a mask.
@@ -143,11 +143,11 @@ class MadeRows:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def _row(self, state: int) -> Array:
+    def _mask(self, state: int) -> Array:
         raise NotImplementedError
 
     def copy(self, states: Array, out: Array) -> None:
-        """Copy masks; see `Rows.copy`."""
+        """Copy masks; see `StateMasks.copy`."""
         out[:, self.words :] = 0
         for place, state in enumerate(states.tolist()):
             row = self._kept.get(state)
@@ -156,7 +156,7 @@ class MadeRows:
     def _made(self, state: int) -> Array:
         if not NO_STATE <= state < len(self):
             raise not_a_state(state, len(self))
-        row = np.zeros(self.words, np.uint32) if state == NO_STATE else self._row(state)
+        row = np.zeros(self.words, np.uint32) if state == NO_STATE else self._mask(state)
         with self._lock:
             if len(self._kept) >= self._most:
                 self._kept = {}
@@ -164,7 +164,7 @@ class MadeRows:
         return row
 
 
-class LateRows(ByteRows, MadeRows):
+class LateMasks(ByteSteps, MadeMasks):
     """The masks of an automaton.
 
     Args:
@@ -173,8 +173,8 @@ class LateRows(ByteRows, MadeRows):
     """
 
     def __init__(self, automaton: Automaton, vocabulary: Vocabulary) -> None:
-        ByteRows.__init__(self, automaton, vocabulary.tokens, NO_MASKS)
-        MadeRows.__init__(self, vocabulary.words)
+        ByteSteps.__init__(self, automaton, vocabulary.tokens, NO_MASKS)
+        MadeMasks.__init__(self, vocabulary.words)
         self._vocabulary, self._local = vocabulary, local()
 
     def _work(self) -> Work:
@@ -184,8 +184,8 @@ class LateRows(ByteRows, MadeRows):
         work: Work = self._local.work
         return work
 
-    def _row(self, state: int) -> Array:
-        return row_of(self._automaton, self._vocabulary, state, self._work())
+    def _mask(self, state: int) -> Array:
+        return scanned_mask(self._automaton, self._vocabulary, state, self._work())
 
 
 def not_a_state(state: Any, count: int) -> ValueError:

@@ -11,7 +11,7 @@ from fst.errors import counted
 from fst.machines.guide.arguments import NO_STATE
 from fst.machines.guide.scanning import add_bits
 from fst.machines.guide.vocabulary import WORD_BITS, Vocabulary
-from fst.runtime.machines.guide.rows import MadeRows
+from fst.runtime.machines.guide.masks import MadeMasks
 
 START, ENDED = 0, 1  # the numbers of the first state, and of the state after the token that ends a text
 State = tuple[int, ...]
@@ -37,11 +37,11 @@ class States(Protocol):
     def is_final(self, state: State) -> bool:
         """Whether a text may end in a state."""
 
-    def row(self, state: State) -> Array:
+    def mask(self, state: State) -> Array:
         """uint32[words], the mask of a state, without the end of the text."""
 
 
-class FoundRows(MadeRows):
+class FoundMasks(MadeMasks):
     """The masks of states that get numbers in the order in which they are found.
 
     Args:
@@ -64,7 +64,7 @@ class FoundRows(MadeRows):
         return f"{self._states.kind}, {counted(len(self), 'state')} so far"
 
     def advance(self, state: int, ids: Array) -> int:
-        """The state after tokens; see `Rows.advance`."""
+        """The state after tokens; see `StateMasks.advance`."""
         for number in ids.tolist():
             state = self._step(state, number)
         return state
@@ -91,8 +91,8 @@ class FoundRows(MadeRows):
                 self._found.append(after)
             return self._numbers[after]
 
-    def _row(self, state: int) -> Array:
-        row = np.zeros(self.words, np.uint32) if state == ENDED else self._states.row(self._found[state])
+    def _mask(self, state: int) -> Array:
+        row = np.zeros(self.words, np.uint32) if state == ENDED else self._states.mask(self._found[state])
         if self._end_id is not None and self.is_final(state):
             add_bits(row, np.array([self._end_id]))
         return row
