@@ -109,7 +109,7 @@ def symbols_of(words: Words, alphabet: Alphabet, *, are_bytes: bool) -> Symbols:
         alphabet: the options.
         are_bytes: whether words are bytes; otherwise they are text.
     """
-    letters, ends = letters_of(words, are_bytes)
+    letters, ends = code_points_of(words, are_bytes=are_bytes)
     _check_sizes(words, ends)
     names = list(dict.fromkeys(checked(alphabet.special_tokens)))
     names += [token for token in BYTES if alphabet.byte_tokens and token not in names]
@@ -165,7 +165,7 @@ class Forms:
         return found
 
 
-def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def code_points_of(words: Words, *, are_bytes: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The characters of all words.
 
     Returns:
@@ -183,19 +183,21 @@ def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArra
     except UnicodeDecodeError:
         whole = False
     if not whole:
-        raise VocabularyError(f"word {quoted(_first_not_text(words))} is not UTF-8; expected text; replace its bytes, or train on bytes")
+        number, word = _first_not_text(words)
+        remedies = "replace its bytes, or choose a splitter of bytes, such as 'gpt2'"
+        raise VocabularyError(f"word {number}, {quoted(word)}, is not UTF-8; expected text; {remedies}")
     return np.frombuffer(text.encode("utf-32-le"), np.int32), begins[words.ends]
 
 
 def strings_of(words: Words, *, are_bytes: bool) -> list[str]:
     """Each word as a string; bytes are spelled with the letters of ByteLevel."""
-    letters, ends = letters_of(words, are_bytes)
+    letters, ends = code_points_of(words, are_bytes=are_bytes)
     text, places = letters.tobytes().decode("utf-32-le"), ends.tolist()
     return [text[begin:end] for begin, end in zip([0, *places], places, strict=False)]
 
 
-def _first_not_text(words: Words) -> bytes:
-    """The first word that is not UTF-8, for the error message."""
+def _first_not_text(words: Words) -> tuple[int, bytes]:
+    """The first word that is not UTF-8, and its index, for the error message."""
 
     def is_utf_8(word: bytes) -> bool:
         try:
@@ -204,7 +206,7 @@ def _first_not_text(words: Words) -> bytes:
             return False
         return True
 
-    return next(word for word in words if not is_utf_8(word))
+    return next((number, word) for number, word in enumerate(words) if not is_utf_8(word))
 
 
 def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:

@@ -27,7 +27,7 @@ from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.train.control import Round, digest_of
 from fst.train.counting import counted
 from fst.train.result import DEADLINE, NO_PAIR, SIZE, Trained
-from fst.train.symbols import checked, checked_initial
+from fst.train.symbols import checked, checked_initial, code_points_of
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
 UNKNOWN_PENALTY = 10.0  # subtracted from the minimum score to get the score of the unknown piece
@@ -140,7 +140,7 @@ def unigram(
     _check(options)
     specials = _specials(special_tokens, unk_token)
     words, pipeline, control = corpus = counted(source, splitter, locals())
-    text = letters_of(words, are_bytes=corpus.are_bytes)
+    text = letters_of(words, *code_points_of(words, are_bytes=corpus.are_bytes))
     alphabet = _alphabet(text, initial_alphabet, specials, reference)
     capacity = vocab_size - len(specials)
     if len(alphabet) > capacity:

@@ -326,7 +326,7 @@ def test_decoder_belongs_to_the_model() -> None:
     [
         ([("abc", 1)], {"vocab_size": 3, "special_tokens": ["<s>"]}, r"vocab_size is 3; expected at least 4"),
         ([("abc", 1)], {"vocab_size": -1}, r"vocab_size is -1"),
-        ([(b"a\xff", 1)], {}, r"word b'a\\xff' is not UTF-8"),
+        ([(b"a\xff", 1)], {}, r"word 0, b'a\\xff', is not UTF-8"),
         ([(b"\xc3", 1), (b"\xa4", 1)], {}, r"is not UTF-8"),
         ([("abc", 1)], {"unk_token": "<unk>"}, r"unk_token is '<unk>'; expected one of special_tokens"),
         ([("abc", 1)], {"special_tokens": [""]}, r"a special token is ''"),

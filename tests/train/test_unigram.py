@@ -25,6 +25,7 @@ from fst.train import unigram_trainer
 from fst.train.control import members_of
 from fst.train.pipeline import SPLITTERS
 from fst.train.result import Trained
+from fst.train.symbols import code_points_of
 from fst.train.unigram_trainer import State, _Run, unigram
 
 NEWEST = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
@@ -104,7 +105,8 @@ def corpus(name: str, size: int, pre_tokenizer: Any) -> Counter[str]:
 
 def run_of(words: Mapping[str, int], most: int = 100, reference: str = "huggingface") -> _Run:
     """Return a run before its first round."""
-    text = letters_of(Words.of_pairs(words.items()), are_bytes=False)
+    counted = Words.of_pairs(words.items())
+    text = letters_of(counted, *code_points_of(counted, are_bytes=False))
     return _Run(text, seeds_of(text, longest=5, most=1000), most, 0.75, 2, reference)
 
 
@@ -326,7 +328,7 @@ def test_other_references_are_refused() -> None:
 @pytest.mark.parametrize(("words", "index"), [([b"a", b"b\xff"], 1), ([b"\xc3", b"\xc3\xa9"], 0), ([b"a\xc3", b"\xa9b"], 0)])
 def test_words_that_are_no_utf_8_are_refused(words: list[bytes], index: int) -> None:
     """A word that is not UTF-8 is refused with its index, even if several words joined together are UTF-8."""
-    with pytest.raises(fst.VocabularyError, match=f"word {index} is .*, which is not UTF-8"):
+    with pytest.raises(fst.VocabularyError, match=f"word {index}, .*, is not UTF-8"):
         unigram(Words.of_pairs((word, 1) for word in words), vocab_size=20)
 
 

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from fst.core.jit import Deferred
 from fst.counting.words import MAX_COUNT, Words
-from fst.errors import VocabularyError, quoted
-from fst.pretokens.byte_letters import LETTERS
+from fst.errors import VocabularyError
 
 UNKNOWN = 0  # the seed of the unknown piece, for characters that are not pieces
 MAX_LETTERS = (1 << 31) - 2
 KEY_BITS = 63
 CODE_POINTS = 0x110000
-CONTINUES, CONTINUATION = 0xC0, 0x80  # a byte begins a character unless ``byte & CONTINUES == CONTINUATION``
 
 PACK_LETTERS, MEASURE_PREFIXES, GROW_TREE, COUNT_ARCS, LIST_ARCS, KEEP_ARCS = (
     Deferred("fst.compile.train.unigram.seeds", name)
@@ -192,13 +190,15 @@ class Paths(NamedTuple):
         return cls(*(np.empty(paths, kind) for kind in kinds))
 
 
-def letters_of(words: Words, *, are_bytes: bool) -> Letters:
-    """Convert words to letters. Words of bytes are spelled with the letters of ByteLevel."""
-    begins = np.concatenate([np.zeros(1, np.int64), words.ends])
-    if are_bytes:
-        code_points, chars = _byte_letters()[words.text], begins
-    else:
-        code_points, chars = _decoded(words, begins)
+def letters_of(words: Words, code_points: NDArray[np.int32], ends: NDArray[np.int64]) -> Letters:
+    """Convert words to letters.
+
+    Args:
+        words: the words, of which the counts are used.
+        code_points: the characters of all words.
+        ends: the end of each word in `code_points`.
+    """
+    chars = np.concatenate([np.zeros(1, np.int64), ends])
     places = len(code_points) + len(words)
     if not code_points.any():
         raise VocabularyError("the words have no characters; expected at least one; check the texts and the splitter")
@@ -216,30 +216,6 @@ def letters_of(words: Words, *, are_bytes: bool) -> Letters:
     starts = chars + np.arange(len(chars))
     letters[np.arange(len(code_points)) + np.repeat(np.arange(len(words)), np.diff(chars))] = ranks[code_points]
     return Letters(letters, starts, words.counts.astype(np.float64), np.flatnonzero(occurs))
-
-
-def _byte_letters() -> NDArray[np.uint32]:
-    return np.array([ord(LETTERS[byte]) for byte in range(256)], np.uint32)
-
-
-def _decoded(words: Words, begins: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The code points of all words, and the index of each word's first code point."""
-    leads = words.text & CONTINUES != CONTINUATION
-    try:
-        text = words.text.tobytes().decode()
-    except UnicodeDecodeError as error:
-        raise _no_utf_8(words, begins, error.start) from None
-    cut = np.flatnonzero(~np.append(leads, True)[begins])
-    if len(cut):
-        raise _no_utf_8(words, begins, int(begins[cut[0]]) - 1)
-    chars = np.concatenate([np.zeros(1, np.int64), np.cumsum(leads, dtype=np.int64)])
-    return np.frombuffer(text.encode("utf-32-le"), np.uint32), chars[begins]
-
-
-def _no_utf_8(words: Words, begins: NDArray[np.int64], byte: int) -> VocabularyError:
-    index = int(np.searchsorted(begins, byte, "right")) - 1
-    word = words.text[begins[index] : begins[index + 1]].tobytes()
-    return VocabularyError(f"word {index} is {quoted(word)}, which is not UTF-8; expected text; choose a splitter of bytes, such as 'gpt2'")
 
 
 def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
