@@ -32,7 +32,7 @@ def bpe(
     unk_token: str | None = None,
     byte_fallback: bool = False,
     fuse_unk: bool = False,
-    reference: str = HUGGINGFACE,
+    reference: str = "huggingface",
     splitter: Any = None,
     normalizer: Any = None,
     column: str | None = None,

@@ -70,7 +70,7 @@ def unigram(
     n_sub_iterations: int = 2,
     max_piece_length: int = 16,
     seed_size: int = 1_000_000,
-    reference: str = HUGGINGFACE,
+    reference: str = "huggingface",
     splitter: Any = None,
     normalizer: Any = None,
     column: str | None = None,

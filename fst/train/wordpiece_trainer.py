@@ -22,7 +22,7 @@ def wordpiece(
     source: Any,
     *,
     vocab_size: int = 30_000,
-    criterion: str = FREQUENCY,
+    criterion: str = "frequency",
     min_frequency: int = 0,
     special_tokens: Sequence[str] = (),
     initial_alphabet: Collection[str] | None = None,
