@@ -29,7 +29,7 @@ DEFAULT_SHARE = 8  # one case in eight of a mostly slow test runs by default
 # The files of the quick tier. Each set contains the excluded tests, which take more than a second with interpreted kernels.
 QUICK: dict[str, set[str]] = {
     "machines/bpe/test_proof.py": set(),
-    "project/test_design.py": {"test_encoding_imports_numba_alone"},
+    "project/test_design.py": {"test_encoding_imports_numba_alone", "test_examples_run"},
     "tables/test_hostile.py": set(),
     "tables/test_forged_arrays.py": set(),
     "tables/test_forged_statements.py": {
