@@ -8,7 +8,7 @@ from typing import Any
 
 from fst.core.jit import no_collector
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.train.control import digest_of
+from fst.train.checkpoints import digest_of
 from fst.train.counting import Corpus, counted
 from fst.train.merges import merged_in_either_way
 from fst.train.result import Trained

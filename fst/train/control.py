@@ -1,40 +1,29 @@
 """Run a trainer in rounds, with progress, a deadline, signals and checkpoints.
 
 The whole state of a trainer is a NamedTuple of arrays, which the trainer advances in short rounds. Between two rounds the state is
-complete, so a run can stop there. A run that resumes from an ``.npz`` of the state gives identical results. A checkpoint contains a digest
-of the words and options; runs with other words or options cannot resume from it. A checkpoint also contains a digest of its arrays:
-otherwise, an array that was changed in the file might pass the check of the state (`prove`).
+complete, so a run can stop there.
 """
 
 from __future__ import annotations
 
-import errno
-import json
 import logging
 import signal
 import threading
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from fst.counting.words import Words
-from fst.errors import UnsupportedError, VocabularyError
-from fst.tables.npz import need_writable, replacing
+from fst.errors import UnsupportedError
+from fst.train.checkpoints import State, need_checkpoint, resumed, write
 
-DIGEST, SEAL = "digest", "seal"  # names in a checkpoint: the digest of words and options, and the digest of the state
 INTERVAL = 180.0  # seconds between two checkpoints of a run
 SHARE = 20  # a run spends at most 1/20 of its time on checkpoints
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # the signals that end a run
 
-State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
 Progress = Callable[[int, int], None]
 
 
@@ -97,7 +86,8 @@ class Control:
             KeyboardInterrupt: Ctrl-C was pressed; the checkpoint has been written. After SIGTERM or SIGHUP, the handler that was set before
                 is called, which by default ends the process.
         """
-        state = self._resumed(state, digest, prove)
+        if self.checkpoint is not None and Path(self.checkpoint).exists():
+            state = resumed(self.checkpoint, state, digest, prove)
         due = monotonic() + INTERVAL
         with _noted_signals() as noted:
             while True:
@@ -109,9 +99,9 @@ class Control:
                     return state, True
                 is_over = self.is_over()
                 if noted or is_over:
-                    self._write(state, digest)
+                    self._keep(state, digest)
                 elif monotonic() >= due:
-                    due = monotonic() + max(INTERVAL, SHARE * self._kept(state, digest))
+                    due = monotonic() + max(INTERVAL, SHARE * self._tried(state, digest))
                 if noted:
                     noted.deliver()
                 if is_over:
@@ -127,11 +117,11 @@ class Control:
         """Whether the deadline has passed."""
         return self.deadline is not None and monotonic() - self.begun >= self.deadline
 
-    def _kept(self, state: State, digest: str) -> float:
+    def _tried(self, state: State, digest: str) -> float:
         """Write a checkpoint during a run; return the seconds that this took. A run does not end because this fails."""
         begun = monotonic()
         try:
-            self._write(state, digest)
+            self._keep(state, digest)
         except OSError as error:
             logging.getLogger("fst").warning("fst: %s: no checkpoint: %s; the run goes on", self.checkpoint, error.strerror or error)
         return monotonic() - begun
@@ -141,107 +131,9 @@ class Control:
         if self.checkpoint is not None:
             Path(self.checkpoint).unlink(missing_ok=True)
 
-    def _write(self, state: State, digest: str) -> None:
+    def _keep(self, state: State, digest: str) -> None:
         if self.checkpoint is not None:
-            with replacing(self.checkpoint) as file:
-                np.savez(file, allow_pickle=False, **members_of(digest, cast(Any, state)._asdict()))
-
-    def _resumed(self, state: State, digest: str, prove: Callable[[State], None]) -> State:
-        """The state in the checkpoint, if there is one."""
-        if self.checkpoint is None or not Path(self.checkpoint).exists():
-            return state
-        arrays = _read(Path(self.checkpoint))
-        found, seal = (str(arrays.pop(name, "")) for name in (DIGEST, SEAL))
-        forms = {name: (array.dtype, array.ndim) for name, array in arrays.items()}
-        if found != digest or forms != {name: (part.dtype, part.ndim) for name, part in cast(Any, state)._asdict().items()}:
-            raise VocabularyError(
-                f"{self.checkpoint} is a checkpoint of other words or options; expected those of this run; "
-                "repeat the run that wrote it, or name another file"
-            )
-        if seal != _seal_of(digest, arrays):
-            raise VocabularyError(f"{self.checkpoint} is damaged; expected the arrays written by a run; remove it and start again")
-        read = type(state)(**arrays)
-        prove(read)
-        return read
-
-
-def need_checkpoint(path: str | Path) -> None:
-    """Try the path of a checkpoint before a run."""
-    if Path(path).exists():
-        with _blaming(path), zipfile.ZipFile(_regular(path)) as file:
-            if not {f"{name}.npy" for name in (DIGEST, SEAL)} <= {*file.namelist()}:
-                raise ValueError("no digest")
-    need_writable(path)
-
-
-def digest_of(words: Words, options: Mapping[str, object]) -> str:
-    """A digest of words and of all options that determine a vocabulary; a checkpoint with another digest is refused.
-
-    Args:
-        words: the words with their counts and first occurrences.
-        options: the name of the trainer and its options, as values for `json.dumps`.
-    """
-    facts = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
-    hashed = sha256(json.dumps(facts, sort_keys=True, default=int).encode())  # `default=int` converts numbers of numpy
-    for part in (words.text, words.ends, words.counts, words.first):
-        hashed.update(np.ascontiguousarray(part).data)
-    return hashed.hexdigest()
-
-
-def members_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """The arrays of a checkpoint file, by name.
-
-    Args:
-        digest: the digest of words and options, from `digest_of`.
-        arrays: the fields of the state.
-    """
-    return {DIGEST: np.array(digest), SEAL: np.array(_seal_of(digest, arrays)), **arrays}
-
-
-def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """A digest of a state's fields and of the run's digest, to find damaged checkpoints."""
-    hashed = sha256(digest.encode())
-    for name, array in sorted(arrays.items()):
-        hashed.update(f"{name} {array.dtype.str} {array.shape} ".encode())
-        hashed.update(np.ascontiguousarray(array).data)
-    return hashed.hexdigest()
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Read the arrays of a checkpoint. Compressed members are refused, so the arrays need no more memory than the size of the file."""
-    with _blaming(path):
-        with zipfile.ZipFile(_regular(path)) as file:
-            if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
-                raise ValueError("compressed members")
-        with np.load(path, allow_pickle=False) as stored:
-            return {name: _owned(stored[name]) for name in stored.files}
-
-
-def _regular(path: str | Path) -> str | Path:
-    if not Path(path).is_file():  # reading a device such as /dev/zero may never end
-        raise ValueError("no regular file")
-    return path
-
-
-@contextmanager
-def _blaming(path: str | Path) -> Iterator[None]:
-    """Turn the errors of a damaged file into one error with its name."""
-    try:
-        yield
-    except (ValueError, KeyError, EOFError, MemoryError, OverflowError, RuntimeError, TypeError, OSError, zipfile.BadZipFile) as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a seek to a position before the start of the file raises EINVAL
-            raise
-        raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
-
-
-def _owned(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy of an array. The copy owns its data, so trainers can resize it in place.
-
-    Arrays with elements of 0 bytes are refused, since they can have any length.
-    """
-    if not np.asarray(array).dtype.itemsize:
-        raise ValueError("elements of 0 bytes")
-    return np.array(array)
+            write(self.checkpoint, state, digest)
 
 
 class _Noted:

@@ -16,7 +16,8 @@ from fst.compile.train.merges.merging import WORD_END
 from fst.counting.words import Words
 from fst.errors import UnsupportedError
 from fst.pretokens.token_letters import byte_of
-from fst.train.control import Control, digest_of
+from fst.train.checkpoints import digest_of
+from fst.train.control import Control
 from fst.train.counting import Corpus, counted
 from fst.train.merges import merged_in_either_way
 from fst.train.old_tokenizers import config_of, old_vocabulary, segmented

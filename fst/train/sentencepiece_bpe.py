@@ -19,7 +19,7 @@ from fst.compile.train.merges.merging import NONE, Text
 from fst.core.jit import no_collector
 from fst.counting.words import Words
 from fst.errors import UnsupportedError
-from fst.train.control import digest_of
+from fst.train.checkpoints import digest_of
 from fst.train.counting import Corpus
 from fst.train.merges import Merged, merged, need_size
 from fst.train.pipeline import Pipeline

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from fst.compile.train.unigram.lattices import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
-from fst.train.control import Round, digest_of
+from fst.train.checkpoints import digest_of
+from fst.train.control import Round
 from fst.train.counting import counted
 from fst.train.result import DEADLINE, NO_PAIR, SIZE, Trained
 from fst.train.symbols import checked, checked_initial, code_points_of

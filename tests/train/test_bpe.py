@@ -26,7 +26,8 @@ from fst.compile.train.merges import merging
 from fst.counting.words import Words
 from fst.pretokens.byte_letters import bytes_of
 from fst.train import bpe, merges, wordpiece
-from fst.train.control import Control, Round, members_of
+from fst.train.checkpoints import members_of
+from fst.train.control import Control, Round
 from fst.train.pipeline import SPLITTERS
 from fst.train.result import Trained
 

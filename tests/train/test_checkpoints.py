@@ -18,7 +18,7 @@ from fst.compile.train.merges import merging
 from fst.compile.train.scores import state as score_state
 from fst.counting.words import Words
 from fst.train import merges
-from fst.train.control import members_of
+from fst.train.checkpoints import members_of
 
 Arrays = dict[str, Any]
 RUNS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {

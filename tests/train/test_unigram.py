@@ -22,7 +22,7 @@ import fst
 from fst.compile.train.unigram.lattices import letters_of, seeds_of
 from fst.counting.words import Words
 from fst.train import unigram_trainer
-from fst.train.control import members_of
+from fst.train.checkpoints import members_of
 from fst.train.pipeline import SPLITTERS
 from fst.train.result import Trained
 from fst.train.symbols import code_points_of

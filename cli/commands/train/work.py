@@ -83,11 +83,11 @@ def train(
     Raises:
         click.UsageError: the output is an input, or a file of the folder exists.
         UnsupportedError: the format of the output is unknown, or cannot express the vocabulary.
-        VocabularyError, OSError: the output or the checkpoint cannot be written, see `fst.train.control.need_checkpoint`.
+        VocabularyError, OSError: the output or the checkpoint cannot be written, see `fst.train.checkpoints.need_checkpoint`.
         click.exceptions.Exit: the deadline ended the run; the vocabulary so far is written.
     """
     import fst
-    from fst.train.control import need_checkpoint
+    from fst.train.checkpoints import need_checkpoint
 
     begun, checkpoint, deadline = monotonic(), options.get("checkpoint"), options.get("deadline")
 
