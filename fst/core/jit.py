@@ -372,7 +372,7 @@ def translated(module: str, name: str, arguments: tuple[Any, ...]) -> Any | None
     from fst.core.borrowed import kind_of
 
     kinds, alone = tuple(map(kind_of, arguments)), _jitted(function.py_func, PART)
-    with global_compiler_lock:
+    with global_compiler_lock, no_collector():
         alone.compile(kinds)
         alone.overloads[kinds].library.finalize()  # links its parts
     return alone.overloads[kinds]
