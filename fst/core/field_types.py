@@ -18,8 +18,8 @@ class FieldsType(types.Array):
 
     def __init__(self, of: type[Fields]) -> None:
         self.of, self.names = of, of.names
-        name = f"{of.__qualname__}({', '.join(of.names)})"  # part of the cache's key
-        types.Array.__init__(self, from_dtype(of().dtype), 1, "C", name=name)
+        word = from_dtype(of().dtype)
+        types.Array.__init__(self, word, 1, "C", name=f"{of.__qualname__}({word}: {', '.join(of.names)})")  # part of the cache's key
 
     @property
     def key(self) -> Any:

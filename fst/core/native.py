@@ -163,7 +163,7 @@ def kind_of(argument: Any) -> str:
         return np.asarray(argument).dtype.str
     assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be borrowed: it must be C-contiguous"
     if isinstance(argument, Fields):
-        return f"{type(argument).__module__}.{type(argument).__qualname__}{argument.names}"
+        return f"{type(argument).__module__}.{type(argument).__qualname__}{argument.names}{argument.dtype.str}"
     return f"{argument.dtype.str}[{argument.ndim}]"
 
 
