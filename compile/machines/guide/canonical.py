@@ -12,7 +12,7 @@ from fst.compile.machines.guide.automaton import ByteAutomaton
 from fst.compile.machines.guide.builder import Builder
 from fst.compile.machines.guide.languages import Language, difference, intersection, of_builder
 from fst.core.jit import Deferred
-from fst.machines.guide.canonical import Machine
+from fst.machines.guide.canonical import Machine, Scalars
 
 MAX_PRODUCT = 1 << 20  # the largest number of states of the texts without the names of added tokens
 MAX_ADDED = 1 << 16
@@ -46,9 +46,10 @@ def machine_of(source: ByteAutomaton, last_tokens: LastTokens, added: Collection
     states, cuts = len(finals), len(last_tokens.ends)
     numbers = np.full(states, NOWHERE, np.int32), np.zeros(states, np.int32), np.zeros((states, cuts), np.int32)
     is_path = len(last_tokens.trie) > 0
-    params = np.array([last_tokens.limit, is_path, start, is_path and _are_exact(np.append(last_tokens.scores, last_tokens.unknown))])
+    is_exact = is_path and _are_exact(np.append(last_tokens.scores, last_tokens.unknown))
+    scalars = Scalars(limit=last_tokens.limit, is_path=is_path, start=start, is_exact=is_exact)
     shared = {name: getattr(last_tokens, name) for name in Machine._fields if hasattr(last_tokens, name) and name != "unknown"}
-    machine = Machine(targets, finals, next_bytes, *numbers, **shared, params=params, unknown=np.array([last_tokens.unknown]))
+    machine = Machine(targets, finals, next_bytes, *numbers, **shared, scalars=scalars, unknown=np.array([last_tokens.unknown]))
     find_live.call(machine, order)
     return machine
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fst.automata.rows import Array
+import numpy as np
 
-LIMIT, IS_PATH, START, IS_EXACT = range(4)  # indices into `Machine.params`
-COUNT, FILLED = range(2)  # indices into `Places.counts`
+from fst.automata.rows import Array
+from fst.core.fields import Fields, Scalar
+
+
+class Scalars(Fields, dtype=np.int64):
+    """The scalars of `Machine`."""
+
+    limit: Scalar  # the limit of the last-token automaton
+    is_path: Scalar  # 1 if its machine is a best path
+    start: Scalar  # the state at the start
+    is_exact: Scalar  # 1 if the machine is a best path whose sums, and their differences, are not rounded
 
 
 class Machine(NamedTuple):
@@ -22,8 +31,6 @@ class Machine(NamedTuple):
         live: int32[states, cuts], 0 if the text cannot be cut in a way that the state of the cuts allows; else 1 + the number of its
             characters before the next word begins, or before the end.
         characters, cuts, ends, risky, norm_classes, norms, entries, fails, sizes, trie, scores: see `fst.automata.last_tokens.LastTokens`.
-        params: int64[4], the limit of the last-token automaton, whether its machine is a best path, the state at the start, and whether the
-            machine is a best path whose sums, and their differences, are not rounded.
         unknown: float64[1], see `fst.automata.last_tokens.LastTokens`.
     """
 
@@ -44,15 +51,21 @@ class Machine(NamedTuple):
     sizes: Array
     trie: Array
     scores: Array
-    params: Array
+    scalars: Scalars
     unknown: Array
+
+
+class Counts(Fields, dtype=np.int64):
+    """The sizes of `Places`."""
+
+    places: Scalar
+    numbers: Scalar  # number of the numbers of all places
 
 
 class Places(NamedTuple):
     """The places that are found so far: rows of walks after whole tokens.
 
     Attributes:
-        counts: int64[2]. `COUNT`: the number of places; `FILLED`: the number of their numbers.
         hashes: uint64[n]; slots: int32[2ⁿ], 1 + the place in each slot of a table of hashes, or 0.
         ends: int64[n], the end of the numbers of each place.
         numbers: int64[m], for each place the states of the automaton, of the cuts and of the current character; whether a word begins with
@@ -61,7 +74,7 @@ class Places(NamedTuple):
         sums: float64[m], in the same place as the numbers: the sum at the beginning of the current character, and that of each node.
     """
 
-    counts: Array
+    counts: Counts
     hashes: Array
     slots: Array
     ends: Array

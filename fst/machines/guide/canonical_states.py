@@ -12,7 +12,7 @@ from fst.automata.hashing import slots_of
 from fst.automata.rows import Array
 from fst.core.jit import Deferred
 from fst.errors import UnsupportedError
-from fst.machines.guide.canonical import COUNT, FILLED, IS_PATH, START, Machine, Places
+from fst.machines.guide.canonical import Counts, Machine, Places
 from fst.machines.guide.vocabulary import Vocabulary
 
 CAPACITY = 256  # the number of bytes after a token that are tried at once
@@ -95,7 +95,7 @@ class CanonicalStates:
 
     def __init__(self, machine: Machine, vocabulary: Vocabulary) -> None:
         self._machine, self._vocabulary = machine, vocabulary
-        longest, is_path = vocabulary.trie.longest, bool(machine.params[IS_PATH])
+        longest, is_path = vocabulary.trie.longest, bool(machine.scalars.is_path)
         self._twins = np.arange(vocabulary.size, dtype=np.int32)
         twins = vocabulary.trie.twins
         self._twins[twins[:, 0]] = twins[:, 1]
@@ -107,7 +107,7 @@ class CanonicalStates:
         self._local, self._lock = local(), RLock()
         self._alive = dict[State, bool]()
         work = self._work()
-        work.states[0], work.sizes[0] = machine.params[START], 0
+        work.states[0], work.sizes[0] = machine.scalars.start, 0
         self.start: State = (self._stored(lambda: put_start.call(machine, work, self._places)),)
 
     def need_text(self) -> None:
@@ -297,7 +297,7 @@ def _are_new(numbers: Array) -> Array:
 def _no_places() -> Places:
     room = 1 << 4
     return Places(
-        np.zeros(2, np.int64),
+        Counts(),
         np.empty(room, np.uint64),
         np.zeros(4 * room, np.int32),
         np.empty(room, np.int64),
@@ -308,7 +308,7 @@ def _no_places() -> Places:
 
 def _larger(places: Places) -> Places:
     """The same places, in larger arrays. The old arrays are left alone, for threads that read them."""
-    count, filled = int(places.counts[COUNT]), int(places.counts[FILLED])
+    count, filled = int(places.counts.places), int(places.counts.numbers)
     is_many = count == len(places.ends)
     room, size = len(places.ends) * (2 if is_many else 1), len(places.numbers) * (1 if is_many else 2)
     slots = slots_of(places.hashes[:count], 4 * room)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fst.core.jit import kernel
-from fst.machines.guide.canonical import LIMIT
 
 CONTINUES, LEAD_BITS = 0x80, 0xC0
 
@@ -45,7 +44,7 @@ def find_witnesses(finals, sources, labels, starts, order, next_bytes):
 @kernel
 def find_live(machine, order):
     """Fill `next_classes`, `next_states` and `live` of a machine, whose states are in the order of the lengths of their shortest texts."""
-    limit = machine.params[LIMIT]
+    limit = machine.scalars.limit
     for state in order:
         number = -1
         after = state

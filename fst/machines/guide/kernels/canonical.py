@@ -26,7 +26,6 @@ import numpy as np
 
 from fst.automata.kernels.hashing import folded, mixed
 from fst.core.jit import inlined, kernel, part
-from fst.machines.guide.canonical import COUNT, FILLED, IS_EXACT, IS_PATH, LIMIT
 
 ROOT_SLOT, LABELS = 0, 0xF8
 OWN = np.uint32(1 << 31)
@@ -60,7 +59,7 @@ def advance_links(machine, work, depth, byte, resets):
         if state < 0:
             return False
     work.words[depth + 1] = entry & TARGET
-    limit = machine.params[LIMIT]
+    limit = machine.scalars.limit
     if limit:
         count = 0 if resets else work.counts[depth]
         count += is_lead(byte) and byte != SPACE
@@ -105,7 +104,7 @@ def advance_path(machine, work, depth, byte, resets):
 @inlined
 def advance_word(machine, work, depth, byte, resets):
     """Read a byte by the machine; return whether the word has a segmentation so far."""
-    if machine.params[IS_PATH]:
+    if machine.scalars.is_path:
         return advance_path(machine, work, depth, byte, resets)
     return advance_links(machine, work, depth, byte, resets)
 
@@ -154,7 +153,7 @@ def advance(machine, work, depth, byte, begins):
 @inlined
 def last_of(machine, work, depth):
     """The last token of the word at a depth; -1: none."""
-    if machine.params[IS_PATH]:
+    if machine.scalars.is_path:
         return work.lasts[depth]
     last = np.int64(machine.entries[work.words[depth]] & TARGET)
     return -1 if last == NO_TOKEN else last
@@ -164,7 +163,7 @@ def last_of(machine, work, depth):
 def is_live(machine, state, cut):
     """Whether the shortest text after a state can be cut, with no word that is too long; a word has begun."""
     left = machine.live[state, cut]
-    return left > 0 and (machine.params[LIMIT] == 0 or left <= machine.params[LIMIT])
+    return left > 0 and (machine.scalars.limit == 0 or left <= machine.scalars.limit)
 
 
 @inlined
@@ -238,18 +237,18 @@ def put_place(machine, work, depth, places):
     are finitely many.
     """
     counts, numbers, sums = places.counts, places.numbers, places.sums
-    begin, entries = counts[FILLED], np.int64(work.sizes[depth]) if machine.params[IS_PATH] else np.int64(0)
+    begin, entries = counts.numbers, np.int64(work.sizes[depth]) if machine.scalars.is_path else np.int64(0)
     end = begin + NUMBERS + SIZE_OF_ENTRY * entries
-    if counts[COUNT] == len(places.ends) or end > len(numbers):
+    if counts.places == len(places.ends) or end > len(numbers):
         return np.int64(FULL)
     numbers[begin], numbers[begin + 1], numbers[begin + 2] = work.states[depth], work.cuts[depth], work.chars[depth]
     numbers[begin + 3] = work.begun[depth]
-    numbers[begin + 4] = 0 if machine.params[IS_PATH] else work.words[depth]
-    numbers[begin + 5] = work.counts[depth] if machine.params[LIMIT] else 0
-    numbers[begin + 6] = work.leads[depth] - depth if machine.params[IS_PATH] else 0
+    numbers[begin + 4] = 0 if machine.scalars.is_path else work.words[depth]
+    numbers[begin + 5] = work.counts[depth] if machine.scalars.limit else 0
+    numbers[begin + 6] = work.leads[depth] - depth if machine.scalars.is_path else 0
     numbers[begin + 7] = work.norms[depth]
-    base = work.lead_sums[depth] if machine.params[IS_EXACT] else 0.0
-    sums[begin] = work.lead_sums[depth] - base if machine.params[IS_PATH] else 0.0
+    base = work.lead_sums[depth] if machine.scalars.is_exact else 0.0
+    sums[begin] = work.lead_sums[depth] - base if machine.scalars.is_path else 0.0
     for entry in range(entries):
         at = begin + NUMBERS + SIZE_OF_ENTRY * entry
         numbers[at], numbers[at + 1] = work.nodes[depth, entry], work.begins[depth, entry] - depth
@@ -266,9 +265,9 @@ def put_place(machine, work, depth, places):
         if places.hashes[number] == hashed and is_same(places, number, begin, end, entries):
             return number
         slot = slot + U1 & last
-    number = counts[COUNT]
+    number = counts.places
     places.hashes[number], places.ends[number], places.slots[slot] = hashed, end, number + 1
-    counts[COUNT], counts[FILLED] = number + 1, end
+    counts.places, counts.numbers = number + 1, end
     return number
 
 
