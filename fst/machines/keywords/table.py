@@ -33,6 +33,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from fst.automata.rows import BYTE_ROW, BYTES, ROOT, Array, RowFormat
+from fst.core.fields import Fields, Scalar
 from fst.core.json_fields import TEXT, one_of, stored_as, whole
 from fst.core.lazy import Lazy
 from fst.errors import TableError
@@ -52,7 +53,6 @@ MAX_KEYWORD = (1 << 31) - 1  # maximum number of bytes of a keyword
 WALKS, SEGMENT = 4, 1 << 14  # the number of walks that a kernel interleaves, and the maximum number of bytes of each walk
 FEW = 1 << 8  # minimum number of bytes per walk, because interleaving shorter walks is slower
 REGION = 3 * SEGMENT + 1  # capacity for the events of a walk, which are fewer than two look-ups per byte, and the ends of texts
-NOTES = 5
 
 
 @dataclass(frozen=True)
@@ -94,22 +94,29 @@ class Arguments(NamedTuple):
     matches: Array
 
 
+class Notes(Fields):
+    """The values that the kernel keeps between its steps."""
+
+    place: Scalar  # position of the next match in the output
+    first: Scalar  # position of the first match of the current row
+    row: Scalar  # index of this row
+    before: Scalar  # number of characters of the row that were read before this call
+    turns: Scalar  # number of remaining rounds in which walks are interleaved
+
+
 class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
         state: `kept`, `count`, `is_open`, `before`, `kept_characters`, `in_word` and `known` are used.
         symbols: empty; the kernel keeps no symbols between calls.
-        notes: uint64[5], values that the kernel stores between its steps: the position of the next match; the position of the first match
-            of the current row; the index of this row; the number of characters of the row that were read before this call; the number of
-            remaining rounds in which walks are interleaved.
         events: uint64[4 * REGION + 1], the events of each walk, and one unused element, see `fst.runtime.machines.keywords.kernels.walk`.
         states, counts: uint64[4], the last state of each walk, and the index after the last event of each walk.
     """
 
     state: State
     symbols: Array
-    notes: Array
+    notes: Notes
     events: Array
     states: Array
     counts: Array
@@ -254,7 +261,7 @@ class KeywordTable(Table):
         return Work(
             state=State(),
             symbols=np.empty(0, np.uint8),
-            notes=np.zeros(NOTES, np.uint64),
+            notes=Notes(),
             events=np.empty(WALKS * REGION + 1, np.uint64),
             states=np.empty(WALKS, np.uint64),
             counts=np.empty(WALKS, np.uint64),

@@ -30,18 +30,13 @@ from fst.runtime.kernels.constants import HALF, LOW_HALF, ROOT, U0, U1, U2, U3, 
 from fst.runtime.kernels.utf_8 import count_characters
 from fst.runtime.machines.keywords.kernels.walk import (
     BEFORE_IT,
-    BEFORE_ROW,
     END,
-    FIRST,
     KEYWORD,
     LABEL_SHIFT,
-    PLACE,
     REGION,
-    ROW,
     SEGMENT,
     START,
     STATE,
-    TURNS,
     WORD,
     output_of,
     pause,
@@ -80,12 +75,12 @@ def report(begin, number, table, output, notes):
         begin: the position in the text of the first byte that the state represents.
         number: the output, which is the number of its last match.
     """
-    matches, last, place = table.matches, number << U2, notes[PLACE]
+    matches, last, place = table.matches, number << U2, notes.place
     after, before = place + U1, last
     while matches[before + BEFORE_IT]:
         before = np.uint64(matches[before + BEFORE_IT]) << U2
         after += U1
-    notes[PLACE] = at = after
+    notes.place = at = after
     while at > place:
         at -= U1
         output.ids[at] = matches[last + KEYWORD]
@@ -115,21 +110,21 @@ def report_rest(at, state, table, output, notes):
 @inlined
 def end_matches(text, begin, output, notes):
     """Convert the spans of a row's matches from bytes to characters; the row begins at `begin`."""
-    if len(output) > IDS_ALONE and len(output.offsets) and notes[FIRST] < notes[PLACE]:
-        in_characters(text, begin, notes[BEFORE_ROW], output.offsets, notes[FIRST] << U1, notes[PLACE] << U1)
-    notes[FIRST] = notes[PLACE]
+    if len(output) > IDS_ALONE and len(output.offsets) and notes.first < notes.place:
+        in_characters(text, begin, notes.before, output.offsets, notes.first << U1, notes.place << U1)
+    notes.first = notes.place
 
 
 @inlined
 def close_rows(text, starts, before, output, notes):
     """Finish all rows that end at the position `before` or earlier."""
-    row = notes[ROW]
+    row = notes.row
     while row < np.uint64(len(output.ends)) and np.uint64(starts[row + U1]) <= before:
-        output.ends[row] = notes[PLACE]
+        output.ends[row] = notes.place
         end_matches(text, np.uint64(starts[row]), output, notes)
-        notes[BEFORE_ROW] = U0
+        notes.before = U0
         row += U1
-    notes[ROW] = row
+    notes.row = row
 
 
 @part
@@ -157,7 +152,7 @@ def expand(text, starts, first, last, table, output, work):
 def follow(text, starts, closed, at, end, state, table, output, work):
     """Read text with a single walk; return the state, and the number of bytes that were read by a transition."""
     entries, roots, notes, read = table.entries, table.roots, work.notes, U0
-    row, stop = stop_of(starts, closed, notes[ROW], at, end)
+    row, stop = stop_of(starts, closed, notes.row, at, end)
     while at < end:
         while at < stop:
             byte = np.uint64(text[at])
@@ -198,7 +193,7 @@ def join(text, starts, closed, at, end, state, first, table, output, work):
         event that is not dropped.
     """
     events, spare = work.events, WALKS * REGION
-    row, stop = stop_of(starts, closed, work.notes[ROW], at, end)
+    row, stop = stop_of(starts, closed, work.notes.row, at, end)
     other, other_at, kept = ROOT, at, first
     while (state != other or at != other_at) and (at < stop or other_at < stop):
         if at < stop and at <= other_at:
@@ -220,7 +215,7 @@ def join(text, starts, closed, at, end, state, first, table, output, work):
 @part
 def read_in_turns(text, starts, closed, at, size, state, table, output, work):
     """Walk over four segments in turns, and join the walks; return the state at the end of the last segment."""
-    walk(text, starts, closed, work.notes[ROW], at, size, table, work)
+    walk(text, starts, closed, work.notes.row, at, size, table, work)
     for number in range(WALKS):
         index = np.uint64(number)
         first, begin = index * REGION, at + index * size
@@ -239,25 +234,25 @@ def run_rows(text, starts, more, table, output, work):
     """
     call, notes = work.state, work.notes
     at, stop, closed, state = np.uint64(starts[0]), np.uint64(starts[len(starts) - 1]), np.uint64(len(starts)) - U1 - more, ROOT
-    notes[PLACE] = notes[FIRST] = call.count
-    notes[ROW], notes[BEFORE_ROW], notes[TURNS] = U0, call.before if call.is_open else U0, U0
+    notes.place = notes.first = call.count
+    notes.row, notes.before, notes.turns = U0, call.before if call.is_open else U0, U0
     while at < stop:
         size = min((stop - at) // WALKS, SEGMENT)
-        is_in_turns = notes[TURNS] > U0 and size >= FEW
+        is_in_turns = notes.turns > U0 and size >= FEW
         end = at + size * WALKS if is_in_turns else min(at + FEW * WALKS, stop)
         close_rows(text, starts, at, output, notes)
         if is_in_turns:
             state = read_in_turns(text, starts, closed, at, size, state, table, output, work)
-            notes[TURNS] -= U1
+            notes.turns -= U1
         else:
             state, read = follow(text, starts, closed, at, end, state, table, output, work)
-            notes[TURNS] = PATIENCE if read > end - at >> RARE else U0
+            notes.turns = PATIENCE if read > end - at >> RARE else U0
         at = end
     close_rows(text, starts, at, output, notes)
     at -= np.uint64(table.depths[state])
     if more:
         begin = np.uint64(starts[closed])
         end_matches(text, begin, output, notes)
-        call.before = notes[BEFORE_ROW] + count_characters(text, begin, at)
-    call.count, call.is_open = notes[PLACE], more
+        call.before = notes.before + count_characters(text, begin, at)
+    call.count, call.is_open = notes.place, more
     return at

@@ -20,7 +20,6 @@ from fst.runtime.kernels.intrinsics import opaque
 STATE, OUTPUT = np.uint64(keywords.ENTRY.max_target), np.uint64(keywords.ENTRY.max_value)
 OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.ENTRY.value_shift), np.uint64(keywords.ENTRY.label_shift)
 KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
-PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
 WORD = 0  # the element of ``output.words`` for every match; -1 would mean a special id
 FINISH = np.uint64(1 << 63)
 SEGMENT = np.uint64(keywords.SEGMENT)
