@@ -23,10 +23,34 @@ from fst.runtime.kernels.constants import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
-from fst.runtime.machines.wordpiece.kernels.words import FAILED
+from fst.runtime.machines.wordpiece.kernels.words import FAILED, pack_word, word_of
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
 NO_WORD = LOW_HALF  # in place of the index of a pending word
+
+
+@inlined
+def pack_token(first, stop):
+    """Pack the bounds of a token: its first symbol, and one past its last."""
+    return first | stop << HALF
+
+
+@inlined
+def token_of(item):
+    """Return the bounds of a token."""
+    return item & LOW_HALF, item >> HALF
+
+
+@inlined
+def pack_class(index, number):
+    """Pack the index in `pending` of a token's word, and the class of the token."""
+    return index | number << HALF
+
+
+@inlined
+def class_of(item):
+    """Return the index of a token's word, and the class of the token."""
+    return item & LOW_HALF, item >> HALF
 
 
 @inlined
@@ -101,15 +125,14 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
     A text is marked in `suspects` if symbols do not decide whether a token counts, or if a word of the text is too long to be looked up.
 
     Returns:
-        Twice the number of tokens. `tokens` contains two items for each token: ``first symbol | one past the last << 32`` and
-        ``index of its word in pending | class << 32``.
+        Twice the number of tokens. `tokens` contains two items for each token, of `pack_token` and of `pack_class`.
     """
     added, row, longest, last_class = table.added, state.row, table.scalars.longest, table.scalars.end_class
     shortest, widths = added.scalars.shortest, added.scalars.inside_widths
     memo[START] = memo[READ] = memo[NODE] = U0
     found = U0
     for index in range(U0, count, U2):
-        start, end = pending[index] >> HALF, pending[index + U1]
+        (_, start), end = word_of(pending[index]), pending[index + U1]
         if end - start > longest:
             suspects[row] = 1
         elif end - start >= shortest:
@@ -126,7 +149,7 @@ def find_tokens(symbols, pending, count, table, suspects, state, tokens, memo):
                             suspects[row] = 1
                         if first >= free and stop > first:
                             free = stop
-                            tokens[found], tokens[found + U1] = first | stop << HALF, index | number << HALF
+                            tokens[found], tokens[found + U1] = pack_token(first, stop), pack_class(index, number)
                             found += U2 if number else U0
         row += U1 if symbols[end] == last_class else U0
     return found
@@ -146,19 +169,19 @@ def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
     tokens[found + U1] = NO_WORD
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
-        gap, start = word & LOW_HALF, word >> HALF
+        gap, start = word_of(word)
         begin = start
-        while tokens[token + U1] & LOW_HALF == index:
-            first, stop = tokens[token] & LOW_HALF, tokens[token] >> HALF
+        while class_of(tokens[token + U1])[0] == index:
+            first, stop = token_of(tokens[token])
             spans[first] = spans[first] & LOW_HALF | spans[stop - U1] >> HALF << HALF
             for at in range(first, stop):
                 symbols[at] = filler
-            symbols[first] = tokens[token + U1] >> HALF
-            pieces[known], pieces[known + U1] = gap + (begin - start) | begin << HALF, first
+            symbols[first] = class_of(tokens[token + U1])[1]
+            pieces[known], pieces[known + U1] = pack_word(gap + (begin - start), begin), first
             known += U2 if begin < first else U0
             begin = stop
             token += U2
-        pieces[known], pieces[known + U1] = gap + (begin - start) | begin << HALF, end
+        pieces[known], pieces[known + U1] = pack_word(gap + (begin - start), begin), end
         known += U2
     return known
 
@@ -180,17 +203,17 @@ def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, 
     """For each word that contains tokens, fill its gap with the ids of its tokens and pieces, in order."""
     token = U0
     while token < found:
-        index = tokens[token + U1] & LOW_HALF
+        index, _ = class_of(tokens[token + U1])
         word, end = pending[index], pending[index + U1]
-        place, start = word & LOW_HALF, word >> HALF
+        place, start = word_of(word)
         gap, begin = place, start
-        while tokens[token + U1] & LOW_HALF == index:
-            first = tokens[token] & LOW_HALF
+        while class_of(tokens[token + U1])[0] == index:
+            first, stop = token_of(tokens[token])
             if begin < first:
                 place = join_piece(scratch, gap + (begin - start), place, results[first], unk)
             scratch[place] = np.int32(isolated_ids[np.uint64(symbols[first])] & LOW_HALF)
             place += U1
-            begin = tokens[token] >> HALF
+            begin = stop
             token += U2
         if begin < end:
             place = join_piece(scratch, gap + (begin - start), place, results[end], unk)

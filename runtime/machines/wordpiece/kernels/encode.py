@@ -55,9 +55,21 @@ from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.output import copy, put_special_ids
 from fst.runtime.machines.wordpiece.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.machines.wordpiece.kernels.spans import locate
-from fst.runtime.machines.wordpiece.kernels.words import FAILED, find_slots, find_words, look_up
+from fst.runtime.machines.wordpiece.kernels.words import FAILED, find_slots, find_words, look_up, word_of
 from fst.runtime.text.kernels.reading import begin_reading, is_fence, read, skip_row
 from fst.tables.kernel_call import IDS_ALONE
+
+
+@inlined
+def pack_active(state, place):
+    """Pack the first item of an active word: its state, and the index of its next id. The second item is its first symbol."""
+    return state | place << HALF
+
+
+@inlined
+def active_of(item):
+    """Return the state of an active word, and the index of its next id."""
+    return item & LOW_HALF, item >> HALF
 
 
 @inlined
@@ -71,8 +83,7 @@ def prefetch_step(entries, state, symbols, following, records):
 def sort_words(symbols, table, pending, count, active, results, longer):
     """Sort pending words by length, the longest first, and write them as active words, in the state after their first symbol.
 
-    An active word has two items: ``state | index of its next id << 32``, and the index of its first symbol. Empty words, and words longer
-    than `LONGEST`, are last.
+    Empty words, and words longer than ``table.scalars.longest``, are last.
 
     Returns:
         The length of the longest word. ``longer[n]`` is the number of words with at least n symbols, for n up to this length + 1.
@@ -83,8 +94,9 @@ def sort_words(symbols, table, pending, count, active, results, longer):
         longer[length] = U0
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
-        length = end - (word >> HALF)
-        results[end] = FAILED if length > longest else word & LOW_HALF
+        gap, start = word_of(word)
+        length = end - start
+        results[end] = FAILED if length > longest else gap
         length = U0 if length > longest else length
         longer[length] += U1
         most = max(most, length)
@@ -96,7 +108,7 @@ def sort_words(symbols, table, pending, count, active, results, longer):
         before += words
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
-        start = word >> HALF
+        gap, start = word_of(word)
         length = U0 if end - start > longest else end - start
         rank = longer[length] << U1
         longer[length] += U1
@@ -105,7 +117,7 @@ def sort_words(symbols, table, pending, count, active, results, longer):
         # The first symbol writes no id, and the root has a transition for every label.
         state = entries[ROOT + label] & NEXT if label else start_targets[number]
         prefetch_step(entries, state, symbols, start + min(length, U1), records)
-        active[rank] = state | word << HALF
+        active[rank] = pack_active(state, gap)
         active[rank + U1] = start
     return most
 
@@ -126,7 +138,7 @@ def finish_words(step, first, last, table, scratch, active, results):
     """Write the last ids of the active words with exactly `step` symbols: the words `first` to `last - 1`."""
     entries, pool = table.entries, table.pool
     for index in range(first << U1, last << U1, U2):
-        state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
+        (state, place), start = active_of(active[index]), active[index + U1]
         entry = entries[state]
         kind, output = entry >> KIND_SHIFT & U3, entry >> OUTPUT_SHIFT & OUTPUT
         scratch[place] = np.int32(output)
@@ -143,7 +155,7 @@ def follow_links(symbols, step, words, table, scratch, active):
     """
     records, entries, pool = table.reader.records, table.entries, table.pool
     for index in range(U0, words << U1, U2):
-        state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
+        (state, place), start = active_of(active[index]), active[index + U1]
         label = records[np.uint64(symbols[start + step])] >> LABEL_SHIFT
         while label and entries[state + label] >> LABEL_SHIFT != label and entries[state + LINK] >> LABEL_SHIFT == LINK:
             link = entries[state + LINK]
@@ -153,7 +165,7 @@ def follow_links(symbols, step, words, table, scratch, active):
             if kind == MANY:
                 place = put_pooled(pool, output, scratch, place)
             state = link & NEXT
-        active[index] = state | place << HALF
+        active[index] = pack_active(state, place)
 
 
 @part
@@ -171,7 +183,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
         if scalars.is_linked:
             follow_links(symbols, step, going_on, table, scratch, active)
         for index in range(U0, going_on << U1, U2):
-            state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
+            (state, place), start = active_of(active[index]), active[index + U1]
             record = records[np.uint64(symbols[start + step])]
             label = record >> LABEL_SHIFT
             entry = entries[state + label]
@@ -189,7 +201,7 @@ def transduce(symbols, table, scratch, pending, count, active, results, longer):
                     place -= U1
                     follow = scalars.dead
             prefetch_step(entries, follow, symbols, start + step + U1, records)
-            active[index] = follow | place << HALF
+            active[index] = pack_active(follow, place)
 
 
 @part
@@ -199,7 +211,7 @@ def emit(symbols, scratch, written, pending, count, results, scalars, output, st
     at, begin, row = state.count, U0, state.row
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
-        gap, start = word & LOW_HALF, word >> HALF
+        gap, start = word_of(word)
         result = results[end]
         if result & FAILED:
             at = copy(scratch, begin, gap, ids, at)

@@ -6,7 +6,7 @@ import numpy as np
 
 from fst.core.jit import inlined, part
 from fst.runtime.kernels.constants import HALF, LOW_HALF, U0, U1, U2
-from fst.runtime.machines.wordpiece.kernels.words import FAILED
+from fst.runtime.machines.wordpiece.kernels.words import FAILED, word_of
 
 
 @inlined
@@ -61,7 +61,7 @@ def locate(symbols, begins, stops, count, scratch, pending, known, results, tabl
         end = pending[item + U1]
         index, at, word = locate_found(symbols, begins, stops, index, end, isolated_ids, spans, offsets, words, at, word)
         start = np.uint64(begins[index])
-        gap, missing, result = pending[item] & LOW_HALF, pending[item] >> HALF, results[end]
+        (gap, missing), result = word_of(pending[item]), results[end]
         present = np.uint64(start < end)
         if missing == end or result & FAILED:
             put_span(spans, start, end - present, offsets, words, at, word)

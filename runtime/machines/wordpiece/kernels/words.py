@@ -54,6 +54,25 @@ def find_words(symbols, filled, scalars, masks, begins, stops, omits):
 
 
 @inlined
+def pack_word(gap, start):
+    """Pack the first item of a pending word: the index of its first id, and of its first symbol. The second item is its end."""
+    return gap | start << HALF
+
+
+@inlined
+def word_of(item):
+    """Return the gap and the start of a pending word."""
+    return item & LOW_HALF, item >> HALF
+
+
+@inlined
+def put_value(value, scratch, place):
+    """Write the id of a word in the table, or of a symbol, ``id | 1 << 32``; without an id, 0, the next id overwrites what is written."""
+    scratch[place] = np.int32(value & LOW_HALF)
+    return place + (value >> HALF)
+
+
+@inlined
 def mask_for(length):
     """Return the index in `key_masks` of the masks for words of a length."""
     return min(length, LONGEST_WORD + U1) << U2
@@ -92,18 +111,15 @@ def look_up(symbols, begins, stops, slots, count, table, scratch, pending):
         found = is_key(symbols, start, key_masks, mask_for(length), words, slot)
         if found and ended != last:
             value = words[slot + U3]
-            scratch[place] = np.int32(value & LOW_HALF)
-            place += value >> HALF
+            place = put_value(value, scratch, place)
         else:
             value = words[slot + U3] if found else U0
-            scratch[place] = np.int32(value & LOW_HALF)
-            place += value >> HALF
+            place = put_value(value, scratch, place)
             start = end if found else start
-            pending[known] = place | start << HALF
+            pending[known] = pack_word(place, start)
             pending[known + U1] = end
             known += U2
             # The gap has an element for each symbol, and an element for an id that is written but not counted.
             place += U0 if start == end else length + U1
-        scratch[place] = np.int32(own & LOW_HALF)
-        place += own >> HALF
+        place = put_value(own, scratch, place)
     return place, known
