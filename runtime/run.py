@@ -272,7 +272,7 @@ class Runner:
     ) -> int:
         """Encode rows of text in place. Then rewrite the rows that the table's kernel cannot read in place, and encode these rows again."""
         state, changed = workspace.state, front_end.changed(text, starts)
-        is_part, begin, read = bool(more or state.is_open), int(state.count), int(starts[-1])
+        is_part, begin, read = bool(more or state.is_open), state.count, int(starts[-1])
         if np.count_nonzero(changed) < len(changed):  # a sixth of the time of `ndarray.all`
             own = output
             if front_end.marks_rows:
@@ -282,7 +282,7 @@ class Runner:
             return read
         if is_part:
             return READ_AGAIN
-        self._encode_again(text, starts, np.flatnonzero(changed), begin, output, workspace, buffers)
+        self._encode_again(text, starts, np.flatnonzero(changed), int(begin), output, workspace, buffers)
         return read
 
     def _encode_again(
